@@ -17,14 +17,7 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of some bytes.
     pub fn of(bytes: &[u8]) -> Digest {
-        Digest::of_parts([bytes])
-    }
-
-    /// The digest of parts one behind the other.
-    pub(super) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
-        let mut hash = Sha256::new();
-        parts.into_iter().for_each(|part| hash.update(part));
-        Digest::finish(hash)
+        Digest::finish(Sha256::new_with_prefix(bytes))
     }
 
     /// Whether it is the digest of a sealed copy; not where the copy cannot be read.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 
 use camino::Utf8PathBuf;
 
@@ -182,6 +183,13 @@ pub enum Damage {
 }
 
 impl ArchiveError {
+    /// An [`ArchiveError::PathNotUtf8`].
+    pub(crate) fn not_utf8(path: &Path) -> ArchiveError {
+        ArchiveError::PathNotUtf8 {
+            path: path.display().to_string(),
+        }
+    }
+
     /// An [`ArchiveError::Io`] for `map_err`.
     pub(super) fn io(action: &'static str, path: impl Into<Utf8PathBuf>) -> impl FnOnce(io::Error) -> ArchiveError {
         let path = path.into();

@@ -17,19 +17,9 @@ pub enum ExtractTo {
     Kept {
         /// The folder.
         folder: Utf8PathBuf,
-        /// What is done if it has something in it.
-        occupied: Occupied,
+        /// Whether files of the same names are replaced, and others left; else a folder that has something in it is refused.
+        overwrite: bool,
     },
-}
-
-/// What is done with a folder that has something in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Occupied {
-    /// It is refused.
-    #[default]
-    Refused,
-    /// Files of the same names are replaced, others left.
-    Overwritten,
 }
 
 /// A folder that exists and may be unpacked to; a temporary one is removed when this is dropped.
@@ -47,12 +37,12 @@ impl ExtractionFolder {
     pub(super) fn prepare(wanted: &ExtractTo) -> Result<ExtractionFolder, ArchiveError> {
         match wanted {
             ExtractTo::Temporary => ExtractionFolder::temporary(),
-            ExtractTo::Kept { folder, occupied } => {
+            ExtractTo::Kept { folder, overwrite } => {
                 fs_err::create_dir_all(folder).map_err(ArchiveError::io("create", folder))?;
                 let io = ArchiveError::io("open", folder);
                 let path = folder.canonicalize_utf8().map_err(io)?;
                 let mut entries = fs_err::read_dir(&path).map_err(ArchiveError::io("read", folder))?;
-                if *occupied == Occupied::Refused && entries.next().is_some() {
+                if !overwrite && entries.next().is_some() {
                     let folder = folder.clone();
                     return Err(ArchiveError::FolderNotEmpty { folder });
                 }
@@ -68,9 +58,7 @@ impl ExtractionFolder {
         let temporary = tempfile::Builder::new().prefix("gpubench-archive-").tempdir_in(&parent);
         let temporary = temporary.map_err(in_parent("create a folder in"))?;
         let path = temporary.path().canonicalize().map_err(in_parent("open"))?;
-        let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::PathNotUtf8 {
-            path: path.display().to_string(),
-        })?;
+        let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::not_utf8(&path))?;
         Ok(ExtractionFolder {
             path,
             _temporary: Some(temporary),

@@ -113,7 +113,7 @@ fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
     let folder = place.path.join("unpacked");
     let to = ExtractTo::Kept {
         folder: folder.clone(),
-        occupied: Occupied::Refused,
+        overwrite: false,
     };
     let archive = place.file("a.tar.gz", &with_manifest(&manifest, &[plain(FILE, CONTENTS)]));
     let error = unpack(&archive, &to).expect_err("no disk is so large");
@@ -327,7 +327,7 @@ fn nothing_is_written_outside_of_the_folder() {
         let folder = place.path.join("folder/below");
         let to = ExtractTo::Kept {
             folder: folder.clone(),
-            occupied: Occupied::Refused,
+            overwrite: false,
         };
         let error = unpack(&archive, &to).expect_err("it leads out");
         assert!(
@@ -358,20 +358,20 @@ fn a_kept_folder_is_new_or_empty_unless_it_may_be_overwritten() {
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
     );
     let folder = place.path.join("kept");
-    let to = |occupied| ExtractTo::Kept {
+    let to = |overwrite| ExtractTo::Kept {
         folder: folder.clone(),
-        occupied,
+        overwrite,
     };
-    drop(unpack(&archive, &to(Occupied::Refused)).expect("it does not exist"));
+    drop(unpack(&archive, &to(false)).expect("it does not exist"));
     assert!(folder.join(FILE).exists(), "it is kept");
-    let error = unpack(&archive, &to(Occupied::Refused)).expect_err("it is in use");
+    let error = unpack(&archive, &to(false)).expect_err("it is in use");
     insta::assert_snapshot!(shown(&error, &place.path));
     // What is replaced may be a link, which must not be written through.
     let precious = place.file("precious", b"precious");
     fs_err::remove_file(folder.join(FILE)).expect("removed");
     fs_err::os::unix::fs::symlink(&precious, folder.join(FILE)).expect("linked");
     fs_err::write(folder.join("mine"), "mine").expect("written");
-    drop(unpack(&archive, &to(Occupied::Overwritten)).expect("it may be"));
+    drop(unpack(&archive, &to(true)).expect("it may be"));
     assert_eq!(fs_err::read(folder.join(FILE)).expect("there"), CONTENTS);
     assert_eq!(fs_err::read(&precious).expect("there"), b"precious");
     assert!(folder.join("mine").exists());
@@ -430,7 +430,7 @@ fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not(
     let needed = needed_from(&outer, std::slice::from_ref(&place.path)).expect("readable libraries");
     let names: Vec<&str> = needed.keys().map(String::as_str).collect();
     assert_eq!(names, ["libinner.so", "libinnermost.so"]);
-    let contents = Contents::of(&built(&outer, &place.path)).expect("readable libraries");
+    let contents = Contents::of(&built(&outer, &place.path), None).expect("readable libraries");
     write(&contents, &place.archive()).expect("room");
     let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
     let unpacked = unpacked.built().expect("as it was unpacked");
@@ -444,7 +444,7 @@ fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not(
 fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
     let place = Place::new();
     let outer = library(&place, "outer", &[]);
-    let contents = Contents::of(&built(&outer, &place.path)).expect("a readable library");
+    let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
     place.file("a.tar.gz", b"the last one");
     fs_err::write(&outer, "changed meanwhile").expect("written");
     let error = write(&contents, &place.archive()).expect_err("it changed");
@@ -464,7 +464,7 @@ fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
 fn a_folder_that_is_not_there_is_named() {
     let place = Place::new();
     let outer = library(&place, "outer", &[]);
-    let contents = Contents::of(&built(&outer, &place.path)).expect("a readable library");
+    let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
     let error = write(&contents, &place.path.join("nowhere/a.tar.gz")).expect_err("no folder");
     assert!(error.to_string().ends_with("nowhere`"), "{error}");
     assert_eq!(error.exit_code().number(), 103);

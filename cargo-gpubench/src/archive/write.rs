@@ -26,23 +26,12 @@ pub struct Contents {
     places: BTreeMap<String, Utf8PathBuf>,
 }
 
-/// Where compiled kernels come from, and what they are for.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelOrigin<'a> {
-    /// Their source.
-    pub source: &'a Source,
-    /// What they were compiled for: `sm_90`, or a level of processors.
-    pub target: &'a str,
-    /// The compiler, for people.
-    pub compiler: &'a str,
-}
-
 impl Contents {
-    /// What a build yielded, with the shared libraries that it needs and brought forth.
+    /// What a build of sources that stood at `revision` yielded, with the shared libraries that it needs and brought forth.
     ///
     /// # Errors
     /// A library cannot be read.
-    pub fn of(built: &Built) -> Result<Contents, ArchiveError> {
+    pub fn of(built: &Built, revision: Option<Revision>) -> Result<Contents, ArchiveError> {
         let mut contents = Contents {
             manifest: Manifest {
                 format: FORMAT,
@@ -50,7 +39,7 @@ impl Contents {
                 runtime_version: built.runtime_version.clone(),
                 target: built.target.clone(),
                 created_at: jiff::Timestamp::now().to_string(),
-                revision: None,
+                revision,
                 libraries: Vec::new(),
                 kernels: Vec::new(),
             },
@@ -61,13 +50,6 @@ impl Contents {
             contents.manifest.libraries.push(archived);
         }
         Ok(contents)
-    }
-
-    /// Says where the sources stood.
-    #[must_use]
-    pub fn made_from(mut self, revision: Option<Revision>) -> Contents {
-        self.manifest.revision = revision;
-        self
     }
 
     fn library(&mut self, library: &BuiltLibrary) -> Result<ArchivedLibrary, ArchiveError> {
@@ -88,24 +70,26 @@ impl Contents {
         })
     }
 
-    /// Adds kernels that were compiled into one file.
+    /// Adds kernels that `compiler`, which is named for people, compiled from a source into one file, for `target`: `sm_90`, or a level of processors.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn add_kernels(
         &mut self,
-        origin: &KernelOrigin<'_>,
+        source: &Source,
         names: Vec<String>,
+        target: &str,
+        compiler: &str,
         image: &Utf8Path,
     ) -> Result<(), ArchiveError> {
         let number = self.manifest.kernels.len();
-        let file = self.file(format!("kernels/{}/{number}", origin.target), image)?;
+        let file = self.file(format!("kernels/{target}/{number}"), image)?;
         self.manifest.kernels.push(ArchivedKernels {
-            source: source_digest(origin.source),
-            source_name: origin.source.name.clone(),
+            source: source_digest(source),
+            source_name: source.name.clone(),
             names,
-            target: origin.target.to_owned(),
-            compiler: origin.compiler.to_owned(),
+            target: target.to_owned(),
+            compiler: compiler.to_owned(),
             file,
         });
         Ok(())

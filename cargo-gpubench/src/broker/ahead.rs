@@ -5,7 +5,7 @@ use gpubench::catalog::{Catalog, OccupancyQuery};
 
 use super::code::kernels::{self, KernelBuild};
 use super::code::occupancy::Occupancies;
-use crate::archive::{Contents, KernelOrigin};
+use crate::archive::{ArchiveError, Contents};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
 use crate::broker::recording::authors::Authors;
@@ -50,7 +50,8 @@ pub(crate) fn compile_ahead(
     contents: &mut Contents,
     interrupt: &Interrupt,
 ) -> Result<Ahead, Failure> {
-    let cases = runnable_cases(built, catalogs, &target.facts)?;
+    let mut cases = every_case(built, catalogs, CaseDevice::of(&target.facts))?;
+    cases.retain(|case| case.disposition == Disposition::Run);
     let cache = kernels::cache_below(&built.target_directory);
     let naming = Naming::for_packages(built.libraries.len());
     let mut ahead = Ahead::default();
@@ -82,23 +83,13 @@ pub(crate) fn compile_ahead(
             warn(&target.name, None, failure);
         }
         for (source, names, image) in kernels::images(&modules, recordings()) {
-            let origin = KernelOrigin {
-                source: &catalog.sources[source as usize],
-                target: &target.name,
-                compiler: target.compiler.identity(),
-            };
+            let image = Utf8Path::from_path(image).ok_or_else(|| ArchiveError::not_utf8(image))?;
             ahead.kernels += names.len();
-            contents.add_kernels(&origin, names, utf8(image)?)?;
+            let source = &catalog.sources[source as usize];
+            contents.add_kernels(source, names, &target.name, target.compiler.identity(), image)?;
         }
     }
     Ok(ahead)
-}
-
-/// The cases of the libraries, ignored ones too, that the device can run.
-fn runnable_cases(built: &Built, catalogs: &[Catalog], facts: &Facts) -> Result<Vec<Case>, Failure> {
-    let mut cases = every_case(built, catalogs, CaseDevice::of(facts))?;
-    cases.retain(|case| case.disposition == Disposition::Run);
-    Ok(cases)
 }
 
 /// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the run will tell the rest.
@@ -111,13 +102,4 @@ fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
         Some(case) => print_warning(&format_args!("`{case}` has no kernels for {target}: {message}")),
         None => print_warning(&format_args!("not compiled for {target}: {message}")),
     }
-}
-
-fn utf8(path: &std::path::Path) -> Result<&Utf8Path, Failure> {
-    Utf8Path::from_path(path).ok_or_else(|| {
-        crate::archive::ArchiveError::PathNotUtf8 {
-            path: path.display().to_string(),
-        }
-        .into()
-    })
 }

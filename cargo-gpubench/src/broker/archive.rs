@@ -5,7 +5,7 @@ use gpubench::catalog::DeviceFacts;
 
 use super::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
-use super::options::{Annotations, ArchiveOptions};
+use super::options::ArchiveOptions;
 use super::process::{catch_interrupts, prepare_for_roles};
 use super::recording::authors::{AuthorSettings, Authors};
 use super::status::status;
@@ -54,7 +54,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     let revision = revision_of(&options.build)?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
-    prepare_for_roles(Annotations::None)?;
+    prepare_for_roles();
     let settings = AuthorSettings {
         within: options.within,
         output: Output::Captured,
@@ -62,7 +62,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     };
     // A library that cannot be listed here cannot be listed there either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let mut contents = Contents::of(&built)?.made_from(revision);
+    let mut contents = Contents::of(&built, revision)?;
     let mut archived = vec![match built.libraries.len() {
         1 => "1 library".to_owned(),
         count => format!("{count} libraries"),

@@ -7,7 +7,7 @@ use gpubench::catalog::OccupancyQuery;
 use super::against::opponent::{Counterpart, Opponent};
 use super::cases::{Case, Naming};
 use super::environment;
-use super::options::{AfterFailure, Annotations, CaseOptions, RunOptions};
+use super::options::{CaseOptions, RunOptions};
 use super::recording::preparation::{CaseInputs, Prepared, PreparedCase, compile_errors};
 use super::reporting::Reporting;
 use super::roles::Roles;
@@ -35,13 +35,6 @@ pub(super) struct Campaign<'a> {
     roles: Roles<'a>,
     telemetry: Telemetry,
     reporting: Reporting,
-}
-
-/// The cases of both sides, as far as they can be measured.
-pub(super) struct Ready {
-    ours: Vec<Prepared>,
-    /// Those that the other revision has as well; none without one.
-    theirs: Vec<Prepared>,
 }
 
 /// A case whose turn it is.
@@ -105,8 +98,8 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Records the cases of both sides, and compiles what they use.
-    pub(super) fn prepare(&mut self) -> Result<Ready, Interrupted> {
+    /// Records the cases of both sides, and compiles what they use. Gives those of the candidate and those that the other revision has as well, none without one.
+    fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let Campaign {
             roles,
             reporting,
@@ -120,19 +113,16 @@ impl<'a> Campaign<'a> {
         let ours = prepare(&mut self.candidate, reporting)?;
         reporting.show_compile_errors(&compile_errors(&ours));
         let Some(opponent) = &mut self.opponent else {
-            return Ok(Ready {
-                ours,
-                theirs: Vec::new(),
-            });
+            return Ok((ours, Vec::new()));
         };
         let theirs = prepare(&mut opponent.side, reporting)?;
         opponent.warn_of_compile_errors(&theirs);
-        Ok(Ready { ours, theirs })
+        Ok((ours, theirs))
     }
 
-    /// Measures every case.
-    pub(super) fn measure(&mut self, ready: Ready) -> Result<RunEnd, Interrupted> {
-        let Ready { ours, theirs } = ready;
+    /// Prepares and measures every case.
+    pub(super) fn measure(&mut self) -> Result<RunEnd, Interrupted> {
+        let (ours, theirs) = self.prepare()?;
         let (selected, measurement) = (self.candidate.selected, &self.settings.options.measurement);
         for (index, (case, prepared)) in selected.cases.iter().zip(ours).enumerate() {
             if self.settings.interrupt.is_set() {
@@ -149,7 +139,7 @@ impl<'a> Campaign<'a> {
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
             self.settle_owed(&current);
-            if result.verdict.is_failure() && self.settings.options.after_failure == AfterFailure::Stop {
+            if result.verdict.is_failure() && self.settings.options.fail_fast {
                 return Ok(RunEnd::FailedFast);
             }
         }
@@ -231,7 +221,7 @@ impl<'a> Campaign<'a> {
         let selected = self.candidate.selected;
         let name = case.full_name();
         let inputs = CaseInputs {
-            annotation: (settings.options.annotations == Annotations::Nvtx).then_some(&*name),
+            annotation: settings.options.nvtx.then_some(&*name),
             number: case_number(&name),
             facts: selected.facts,
             method: settings.method,

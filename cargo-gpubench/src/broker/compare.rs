@@ -20,8 +20,8 @@ use gpubench_store::{Home, RunName, StoredRun};
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// What is done.
-    pub action: CompareAction,
+    /// Each run is compared with the first. Where there is none, the names of the baselines are printed.
+    pub runs: Vec<RunName>,
     /// Only benchmarks in whose names one of these is found; all of them where there are none.
     pub filters: Vec<Regex>,
     /// Only benchmarks that changed by at least this, as a fraction.
@@ -42,27 +42,6 @@ pub struct CompareOptions {
     pub export_markdown: Option<Outlet>,
 }
 
-impl CompareOptions {
-    /// Whether standard output is for an export, so that the table has to be elsewhere.
-    fn gives_standard_output_away(&self) -> bool {
-        self.export_markdown == Some(Outlet::StandardOutput)
-    }
-}
-
-/// What `cargo gpubench compare` does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CompareAction {
-    /// Each of some runs is compared with the first.
-    Compare {
-        /// The first.
-        baseline: RunName,
-        /// The others.
-        candidates: Vec<RunName>,
-    },
-    /// `--baselines`: the names of the baselines are printed.
-    ListBaselines,
-}
-
 /// How a comparison is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
@@ -80,27 +59,24 @@ pub enum ComparisonFormat {
 /// # Errors
 /// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison cannot be written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
-    match &options.action {
-        CompareAction::ListBaselines => list(&options.places.home()?),
-        CompareAction::Compare { baseline, candidates } => {
-            let names: Vec<&RunName> = std::iter::once(baseline).chain(candidates).collect();
-            let home = options.places.home_of(names.iter().copied())?;
-            let mut comparisons = comparisons(&names, &home, options)?;
-            let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
-            let undecided: Vec<String> = comparisons.iter().filter_map(ComparisonComplete::undecided).collect();
-            if let Some(least) = options.least_change {
-                comparisons
-                    .iter_mut()
-                    .for_each(|comparison| comparison.keep_changes_of(least));
-            }
-            show(&comparisons, options)?;
-            undecided.iter().for_each(|undecided| warn_of_undecided(undecided));
-            Ok(match outcome(&comparisons, options.judging.gate) {
-                ExitCode::Success | ExitCode::Inconclusive if !have_benchmarks_in_common => ExitCode::NothingSelected,
-                outcome => outcome,
-            })
-        }
+    if options.runs.is_empty() {
+        return list(&options.places.home()?);
     }
+    let home = options.places.home_of(&options.runs)?;
+    let mut comparisons = comparisons(&home, options)?;
+    let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
+    let undecided: Vec<String> = comparisons.iter().filter_map(ComparisonComplete::undecided).collect();
+    if let Some(least) = options.least_change {
+        comparisons
+            .iter_mut()
+            .for_each(|comparison| comparison.keep_changes_of(least));
+    }
+    show(&comparisons, options)?;
+    undecided.iter().for_each(|undecided| warn_of_undecided(undecided));
+    Ok(match outcome(&comparisons, options.judging.gate) {
+        ExitCode::Success | ExitCode::Inconclusive if !have_benchmarks_in_common => ExitCode::NothingSelected,
+        outcome => outcome,
+    })
 }
 
 fn list(home: &Home) -> Result<ExitCode, Failure> {
@@ -110,8 +86,9 @@ fn list(home: &Home) -> Result<ExitCode, Failure> {
 }
 
 /// Each run beside the first.
-fn comparisons(names: &[&RunName], home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonComplete>, Failure> {
-    let runs: Vec<(String, StoredRun)> = names
+fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonComplete>, Failure> {
+    let runs: Vec<(String, StoredRun)> = options
+        .runs
         .iter()
         .map(|name| {
             let run = chosen(name, load_run(name, home)?, &options.filters)?;
@@ -177,7 +154,8 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
 fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), Failure> {
     let mut stdout = Output::stdout();
     match options.format {
-        ComparisonFormat::Human if options.gives_standard_output_away() => {
+        // Standard output is for the export.
+        ComparisonFormat::Human if options.export_markdown == Some(Outlet::StandardOutput) => {
             Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
         }
         ComparisonFormat::Human => {

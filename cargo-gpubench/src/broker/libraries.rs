@@ -94,12 +94,7 @@ impl Libraries {
             None => here,
             Some(archive) => {
                 let Unpacked { folder, manifest } = &archive.unpacked;
-                let ahead = Ahead {
-                    archive: &archive.path,
-                    manifest,
-                    folder: folder.path(),
-                };
-                ahead.of(here, device, catalogs)
+                ahead_of(here, &archive.path, manifest, folder.path(), device, catalogs)
             }
         }
     }
@@ -124,42 +119,32 @@ impl Libraries {
     }
 }
 
-/// What was compiled ahead.
-struct Ahead<'a> {
-    archive: &'a Utf8Path,
-    manifest: &'a Manifest,
-    folder: &'a Utf8Path,
-}
-
-impl Ahead<'_> {
-    /// Puts it before a compiler of this machine.
-    fn of(
-        &self,
-        here: Result<Box<dyn Compiler>, Failure>,
-        device: &DeviceFacts,
-        catalogs: &[Catalog],
-    ) -> Result<Box<dyn Compiler>, Failure> {
-        let manifest = self.manifest;
-        let fitting = fitting(manifest, device);
-        let lack = match &here {
-            Ok(here) => here.lack().filter(|_| all_are_compiled(catalogs)),
-            Err(missing) => Some(missing.to_string()),
-        };
-        match lack {
-            Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => {
-                Err(ArchiveError::OtherArchitecture {
-                    archive: self.archive.to_owned(),
-                    compiled_for: manifest.targets(),
-                    device: (Backend::of(device.kind).target)(device),
-                    reason,
-                }
-                .into())
-            }
-            _ if fitting.is_empty() => here,
-            _ => {
-                let here = here.map_err(|missing| missing.to_string());
-                Ok(Box::new(AheadCompiler::new(&fitting, self.folder, here)))
-            }
+/// Puts what was compiled ahead, as the manifest of an archive that was unpacked to `folder` has it, before a compiler of this machine.
+fn ahead_of(
+    here: Result<Box<dyn Compiler>, Failure>,
+    archive: &Utf8Path,
+    manifest: &Manifest,
+    folder: &Utf8Path,
+    device: &DeviceFacts,
+    catalogs: &[Catalog],
+) -> Result<Box<dyn Compiler>, Failure> {
+    let fitting = fitting(manifest, device);
+    let lack = match &here {
+        Ok(here) => here.lack().filter(|_| all_are_compiled(catalogs)),
+        Err(missing) => Some(missing.to_string()),
+    };
+    match lack {
+        Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => Err(ArchiveError::OtherArchitecture {
+            archive: archive.to_owned(),
+            compiled_for: manifest.targets(),
+            device: (Backend::of(device.kind).target)(device),
+            reason,
+        }
+        .into()),
+        _ if fitting.is_empty() => here,
+        _ => {
+            let here = here.map_err(|missing| missing.to_string());
+            Ok(Box::new(AheadCompiler::new(&fitting, folder, here)))
         }
     }
 }
@@ -207,12 +192,14 @@ mod tests {
         }
     }
 
-    fn ahead(manifest: &Manifest) -> Ahead<'_> {
-        Ahead {
-            archive: Utf8Path::new("kernels.tar.gz"),
-            manifest,
-            folder: Utf8Path::new("/x"),
-        }
+    fn ahead(
+        targets: &[&str],
+        here: Result<Box<dyn Compiler>, Failure>,
+        device: &DeviceFacts,
+        catalogs: &[Catalog],
+    ) -> Result<Box<dyn Compiler>, Failure> {
+        let (archive, folder) = (Utf8Path::new("kernels.tar.gz"), Utf8Path::new("/x"));
+        ahead_of(here, archive, &manifest(targets), folder, device, catalogs)
     }
 
     /// On a GPU of compute capability 9.0.
@@ -228,7 +215,7 @@ mod tests {
             sources: sources.iter().map(source).collect(),
             ..Catalog::default()
         };
-        ahead(&manifest(targets)).of(Ok(Box::new(none)), &typical_device(90), &[catalog])
+        ahead(targets, Ok(Box::new(none)), &typical_device(90), &[catalog])
     }
 
     /// On the CPU device.
@@ -238,7 +225,7 @@ mod tests {
             source: std::io::ErrorKind::NotFound.into(),
         });
         let device = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN).device;
-        ahead(&manifest(targets)).of(Err(missing.into()), &device, &[])
+        ahead(targets, Err(missing.into()), &device, &[])
     }
 
     fn refused(compiler: Result<Box<dyn Compiler>, Failure>, code: u8) -> String {

@@ -30,7 +30,7 @@ mod stored;
 
 pub use against::question::Question;
 pub use archive::archive;
-pub use compare::{CompareAction, CompareOptions, ComparisonFormat, compare_runs};
+pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
 pub use places::PlaceOptions;
 pub use report::{ReportOptions, report};
 pub use run::run;

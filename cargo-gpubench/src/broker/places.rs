@@ -33,7 +33,7 @@ impl PlaceOptions {
         if is_needed || workspace_root(self.manifest.manifest_path.as_deref()).is_some() {
             self.home()
         } else {
-            Ok(Home::Absent)
+            Ok(Home::ABSENT)
         }
     }
 
@@ -81,7 +81,7 @@ impl Places {
                 })
             }
             LibrarySource::Build(_) | LibrarySource::Archive { .. } => Ok(Places {
-                home: Home::Absent,
+                home: Home::ABSENT,
                 sources: None,
             }),
         }

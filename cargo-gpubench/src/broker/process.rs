@@ -1,6 +1,5 @@
 //! This process before it measures: its signals, its memory, its children and its descriptors.
 
-use super::options::Annotations;
 use gpubench_diagnostic::{Failure, InternalError, SetupMissing};
 use gpubench_measure::clients::{Interrupt, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
@@ -28,19 +27,16 @@ pub(super) fn guard_process() -> Result<Interrupt, Failure> {
 }
 
 /// Makes the process ready to start roles. Nothing that it builds leaves processes behind any more.
-///
-/// # Errors
-/// Windows are to be annotated, and no profiler's library can do so: an empty profile would look like the profiler's fault.
-pub(super) fn prepare_for_roles(annotations: Annotations) -> Result<(), Failure> {
-    if annotations == Annotations::Nvtx {
-        require_nvtx()?;
-    }
+pub(super) fn prepare_for_roles() {
     adopt_orphans();
     allow_many_descriptors();
-    Ok(())
 }
 
-fn require_nvtx() -> Result<(), SetupMissing> {
+/// Windows can be annotated.
+///
+/// # Errors
+/// No profiler's library can do so: an empty profile would look like the profiler's fault.
+pub(super) fn require_nvtx() -> Result<(), SetupMissing> {
     match ask::<String>(Target::Nvtx) {
         Answer::Given(_) => Ok(()),
         Answer::Absent(absence) => Err(absence.into()),

@@ -8,7 +8,7 @@ use super::stored::stored_run::load_run;
 use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_report::{HtmlReport, Outlet, address};
-use gpubench_store::compare::{Contestant, Fences, compare};
+use gpubench_store::compare::{Contestant, compare};
 use gpubench_store::history::{History, HistoryEntry};
 use gpubench_store::{Home, RunName, StoreError, StoredRun};
 
@@ -44,7 +44,10 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let candidate = Contestant { name: &name, run: &run };
     let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home)?
         .iter()
-        .map(|(name, run)| compared(Contestant { name, run }, candidate, fences.clone(), options))
+        .map(|(name, run)| {
+            let rules = options.judging.rules(fences.clone());
+            compare(Contestant { name, run }, candidate, Arrangement::Apart, &rules)
+        })
         .collect();
     let report = HtmlReport {
         run: &run,
@@ -68,15 +71,6 @@ fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, 
 /// When a run began, as something that can be ordered; texts that are no moments go first.
 fn began(started_at: &str) -> Option<jiff::Timestamp> {
     started_at.parse().ok()
-}
-
-fn compared(
-    baseline: Contestant<'_>,
-    candidate: Contestant<'_>,
-    fences: Fences,
-    options: &ReportOptions,
-) -> ComparisonComplete {
-    compare(baseline, candidate, Arrangement::Apart, &options.judging.rules(fences))
 }
 
 /// The history and the other runs that were named, each run once, the oldest first.

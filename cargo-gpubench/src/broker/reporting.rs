@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::against::results::OtherResults;
-use super::options::{ExportFormat, LibrarySource, MessageFormat, ProgressShown, RunOptions, Verbosity};
+use super::options::{ExportFormat, LibrarySource, MessageFormat, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, Metric, RunEnd, RunFinished, RunStarted,
@@ -52,13 +52,13 @@ impl Reporting {
             began,
             failure: None,
         };
-        reporting.tell(|reporters| reporters.run_started(&run, cases));
+        reporting.tell(|reporter| reporter.run_started(&run, cases));
         Ok(reporting)
     }
 
     /// A case begins.
     pub(super) fn benchmark_started(&mut self, started: &BenchmarkStarted) {
-        self.tell(|reporters| reporters.benchmark_started(started));
+        self.tell(|reporter| reporter.benchmark_started(started));
     }
 
     /// The run does something else.
@@ -69,13 +69,13 @@ impl Reporting {
             value: None,
             cv: None,
         };
-        self.tell(|reporters| reporters.progress(&progress));
+        self.tell(|reporter| reporter.progress(&progress));
     }
 
     /// The case has another sample.
     pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
         let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
-        self.tell(|reporters| reporters.progress(&progress));
+        self.tell(|reporter| reporter.progress(&progress));
     }
 
     /// Shows what compilers say, where no table will.
@@ -87,7 +87,7 @@ impl Reporting {
 
     /// A case has its verdict.
     pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
-        self.tell(|reporters| reporters.benchmark_complete(result));
+        self.tell(|reporter| reporter.benchmark_complete(result));
         self.results.push(result.clone());
     }
 
@@ -134,9 +134,9 @@ impl Reporting {
         let passage = judged.map_or(Passage::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
-            self.tell(|reporters| reporters.comparison_complete(comparison));
+            self.tell(|reporter| reporter.comparison_complete(comparison));
         }
-        self.tell(|reporters| reporters.run_finished(&finished));
+        self.tell(|reporter| reporter.run_finished(&finished));
         let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
         failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
@@ -164,8 +164,8 @@ impl Reporting {
         }
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut Reporters) -> Result<(), OutputError>) {
-        if let Err(failure) = what(&mut self.reporters) {
+    fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
+        if let Err(failure) = self.reporters.tell(each) {
             self.failure.get_or_insert(failure);
         }
     }
@@ -225,35 +225,29 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
         LibrarySource::Build(_) => "cargo gpubench",
     };
-    let reporter = TerminalReporter::new(output, terminal_options(fitting, options)).repeating(RepeatedCommand {
-        program,
-        options: options.repeated.clone(),
-        overridden_axes: overridden,
-    });
+    let reporter =
+        TerminalReporter::new(output, terminal_options(fitting, &options.output)).repeating(RepeatedCommand {
+            program,
+            options: options.repeated.clone(),
+            overridden_axes: overridden,
+        });
     match Purpose::from(options.action) {
         Purpose::Measure => reporter,
         Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
     }
 }
 
-fn terminal_options(fitting: TerminalOptions, options: &RunOptions) -> TerminalOptions {
-    let fitting = match options.output.progress {
-        ProgressShown::Auto => fitting,
-        ProgressShown::Never => TerminalOptions {
-            progress: ProgressDisplay::Hidden,
-            ..fitting
+fn terminal_options(fitting: TerminalOptions, output: &OutputOptions) -> TerminalOptions {
+    TerminalOptions {
+        progress: match output.hides_progress || output.verbosity == Verbosity::Quiet {
+            true => ProgressDisplay::Hidden,
+            false => fitting.progress,
         },
-    };
-    match options.output.verbosity {
-        Verbosity::Quiet => TerminalOptions {
-            progress: ProgressDisplay::Hidden,
-            detail: Detail::Brief,
-            ..fitting
+        detail: match output.verbosity {
+            Verbosity::Quiet => Detail::Brief,
+            Verbosity::Normal => fitting.detail,
+            Verbosity::Verbose => Detail::Full,
         },
-        Verbosity::Normal => fitting,
-        Verbosity::Verbose => TerminalOptions {
-            detail: Detail::Full,
-            ..fitting
-        },
+        ..fitting
     }
 }

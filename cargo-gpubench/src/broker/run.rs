@@ -5,7 +5,7 @@ use super::device_choice::choose_device;
 use super::listing::print_names;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
-use super::process::{guard_process, prepare_for_roles};
+use super::process::{guard_process, prepare_for_roles, require_nvtx};
 use super::recording::authors::AuthorSettings;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
@@ -29,7 +29,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     if options.action == Action::Build {
         return Ok(sources.name_libraries(options));
     }
-    prepare_for_roles(options.annotations)?;
+    if options.nvtx {
+        require_nvtx()?;
+    }
+    prepare_for_roles();
     let (device, referee) = choose_device(options, &interrupt)?;
     let (authors, catalogs) = sources.list(AuthorSettings::of(options, &interrupt))?;
     let chosen = sources.select(options, catalogs, &device.facts)?;
@@ -39,7 +42,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, opponent) = sources.sides(options, &device, &chosen, authors)?;
     let mut campaign = Campaign::begin(options, candidate, opponent, referee, plan, &interrupt)?;
-    let end = campaign.prepare().and_then(|ready| campaign.measure(ready));
+    let end = campaign.measure();
     campaign.finish(end)
 }
 

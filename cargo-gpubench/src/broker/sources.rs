@@ -91,19 +91,14 @@ impl Sources {
         settings: AuthorSettings<'a>,
     ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), Failure> {
         let listed = Authors::start(&self.built().libraries, settings);
-        let (authors, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
+        let (candidate, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
         let other = self.other.as_ref().map(|other| other.authors(settings)).transpose()?;
-        let (other_authors, other_catalogs) = other.unzip();
-        Ok((
-            Both {
-                candidate: authors,
-                other: other_authors,
-            },
-            Both {
-                candidate: catalogs,
-                other: other_catalogs,
-            },
-        ))
+        let (other, other_catalogs) = other.unzip();
+        let catalogs = Both {
+            candidate: catalogs,
+            other: other_catalogs,
+        };
+        Ok((Both { candidate, other }, catalogs))
     }
 
     /// Selects the cases.
@@ -152,7 +147,11 @@ impl Sources {
     ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
-        let origin = self.candidate.archive.as_ref().map(Origin::of_archive);
+        // Of what was built elsewhere only the archive knows where its sources stood.
+        let origin = self.candidate.archive.as_ref().map(|archive| Origin {
+            name: archive.path.to_string(),
+            revision: archive.revision().cloned(),
+        });
         let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
         Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
     }

@@ -1,12 +1,38 @@
-//! The command's steps on standard error, as cargo tells of its own.
+//! The command's steps on standard error, as cargo tells of its own, and lists of names in what it says.
 
 use std::fmt::Display;
 
 use super::options::Verbosity;
+use gpubench_diagnostic::printable_line;
 
 /// `    Building the baseline`, unless the person wants quiet.
 pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     if verbosity > Verbosity::Quiet {
         anstream::eprintln!("{step:>12} {what}");
+    }
+}
+
+/// The first of some names, at most `shown` of them, and how many more there are.
+pub(super) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
+    let first = names.iter().take(shown);
+    let first: Vec<String> = first
+        .map(|name| format!("`{}`", printable_line(name.as_ref())))
+        .collect();
+    match names.len().saturating_sub(shown) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
+        let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
+        let listed = first_of(&names, 5);
+        assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");
+        assert!(listed.ends_with("`a::b5 warning: x` and 2 more"), "{listed}");
     }
 }

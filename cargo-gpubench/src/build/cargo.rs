@@ -7,7 +7,7 @@ use std::{env, io};
 
 use rustix::process::Signal;
 
-use super::{BuildError, CargoProgress, FeatureSelection, ManifestOptions};
+use super::{BuildError, FeatureSelection, ManifestOptions};
 use gpubench_report::Color;
 
 /// The cargo that runs us, or the one in `PATH`.
@@ -75,11 +75,8 @@ impl CargoArguments for ManifestOptions {
 
 impl CargoArguments for FeatureSelection {
     fn add_to(&self, command: &mut Command) {
-        let Self {
-            features,
-            default_features,
-        } = self;
-        command.args(default_features.flags());
+        let Self { features, flags } = self;
+        command.args(flags);
         if !features.is_empty() {
             command.arg("--features").arg(features.join(","));
         }
@@ -93,14 +90,6 @@ impl CargoArguments for Color {
             Self::Always => "always",
             Self::Never => "never",
         });
-    }
-}
-
-impl CargoArguments for CargoProgress {
-    fn add_to(&self, command: &mut Command) {
-        if *self == Self::Quiet {
-            command.arg("--quiet");
-        }
     }
 }
 

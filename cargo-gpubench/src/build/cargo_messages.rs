@@ -37,24 +37,6 @@ impl Outputs {
     }
 }
 
-/// A build of which cargo says nothing.
-#[derive(Debug)]
-pub(super) struct Silence {
-    /// What is built.
-    what: String,
-    began: Instant,
-}
-
-impl Silence {
-    /// A build of this that begins now.
-    pub(super) fn about(what: &str) -> Silence {
-        Silence {
-            what: what.to_owned(),
-            began: Instant::now(),
-        }
-    }
-}
-
 /// Cargo while it builds.
 ///
 /// It leads a process group of its own, so that an interruption ends its compilers and build scripts as well, whether the signal came from
@@ -79,7 +61,7 @@ impl BuildingCargo {
         Ok(Self { child, messages })
     }
 
-    /// Waits for its end, and tells a person who hears nothing from cargo that it is at work where that takes long.
+    /// Waits for its end. Where cargo is `silent` about what it builds, of that name, a person is told that it is at work if that takes long.
     ///
     /// # Errors
     ///
@@ -87,9 +69,9 @@ impl BuildingCargo {
     pub(super) fn listen(
         mut self,
         interrupted: &AtomicBool,
-        mut silence: Option<Silence>,
+        mut silent: Option<&str>,
     ) -> io::Result<(Outputs, ExitStatus)> {
-        let mut outputs = Outputs::default();
+        let (mut outputs, began) = (Outputs::default(), Instant::now());
         loop {
             match self.messages.recv_timeout(ATTENTION) {
                 Ok(message) => outputs.take_in(message?),
@@ -99,8 +81,8 @@ impl BuildingCargo {
                     break;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(silence) = silence.take_if(|silence| silence.began.elapsed() > PATIENCE) {
-                        anstream::eprintln!("    Building {} (`--quiet` hides what cargo says)", silence.what);
+                    if let Some(what) = silent.take_if(|_| began.elapsed() > PATIENCE) {
+                        anstream::eprintln!("    Building {what} (`--quiet` hides what cargo says)");
                     }
                 }
             }

@@ -8,14 +8,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
 use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
-use super::cargo_messages::{BuildingCargo, Outputs, Silence};
+use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
-use super::entry_symbol::{EntryPoint, find_entry_point};
+use super::entry_symbol::has_entry_point;
 use super::metadata::Workspace;
 use super::package_metadata::PackageMetadata;
 use super::sealed_libraries::seal_libraries;
 use super::select::{Request, SelectedPackage, select_packages};
-use super::{BuildError, BuildNotice, BuildOptions, CargoProgress, Coverage, Profile};
+use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
 use crate::config::CaseSettings;
 use gpubench_device::{SealError, SealedFile};
 
@@ -98,18 +98,12 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
         };
         let outputs = build.run(&packages, interrupted)?;
         let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
-        match (find_entry_point(&library.library)?, request) {
-            (EntryPoint::Exported, _) => libraries.push(library),
-            (EntryPoint::Absent, Request::AmongOthers) if packages.len() > 1 => {
-                notices.push(BuildNotice::NoBenchmarks {
-                    package: library.package,
-                });
-            }
-            (EntryPoint::Absent, _) => {
-                return Err(BuildError::NoBenchmarks {
-                    package: library.package,
-                });
-            }
+        let has_benchmarks = has_entry_point(&library.library)?;
+        let package = library.package.clone();
+        match request {
+            _ if has_benchmarks => libraries.push(library),
+            Request::AmongOthers if packages.len() > 1 => notices.push(BuildNotice::NoBenchmarks { package }),
+            _ => return Err(BuildError::NoBenchmarks { package }),
         }
     }
     if libraries.is_empty() {
@@ -140,7 +134,8 @@ impl CdylibBuild<'_> {
             features,
             manifest,
             compilation,
-            output,
+            color,
+            quiet,
         } = self.options;
         let mut command = self.cargo.command("rustc");
         command.args(["--lib", "--crate-type", "cdylib", "--package", &self.package.id.repr]);
@@ -156,19 +151,16 @@ impl CdylibBuild<'_> {
         }
         manifest.add_to(&mut command);
         features.for_package(self.package, selected).add_to(&mut command);
-        output.color.add_to(&mut command);
-        output.progress.add_to(&mut command);
+        color.add_to(&mut command);
+        command.args(quiet.then_some("--quiet"));
         command.args(["--message-format", "json-render-diagnostics"]);
         command
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
         let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
-        let silence = match self.options.output.progress {
-            CargoProgress::Quiet => Some(Silence::about(&self.package.name)),
-            CargoProgress::Shown => None,
-        };
-        let heard = cargo.listen(interrupted, silence);
+        let silent = self.options.quiet.then_some(&**self.package.name);
+        let heard = cargo.listen(interrupted, silent);
         let (outputs, status) = heard.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)

@@ -6,35 +6,21 @@ use object::{Object, ObjectSymbol};
 
 use super::BuildError;
 
-/// Whether a library exports the runtime's entry point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EntryPoint {
-    /// It does.
-    Exported,
-    /// It does not: nothing in it refers to the runtime, so the linker left the runtime out.
-    Absent,
-}
-
-/// Reads the dynamic symbols of `library`.
+/// Whether `library` exports the runtime's entry point. Where nothing in it refers to the runtime, the linker left the runtime out.
 ///
 /// # Errors
 ///
 /// The file cannot be read or is no shared library.
-pub(super) fn find_entry_point(library: &Utf8Path) -> Result<EntryPoint, BuildError> {
+pub(super) fn has_entry_point(library: &Utf8Path) -> Result<bool, BuildError> {
     let unreadable = |source| BuildError::LibraryUnreadable {
         library: library.to_owned(),
         source,
     };
     let bytes = fs_err::read(library).map_err(|error| unreadable(error.into()))?;
     let file = object::File::parse(&*bytes).map_err(|error| unreadable(error.into()))?;
-    let exported = file
+    Ok(file
         .dynamic_symbols()
-        .any(|symbol| symbol.is_definition() && symbol.name_bytes() == Ok(ENTRY_SYMBOL.as_bytes()));
-    Ok(if exported {
-        EntryPoint::Exported
-    } else {
-        EntryPoint::Absent
-    })
+        .any(|symbol| symbol.is_definition() && symbol.name_bytes() == Ok(ENTRY_SYMBOL.as_bytes())))
 }
 
 #[cfg(test)]
@@ -47,7 +33,7 @@ mod tests {
         fs_err::write(file.path(), "not a library").expect("written");
         let path = Utf8Path::from_path(file.path()).expect("a UTF-8 path");
         assert!(matches!(
-            find_entry_point(path),
+            has_entry_point(path),
             Err(BuildError::LibraryUnreadable { .. })
         ));
     }

@@ -1,7 +1,7 @@
 //! Why something cannot be built, and what is worth a warning.
 
+use std::io;
 use std::process::ExitStatus;
-use std::{fmt, io};
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
@@ -209,30 +209,23 @@ impl Expected for BuildError {
 const NO_CARGO: &str = "`--archive-file FILE` runs what `cargo gpubench archive` made elsewhere";
 
 /// Why a package cannot have benchmarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unsuitable {
     /// It has no library.
+    #[error("has no library, and benchmarks live in libraries")]
     NoLibrary,
     /// Its library is a procedural macro.
+    #[error("is a procedural macro, which cannot have benchmarks")]
     ProcMacro,
     /// It does not depend on the runtime.
+    #[error("does not depend on `gpubench-runtime`")]
     NoRuntime,
     /// It is the runtime itself.
+    #[error("is what benchmarks are written with, and has none")]
     IsRuntime,
     /// It says `benchmarks = false`.
+    #[error("says in its manifest that it has no benchmarks")]
     OptedOut,
-}
-
-impl fmt::Display for Unsuitable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoLibrary => "has no library, and benchmarks live in libraries",
-            Self::ProcMacro => "is a procedural macro, which cannot have benchmarks",
-            Self::NoRuntime => "does not depend on `gpubench-runtime`",
-            Self::IsRuntime => "is what benchmarks are written with, and has none",
-            Self::OptedOut => "says in its manifest that it has no benchmarks",
-        })
-    }
 }
 
 impl Unsuitable {

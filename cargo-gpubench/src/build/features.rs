@@ -7,31 +7,8 @@ use cargo_metadata::Package;
 pub struct FeatureSelection {
     /// `--features`, one feature an entry: `simd`, `package/simd`.
     pub features: Vec<String>,
-    /// What is on without being named.
-    pub default_features: DefaultFeatures,
-}
-
-/// What is on without being named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DefaultFeatures {
-    /// A package's default features.
-    #[default]
-    Default,
-    /// `--no-default-features`: nothing.
-    None,
-    /// `--all-features`: everything.
-    All,
-}
-
-impl DefaultFeatures {
-    /// As cargo spells it.
-    pub(super) fn flags(self) -> &'static [&'static str] {
-        match self {
-            Self::Default => &[],
-            Self::None => &["--no-default-features"],
-            Self::All => &["--all-features"],
-        }
-    }
+    /// Those of `--no-default-features` and `--all-features` that were given, as cargo spells them.
+    pub flags: Vec<&'static str>,
 }
 
 impl FeatureSelection {
@@ -60,7 +37,7 @@ impl FeatureSelection {
                 .filter(|feature| known_here(feature))
                 .cloned()
                 .collect(),
-            default_features: self.default_features,
+            flags: self.flags.clone(),
         }
     }
 }

@@ -58,13 +58,6 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
-    /// The folders of all packages of the graph that cargo reads where they lie, and neither fetches nor unpacks.
-    pub(super) fn local_packages(&self) -> Vec<Utf8PathBuf> {
-        let local = self.metadata.packages.iter().filter(|package| package.source.is_none());
-        let folders = local.filter_map(|package| package.manifest_path.parent());
-        folders.map(Utf8Path::to_owned).collect()
-    }
-
     /// The packages cargo builds when none is named.
     ///
     /// # Errors
@@ -110,6 +103,17 @@ impl Workspace {
     }
 }
 
+/// The folders of the packages that a build reads where they lie: the workspace's own and those that manifests name by a path. Cargo neither fetches nor unpacks them.
+///
+/// # Errors
+/// Cargo does not start or cannot resolve the dependencies.
+pub fn local_packages(options: &BuildOptions) -> Result<Vec<Utf8PathBuf>, BuildError> {
+    let Workspace { metadata, .. } = Workspace::load(&Cargo::from_environment(), &Compiler::ask()?, options)?;
+    let local = metadata.packages.iter().filter(|package| package.source.is_none());
+    let folders = local.filter_map(|package| package.manifest_path.parent());
+    Ok(folders.map(Utf8Path::to_owned).collect())
+}
+
 pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {
     camino::absolute_utf8(directory).map_err(|source| BuildError::TargetDirectory {
         directory: directory.to_owned(),
@@ -125,8 +129,8 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
     options.manifest.add_to(&mut command);
     options.features.add_to(&mut command);
-    options.output.progress.add_to(&mut command);
-    color_through_a_pipe(options.output.color).add_to(&mut command);
+    command.args(options.quiet.then_some("--quiet"));
+    color_through_a_pipe(options.color).add_to(&mut command);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
 
     let mut child = command.spawn().map_err(cargo.not_started())?;

@@ -10,7 +10,6 @@ mod compiler;
 mod entry_symbol;
 mod error;
 mod features;
-mod local_packages;
 mod metadata;
 mod options;
 mod package_metadata;
@@ -23,11 +22,9 @@ mod workspace_root;
 
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
-pub use features::{DefaultFeatures, FeatureSelection};
-pub use local_packages::local_packages;
-pub use options::{
-    BuildOptions, CargoOutput, CargoProgress, CompilationOptions, InvalidProfile, ManifestOptions, Profile,
-};
+pub use features::FeatureSelection;
+pub use metadata::local_packages;
+pub use options::{BuildOptions, CompilationOptions, InvalidProfile, ManifestOptions, Profile};
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub(crate) use sealed_libraries::seal_libraries;

@@ -19,8 +19,10 @@ pub struct BuildOptions {
     pub manifest: ManifestOptions,
     /// How they are compiled.
     pub compilation: CompilationOptions,
-    /// What cargo shows of its work.
-    pub output: CargoOutput,
+    /// Whether what cargo shows of its work is coloured.
+    pub color: Color,
+    /// Whether cargo shows warnings and errors only.
+    pub quiet: bool,
 }
 
 /// Where the workspace is, and how its lockfile is treated: cargo's options of the same names.
@@ -43,25 +45,6 @@ pub struct CompilationOptions {
     pub target_dir: Option<Utf8PathBuf>,
     /// `--jobs`, as cargo reads it.
     pub jobs: Option<String>,
-}
-
-/// What cargo shows of its work on standard error.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CargoOutput {
-    /// Whether it is coloured.
-    pub color: Color,
-    /// Whether progress is shown beside diagnostics.
-    pub progress: CargoProgress,
-}
-
-/// Whether cargo shows progress.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CargoProgress {
-    /// What it compiles, as usual.
-    #[default]
-    Shown,
-    /// Warnings and errors only.
-    Quiet,
 }
 
 /// A cargo profile that a cdylib can be built under.

@@ -10,7 +10,7 @@ use gpubench_diagnostic::closest;
 const BENCHMARKS: &str = "benchmarks";
 
 /// How a package wants its cases to be measured.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PackageMetadata {
     pub(super) settings: CaseSettings,
     /// Keys that have no effect.
@@ -23,10 +23,7 @@ impl PackageMetadata {
     /// # Errors
     /// A value makes no sense, or two do not go together.
     pub(super) fn of(package: &Package) -> Result<Self, BuildError> {
-        let mut metadata = Self {
-            settings: CaseSettings::default(),
-            unknown: Vec::new(),
-        };
+        let mut metadata = Self::default();
         let wrong = |key: &str, source: Box<dyn std::error::Error + Send + Sync>| BuildError::PackageMetadata {
             manifest: package.manifest_path.clone(),
             key: key.to_owned(),

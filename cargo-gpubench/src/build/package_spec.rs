@@ -17,21 +17,20 @@ pub struct PackageSpec {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// A name and the leading components of a version.
-    Name {
-        name: String,
-        version: Option<VersionPrefix>,
-    },
     /// A shell pattern over names.
     Pattern(Pattern),
-    /// A package identifier, perhaps without its kind or its fragment.
-    Url {
+    /// What is said of a name and a version, or of a package identifier.
+    Parts {
         kind: Option<String>,
-        url: String,
+        url: Option<String>,
         name: Option<String>,
+        /// Its leading components.
         version: Option<VersionPrefix>,
     },
 }
+
+/// A name and a version, as far as they are said.
+type Named = (Option<String>, Option<VersionPrefix>);
 
 /// The leading components of a version; a full version includes its pre-release.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +58,8 @@ impl PackageSpec {
     pub(super) fn fits(&self, package: &Package) -> bool {
         let has_name = |name: &str| package.name.as_str() == name;
         match &self.form {
-            Form::Name { name, version } => has_name(name) && fits_version(version.as_ref(), &package.version),
             Form::Pattern(pattern) => pattern.matches(&package.name),
-            Form::Url {
+            Form::Parts {
                 kind,
                 url,
                 name,
@@ -69,7 +67,7 @@ impl PackageSpec {
             } => {
                 let (its_kind, its_url, _) = split_url(&package.id.repr);
                 (kind.is_none() || kind.as_deref() == its_kind)
-                    && url == its_url
+                    && url.as_deref().is_none_or(|url| url == its_url)
                     && name.as_deref().is_none_or(has_name)
                     && fits_version(version.as_ref(), &package.version)
             }
@@ -95,16 +93,22 @@ impl FromStr for PackageSpec {
         let form = if text.contains("://") {
             let (kind, url, fragment) = split_url(text);
             let (name, version) = fragment.map_or(Ok((None, None)), parse_fragment)?;
-            Form::Url {
+            Form::Parts {
                 kind: kind.map(str::to_owned),
-                url: url.to_owned(),
+                url: Some(url.to_owned()),
                 name,
                 version,
             }
         } else if text.contains(['*', '?', '[', ']']) {
             Form::Pattern(Pattern::new(text).map_err(|_| InvalidPackageSpec::Pattern(text.to_owned()))?)
         } else {
-            parse_name(text)?
+            let (name, version) = parse_name(text)?;
+            Form::Parts {
+                kind: None,
+                url: None,
+                name,
+                version,
+            }
         };
         Ok(Self {
             text: text.to_owned(),
@@ -127,18 +131,15 @@ fn split_url(text: &str) -> (Option<&str>, &str, Option<&str>) {
 }
 
 /// `name`, `version`, `name@version`.
-fn parse_fragment(fragment: &str) -> Result<(Option<String>, Option<VersionPrefix>), InvalidPackageSpec> {
-    if fragment.starts_with(|c: char| c.is_ascii_digit()) {
-        return Ok((None, Some(fragment.parse()?)));
-    }
-    match parse_name(fragment)? {
-        Form::Name { name, version } => Ok((Some(name), version)),
-        Form::Pattern(_) | Form::Url { .. } => Err(InvalidPackageSpec::Pattern(fragment.to_owned())),
+fn parse_fragment(fragment: &str) -> Result<Named, InvalidPackageSpec> {
+    match fragment.starts_with(|c: char| c.is_ascii_digit()) {
+        true => Ok((None, Some(fragment.parse()?))),
+        false => parse_name(fragment),
     }
 }
 
 /// `name`, `name@version`, and `name:version` as older cargos wrote it.
-fn parse_name(text: &str) -> Result<Form, InvalidPackageSpec> {
+fn parse_name(text: &str) -> Result<Named, InvalidPackageSpec> {
     let (name, version) = match text.split_once(['@', ':']) {
         Some((name, version)) => (name, Some(version.parse()?)),
         None => (text, None),
@@ -146,10 +147,7 @@ fn parse_name(text: &str) -> Result<Form, InvalidPackageSpec> {
     if name.is_empty() {
         return Err(InvalidPackageSpec::Empty);
     }
-    Ok(Form::Name {
-        name: name.to_owned(),
-        version,
-    })
+    Ok((Some(name.to_owned()), version))
 }
 
 impl FromStr for VersionPrefix {

@@ -99,43 +99,34 @@ fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage
     }
 }
 
-type Asked<'a> = (Vec<SelectedPackage<'a>>, Vec<BuildNotice>);
-
-fn asked_for<'a>(workspace: &'a Workspace, selection: &PackageSelection) -> Result<Asked<'a>, BuildError> {
+/// The packages that are asked for in workspace order, each once, and what is odd about the selection.
+fn asked_for<'a>(
+    workspace: &'a Workspace,
+    selection: &PackageSelection,
+) -> Result<(Vec<SelectedPackage<'a>>, Vec<BuildNotice>), BuildError> {
+    let members = workspace.members();
+    let (mut packages, mut specs, mut notices) = (members.clone(), &[][..], Vec::new());
     match selection {
-        PackageSelection::Default => Ok((among_others(workspace.default_members()?), Vec::new())),
-        PackageSelection::Named(specs) => Ok((named(&workspace.members(), specs)?, Vec::new())),
-        PackageSelection::Workspace { exclude } => Ok(all_but(workspace.members(), exclude)),
+        PackageSelection::Default => packages = workspace.default_members()?,
+        PackageSelection::Named(named) => {
+            named.iter().try_for_each(|spec| refuse_unless_clear(&members, spec))?;
+            packages.retain(|package| named.iter().any(|spec| spec.fits(package)));
+            specs = named;
+        }
+        PackageSelection::Workspace { exclude } => {
+            packages.retain(|package| !exclude.iter().any(|spec| spec.fits(package)));
+            let unknown = exclude
+                .iter()
+                .filter(|spec| !members.iter().any(|package| spec.fits(package)));
+            notices.extend(unknown.map(|spec| BuildNotice::ExcludedNotFound { spec: spec.to_string() }));
+        }
     }
-}
-
-fn among_others(packages: Vec<&Package>) -> Vec<SelectedPackage<'_>> {
-    packages
-        .into_iter()
-        .map(|package| SelectedPackage {
-            package,
-            request: Request::AmongOthers,
-        })
-        .collect()
-}
-
-/// The named packages in workspace order, each once.
-fn named<'a>(members: &[&'a Package], specs: &[PackageSpec]) -> Result<Vec<SelectedPackage<'a>>, BuildError> {
-    for spec in specs {
-        refuse_unless_clear(members, spec)?;
-    }
-    let request = |package: &Package| {
+    let selected = packages.into_iter().map(|package| {
         let by_name = specs.iter().any(|spec| !spec.is_pattern() && spec.fits(package));
-        if by_name { Request::ByName } else { Request::AmongOthers }
-    };
-    Ok(members
-        .iter()
-        .filter(|package| specs.iter().any(|spec| spec.fits(package)))
-        .map(|package| SelectedPackage {
-            package,
-            request: request(package),
-        })
-        .collect())
+        let request = if by_name { Request::ByName } else { Request::AmongOthers };
+        SelectedPackage { package, request }
+    });
+    Ok((selected.collect(), notices))
 }
 
 fn refuse_unless_clear(members: &[&Package], spec: &PackageSpec) -> Result<(), BuildError> {
@@ -156,19 +147,6 @@ fn refuse_unless_clear(members: &[&Package], spec: &PackageSpec) -> Result<(), B
         }),
         _ => Ok(()),
     }
-}
-
-fn all_but<'a>(members: Vec<&'a Package>, exclude: &[PackageSpec]) -> Asked<'a> {
-    let notices = exclude
-        .iter()
-        .filter(|spec| !members.iter().any(|package| spec.fits(package)))
-        .map(|spec| BuildNotice::ExcludedNotFound { spec: spec.to_string() })
-        .collect();
-    let kept = members
-        .into_iter()
-        .filter(|package| !exclude.iter().any(|spec| spec.fits(package)))
-        .collect();
-    (among_others(kept), notices)
 }
 
 /// Whether a package can have benchmarks, as far as its manifest says.

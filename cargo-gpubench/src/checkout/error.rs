@@ -19,57 +19,13 @@ pub enum CheckoutError {
         #[from]
         source: GitNotStarted,
     },
-    /// There is no manifest to look for in the revision.
-    #[error("`{folder}` and its parents have no `Cargo.toml`")]
-    NoManifest {
-        /// Where was looked.
-        folder: Utf8PathBuf,
-    },
-    /// The sources are under no repository.
-    #[error("`{folder}` is in no git repository that can be used: {why}")]
-    NoRepository {
-        /// Where was looked.
-        folder: Utf8PathBuf,
-        /// In git's words.
-        why: String,
-    },
-    /// The revision is none.
-    #[error("`{revision}` is no revision of the repository `{repository}`")]
-    UnknownRevision {
-        /// What was asked for.
-        revision: String,
-        /// Where.
-        repository: Utf8PathBuf,
-    },
-    /// What was asked for names several revisions, a range, or all but one.
-    #[error("`{revision}` is not one revision: {why}")]
-    NotOneRevision {
-        /// What was asked for.
-        revision: String,
-        /// What it is instead.
-        why: &'static str,
-    },
-    /// What was asked for is there, and no state of the sources.
-    #[error("`{revision}` is a {kind}, and no commit")]
-    NoCommit {
-        /// What was asked for.
-        revision: String,
-        /// In git's words: `blob`, `tree`.
-        kind: String,
-    },
-    /// The revision has submodules.
-    #[error("`{revision}` has submodules, which are not checked out")]
-    Submodules {
-        /// What was asked for.
-        revision: String,
-    },
-    /// The revision has no manifest where the candidate has one.
-    #[error("`{revision}` has no `{manifest}`")]
-    ManifestAbsent {
-        /// What was asked for.
-        revision: String,
-        /// The manifest, from the repository's root.
-        manifest: Utf8PathBuf,
+    /// What was asked for is not there, or cannot be compared with.
+    #[error("{what}")]
+    Refused {
+        /// What is wrong with it.
+        what: String,
+        /// What can be asked for instead.
+        hint: &'static str,
     },
     /// Git could not do what it should.
     #[error("git could not {what}: {why}")]
@@ -94,6 +50,11 @@ pub enum CheckoutError {
 }
 
 impl CheckoutError {
+    /// A [`CheckoutError::Refused`].
+    pub(super) fn refused(what: String, hint: &'static str) -> CheckoutError {
+        CheckoutError::Refused { what, hint }
+    }
+
     /// A [`CheckoutError::Folder`] for `map_err`.
     pub(super) fn folder(path: &Utf8Path) -> impl FnOnce(io::Error) -> CheckoutError {
         let path = path.to_owned();
@@ -105,13 +66,7 @@ impl Expected for CheckoutError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::GitMissing { .. } => ExitCode::SetupMissing,
-            Self::NoManifest { .. }
-            | Self::NoRepository { .. }
-            | Self::UnknownRevision { .. }
-            | Self::NotOneRevision { .. }
-            | Self::NoCommit { .. }
-            | Self::Submodules { .. }
-            | Self::ManifestAbsent { .. } => ExitCode::Usage,
+            Self::Refused { .. } => ExitCode::Usage,
             Self::Git { .. } => ExitCode::BuildFailed,
             Self::Folder { .. } => ExitCode::OutputFailed,
             Self::Interrupted => ExitCode::Interrupted,
@@ -121,20 +76,7 @@ impl Expected for CheckoutError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::GitMissing { .. } => "install git, or compare with a saved run: `--baseline NAME`",
-            Self::NoManifest { .. } => "`--manifest-path` names one",
-            Self::NoRepository { .. } => {
-                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run"
-            }
-            Self::UnknownRevision { .. } => {
-                "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only"
-            }
-            Self::NotOneRevision { .. } | Self::NoCommit { .. } => {
-                "one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`"
-            }
-            Self::Submodules { .. } => {
-                "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`"
-            }
-            Self::ManifestAbsent { .. } => "the package must lie in the same folder in both revisions",
+            Self::Refused { hint, .. } => hint,
             Self::Folder { .. } => "`--target-dir` names a folder that can be written to",
             Self::Git { .. } | Self::Interrupted => return None,
         };

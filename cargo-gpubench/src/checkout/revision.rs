@@ -5,15 +5,15 @@ use camino::Utf8Path;
 use super::CheckoutError;
 use crate::git::Git;
 
+/// What to ask for instead of what is no revision, or several.
+const ONE_REVISION: &str = "one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`";
+
 /// The commit that a revision names in a repository, by its full hash.
 ///
 /// # Errors
 /// It names none, several, or something that is no commit; git cannot be started.
 pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Result<String, CheckoutError> {
-    let not_one = |why| CheckoutError::NotOneRevision {
-        revision: revision.to_owned(),
-        why,
-    };
+    let not_one = |why| CheckoutError::refused(format!("`{revision}` is not one revision: {why}"), ONE_REVISION);
     if revision.trim().is_empty() {
         return Err(not_one("it is empty"));
     }
@@ -26,22 +26,22 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
             let several = git.ask(&["rev-parse", "--revs-only", "--end-of-options", revision])?;
             return Err(match several.is_ok_and(|found| !found.is_empty()) {
                 true => not_one("it is a range, or several"),
-                false => CheckoutError::UnknownRevision {
-                    revision: revision.to_owned(),
-                    repository: repository.to_owned(),
-                },
+                false => CheckoutError::refused(
+                    format!("`{revision}` is no revision of the repository `{repository}`"),
+                    "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only",
+                ),
             });
         }
     };
     let commit = git.ask(&["rev-parse", "--verify", "--quiet", &format!("{object}^{{commit}}")])?;
     match commit {
         Ok(commit) => Ok(commit),
-        Err(_) => Err(CheckoutError::NoCommit {
-            revision: revision.to_owned(),
-            kind: git
-                .ask(&["cat-file", "-t", &object])?
-                .unwrap_or_else(|_| "missing object".to_owned()),
-        }),
+        Err(_) => {
+            let kind = git.ask(&["cat-file", "-t", &object])?;
+            let kind = kind.unwrap_or_else(|_| "missing object".to_owned());
+            let what = format!("`{revision}` is a {kind}, and no commit");
+            Err(CheckoutError::refused(what, ONE_REVISION))
+        }
     }
 }
 

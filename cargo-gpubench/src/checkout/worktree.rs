@@ -46,12 +46,12 @@ impl Checkout {
         let manifest = manifest_of(build)?;
         let sources = manifest.parent().unwrap_or(Utf8Path::new("/"));
         let toplevel = Git::in_folder(sources).ask(&["rev-parse", "--show-toplevel"]);
-        let repository = toplevel
-            .map_err(CheckoutError::from)?
-            .map_err(|why| CheckoutError::NoRepository {
-                folder: sources.to_owned(),
-                why,
-            })?;
+        let repository = toplevel.map_err(CheckoutError::from)?.map_err(|why| {
+            CheckoutError::refused(
+                format!("`{sources}` is in no git repository that can be used: {why}"),
+                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run",
+            )
+        })?;
         let repository = Utf8PathBuf::from(repository);
         let git = Git::in_folder(&repository);
         let commit = commit_of(&git, revision, &repository)?;
@@ -152,7 +152,10 @@ fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
     let folder = here.canonicalize_utf8().map_err(CheckoutError::folder(here))?;
     let mut manifests = folder.ancestors().map(|folder| folder.join("Cargo.toml"));
     let found = manifests.find(|manifest| manifest.exists());
-    found.ok_or(CheckoutError::NoManifest { folder })
+    found.ok_or_else(|| {
+        let what = format!("`{folder}` and its parents have no `Cargo.toml`");
+        CheckoutError::refused(what, "`--manifest-path` names one")
+    })
 }
 
 fn refuse_what_cannot_be_built(
@@ -165,15 +168,16 @@ fn refuse_what_cannot_be_built(
         Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
     };
     if has(".gitmodules")? {
-        return Err(CheckoutError::Submodules {
-            revision: revision.to_owned(),
-        });
+        return Err(CheckoutError::refused(
+            format!("`{revision}` has submodules, which are not checked out"),
+            "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`",
+        ));
     }
     if !has(manifest.as_str())? {
-        return Err(CheckoutError::ManifestAbsent {
-            revision: revision.to_owned(),
-            manifest: manifest.to_owned(),
-        });
+        return Err(CheckoutError::refused(
+            format!("`{revision}` has no `{manifest}`"),
+            "the package must lie in the same folder in both revisions",
+        ));
     }
     Ok(())
 }

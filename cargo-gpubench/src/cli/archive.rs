@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
 
+use super::output::verbosity;
 use super::settings::CargoArguments;
-use crate::broker::options::{ArchiveOptions, OutputOptions, Verbosity};
+use crate::broker::options::{ArchiveOptions, OutputOptions};
 use crate::config::{CaseSettings, TimeLimit, Value, settings};
 use gpubench_device::cuda::Architecture;
 use gpubench_report::Color;
@@ -53,10 +54,7 @@ impl ArchiveArguments {
     pub(super) fn into_options(self, color: Color) -> ArchiveOptions {
         let output = OutputOptions {
             color,
-            verbosity: match self.quiet {
-                true => Verbosity::Quiet,
-                false => Verbosity::Normal,
-            },
+            verbosity: verbosity(self.quiet, false),
             ..OutputOptions::default()
         };
         ArchiveOptions {

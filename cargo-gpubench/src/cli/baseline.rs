@@ -1,9 +1,7 @@
 //! What results are compared with, and where they are kept.
 
 use super::settings::BaselineArguments;
-use crate::broker::options::{
-    BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, Recording, ResultOptions,
-};
+use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, ResultOptions};
 
 impl BaselineArguments {
     pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
@@ -19,10 +17,7 @@ impl BaselineArguments {
             save: self.save_baseline.filter(|_| keeps),
             judging: self.judging.into_options(),
             history: HistoryOptions {
-                recording: match self.history && keeps {
-                    true => Recording::On,
-                    false => Recording::Off,
-                },
+                is_recorded: self.history && keeps,
                 folder: self.history_dir,
             },
             page,

@@ -3,8 +3,7 @@
 use super::settings::CargoArguments;
 use crate::broker::options::{OutputOptions, Verbosity};
 use crate::build::{
-    BuildOptions, CargoOutput, CargoProgress, CompilationOptions, DefaultFeatures, FeatureSelection, ManifestOptions,
-    PackageSelection, PackageSpec,
+    BuildOptions, CompilationOptions, FeatureSelection, ManifestOptions, PackageSelection, PackageSpec,
 };
 
 /// Cargo's grammar: a number above zero, a negative one that counts from the number of processors, or `default`.
@@ -20,20 +19,24 @@ pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
 impl CargoArguments {
     pub(super) fn into_options(self, output: &OutputOptions) -> BuildOptions {
         let lock_flags = [
-            (self.locked, "--locked"),
-            (self.offline, "--offline"),
-            (self.frozen, "--frozen"),
+            self.locked.then_some("--locked"),
+            self.offline.then_some("--offline"),
+            self.frozen.then_some("--frozen"),
         ];
-        let lock_flags = lock_flags.into_iter().filter(|(given, _)| *given);
+        // As in cargo, all features are all features.
+        let feature_flag = match self.all_features {
+            true => Some("--all-features"),
+            false => self.no_default_features.then_some("--no-default-features"),
+        };
         BuildOptions {
             packages: packages(self.package, self.workspace, self.exclude),
             features: FeatureSelection {
                 features: FeatureSelection::split(&self.features),
-                default_features: default_features(self.all_features, self.no_default_features),
+                flags: feature_flag.into_iter().collect(),
             },
             manifest: ManifestOptions {
                 manifest_path: self.manifest_path,
-                lock_flags: lock_flags.map(|(_, flag)| flag).collect(),
+                lock_flags: lock_flags.into_iter().flatten().collect(),
                 config: self.config,
             },
             compilation: CompilationOptions {
@@ -41,7 +44,8 @@ impl CargoArguments {
                 target_dir: self.target_dir,
                 jobs: self.build_jobs,
             },
-            output: cargo_output(output),
+            color: output.color,
+            quiet: output.verbosity == Verbosity::Quiet,
         }
     }
 }
@@ -54,24 +58,5 @@ fn packages(named: Vec<PackageSpec>, workspace: bool, exclude: Vec<PackageSpec>)
         PackageSelection::Default
     } else {
         PackageSelection::Named(named)
-    }
-}
-
-/// As in cargo, all features are all features.
-fn default_features(all: bool, none: bool) -> DefaultFeatures {
-    match (all, none) {
-        (true, _) => DefaultFeatures::All,
-        (_, true) => DefaultFeatures::None,
-        _ => DefaultFeatures::Default,
-    }
-}
-
-fn cargo_output(output: &OutputOptions) -> CargoOutput {
-    CargoOutput {
-        color: output.color,
-        progress: match output.verbosity {
-            Verbosity::Quiet => CargoProgress::Quiet,
-            Verbosity::Normal | Verbosity::Verbose => CargoProgress::Shown,
-        },
     }
 }

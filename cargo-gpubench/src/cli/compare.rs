@@ -4,11 +4,11 @@ use clap::ValueHint;
 use regex::Regex;
 
 use super::UsageError;
+use super::output::verbosity;
 use super::overwriting::refuse_to_overwrite;
 use super::settings::{JudgingArguments, PlaceArguments};
 use super::standard_output::refuse_two;
-use crate::broker::options::Verbosity;
-use crate::broker::{CompareAction, CompareOptions, ComparisonFormat};
+use crate::broker::{CompareOptions, ComparisonFormat};
 use crate::config::{Fraction, Value, settings};
 use gpubench_report::{Color, Outlet};
 use gpubench_store::RunName;
@@ -110,15 +110,8 @@ impl CompareArguments {
             .as_ref()
             .filter(|outlet| **outlet == Outlet::StandardOutput);
         refuse_two(printed.into_iter().chain(exported.map(|_| "--export-markdown -")))?;
-        let mut names = self.names.into_iter();
         Ok(CompareOptions {
-            action: match names.next() {
-                Some(baseline) => CompareAction::Compare {
-                    baseline,
-                    candidates: names.collect(),
-                },
-                None => CompareAction::ListBaselines,
-            },
+            runs: self.names,
             filters: self.filter,
             least_change: self.threshold.map(Fraction::value),
             matching: self.group.map_or(Matching::Names, Matching::Groups),
@@ -126,10 +119,7 @@ impl CompareArguments {
             places: self.places.into_options(),
             format: self.message_format,
             color,
-            verbosity: match self.quiet {
-                true => Verbosity::Quiet,
-                false => Verbosity::Normal,
-            },
+            verbosity: verbosity(self.quiet, false),
             export_markdown: self.export_markdown,
         })
     }
@@ -148,6 +138,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::broker::options::Verbosity;
     use crate::cli::{Command, Environment, Unsettled, Verb, settle};
     use gpubench_report::{OnInconclusive, OnRegression};
     use gpubench_store::compare::Setups;
@@ -182,13 +173,7 @@ mod tests {
     fn the_first_name_is_the_baseline() {
         let options = options(&["main", "./pr.json", "third"]);
         let name = |text: &str| text.parse::<RunName>().unwrap();
-        assert_eq!(
-            options.action,
-            CompareAction::Compare {
-                baseline: name("main"),
-                candidates: vec![name("./pr.json"), name("third")],
-            }
-        );
+        assert_eq!(options.runs, ["main", "./pr.json", "third"].map(name));
         assert_eq!(options.judging.noise_threshold, 0.01);
         assert_eq!(options.judging.gate.on_regression, OnRegression::Fail);
         assert_eq!(options.format, ComparisonFormat::Human);
@@ -248,7 +233,7 @@ mod tests {
     #[test]
     fn without_names_baselines_are_only_listed() {
         assert!(command(&[]).is_err());
-        assert_eq!(options(&["--baselines"]).action, CompareAction::ListBaselines);
+        assert!(options(&["--baselines"]).runs.is_empty());
         assert!(command(&["--baselines", "a", "b"]).is_err());
     }
 

@@ -15,8 +15,8 @@ use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{InForce, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
-use crate::archive::{ExtractTo, Occupied};
-use crate::broker::options::{Action, AfterFailure, Annotations, ArchiveOptions, LibrarySource, RunOptions};
+use crate::archive::ExtractTo;
+use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -208,14 +208,8 @@ impl GpubenchArguments {
             },
             device,
             measurement,
-            after_failure: match run.fail_fast {
-                true => AfterFailure::Stop,
-                false => AfterFailure::Continue,
-            },
-            annotations: match run.nvtx {
-                true => Annotations::Nvtx,
-                false => Annotations::None,
-            },
+            fail_fast: run.fail_fast,
+            nvtx: run.nvtx,
             output,
             results,
             repeated: self.repeated,
@@ -237,11 +231,8 @@ fn action(run: &RunArguments) -> Action {
 impl UnpackArguments {
     /// The archive to run from, if there is one.
     fn into_libraries(self) -> Option<LibrarySource> {
-        let occupied = match self.extract_overwrite {
-            true => Occupied::Overwritten,
-            false => Occupied::Refused,
-        };
-        let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, occupied });
+        let overwrite = self.extract_overwrite;
+        let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, overwrite });
         let extract_to = kept.unwrap_or(ExtractTo::Temporary);
         self.archive_file
             .map(|archive| LibrarySource::Archive { archive, extract_to })

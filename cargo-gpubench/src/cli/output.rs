@@ -3,7 +3,7 @@
 use std::env;
 
 use super::settings::OutputArguments;
-use crate::broker::options::{Export, ExportFormat, OutputOptions, ProgressShown, Verbosity};
+use crate::broker::options::{Export, ExportFormat, OutputOptions, Verbosity};
 use gpubench_measure::clients::Output;
 use gpubench_report::Color;
 
@@ -25,7 +25,7 @@ impl OutputArguments {
             format: self.message_format,
             color,
             verbosity: verbosity(self.quiet, self.verbose),
-            progress: progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
+            hides_progress: hides_progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
             user_output: match self.no_capture {
                 true => Output::Inherited,
                 false => Output::Captured,
@@ -49,15 +49,12 @@ fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
 }
 
 /// As cargo's own progress is shown.
-fn progress(cargo_term_progress_when: Option<&str>) -> ProgressShown {
-    match cargo_term_progress_when {
-        Some("never") => ProgressShown::Never,
-        _ => ProgressShown::Auto,
-    }
+fn hides_progress(cargo_term_progress_when: Option<&str>) -> bool {
+    cargo_term_progress_when == Some("never")
 }
 
 /// clap admits at most one of the two.
-fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
+pub(super) fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
     match (quiet, verbose) {
         (true, _) => Verbosity::Quiet,
         (_, true) => Verbosity::Verbose,
@@ -78,8 +75,8 @@ mod tests {
 
     #[test]
     fn progress_is_hidden_where_cargo_hides_its_own() {
-        assert_eq!(progress(Some("never")), ProgressShown::Never);
-        assert_eq!(progress(Some("always")), ProgressShown::Auto);
-        assert_eq!(progress(None), ProgressShown::Auto);
+        assert!(hides_progress(Some("never")));
+        assert!(!hides_progress(Some("always")));
+        assert!(!hides_progress(None));
     }
 }

@@ -22,7 +22,7 @@ use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
     Source, Values, default_location,
 };
-use gpubench_diagnostic::Failure;
+use gpubench_diagnostic::{Expected, Failure};
 
 /// The verb with all options.
 const GPUBENCH: &str = "gpubench";
@@ -50,20 +50,8 @@ pub enum Unsettled {
     Expected(Failure),
 }
 
-impl From<clap::Error> for Unsettled {
-    fn from(error: clap::Error) -> Self {
-        Self::CommandLine(error)
-    }
-}
-
-impl From<UsageError> for Unsettled {
-    fn from(error: UsageError) -> Self {
-        Self::Expected(error.into())
-    }
-}
-
-impl From<ConfigError> for Unsettled {
-    fn from(error: ConfigError) -> Self {
+impl<E: Expected + Send + Sync + 'static> From<E> for Unsettled {
+    fn from(error: E) -> Self {
         Self::Expected(error.into())
     }
 }
@@ -85,7 +73,7 @@ pub fn settle(
     let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
         return Ok(Settled {
-            verb: App::from_arg_matches(&given)?.verb,
+            verb: App::from_arg_matches(&given).map_err(Unsettled::CommandLine)?.verb,
             unknown_variables: Vec::new(),
             warnings: Vec::new(),
         });
@@ -162,7 +150,7 @@ fn refused(error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Un
     }
     match foreign::explain(&error) {
         Some(foreign) => foreign.into(),
-        None => error.into(),
+        None => Unsettled::CommandLine(error),
     }
 }
 

@@ -7,7 +7,7 @@ use super::UsageError;
 use super::app::described_verb;
 use super::foreign::is_foreign;
 use super::settings::SelectionArguments;
-use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter};
+use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern};
 use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
@@ -21,16 +21,17 @@ impl SelectionArguments {
             [filter] => meant_by(filter),
             _ => None,
         };
-        let names = if self.exact {
-            NameFilter::Exact { filters, skip }
-        } else {
-            NameFilter::Search {
-                filters: expressions(filters)?,
-                skip: expressions(skip)?,
-            }
+        let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
+            Ok(match self.exact {
+                true => texts.into_iter().map(NamePattern::Exact).collect(),
+                false => expressions(texts)?.into_iter().map(NamePattern::Search).collect(),
+            })
         };
         Ok(CaseSelection {
-            names,
+            names: NameFilter {
+                filters: patterns(filters)?,
+                skip: patterns(skip)?,
+            },
             // clap admits at most one of the two.
             ignored: match (self.ignored, self.include_ignored) {
                 (true, _) => IgnoredSelection::Only,

@@ -1,7 +1,5 @@
 //! Which setting holds for a case.
 
-use std::fmt;
-
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, Place};
@@ -38,31 +36,6 @@ pub struct CaseNames<'a> {
     pub full_name: &'a str,
 }
 
-/// An override whose filter fits no benchmark.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdleOverride {
-    /// Where it stands.
-    pub place: Place,
-    /// Its filter.
-    pub filter: String,
-    /// The path of the benchmark that was probably meant.
-    pub closest: Option<String>,
-}
-
-impl fmt::Display for IdleOverride {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, filter, closest } = self;
-        let hint = match closest {
-            Some(_) => suggestion(closest.as_ref()),
-            None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
-        };
-        write!(
-            f,
-            "{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}"
-        )
-    }
-}
-
 impl CaseLayers {
     /// What holds for a case whose package asks for `package`: every setting from the first layer that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
@@ -86,13 +59,13 @@ impl CaseLayers {
 
 impl CaseOverride {
     /// What to tell of it where it fits none of the benchmarks of these paths.
-    pub fn told_as_idle<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> IdleOverride {
+    pub fn told_as_idle<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> String {
         let CaseOverride { place, filter, .. } = self;
-        IdleOverride {
-            place: place.clone(),
-            filter: filter.to_string(),
-            closest: closest(filter.as_str().trim_matches(['^', '$']), paths).map(str::to_owned),
-        }
+        let hint = match closest(filter.as_str().trim_matches(['^', '$']), paths) {
+            None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
+            closest => suggestion(closest),
+        };
+        format!("{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}")
     }
 
     /// Whether a case is one of those.

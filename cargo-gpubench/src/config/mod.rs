@@ -23,7 +23,7 @@ pub use count::{Count, InvalidCount, SampleCount, ThreadCount, WorkerCount};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
 pub use file::{ConfigFile, DEFAULT_FILE, default_location, folder_with_configuration};
 pub use fraction::{Fraction, InvalidFraction};
-pub use layers::{CaseLayers, CaseNames, CaseOverride, IdleOverride};
+pub use layers::{CaseLayers, CaseNames, CaseOverride};
 pub use place::Place;
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub(crate) use table::settings;

@@ -38,7 +38,7 @@ pub struct Setting {
 }
 
 /// A profile as it stands in a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ProfileTable {
     inherits: Option<(String, Place)>,
     settings: BTreeMap<String, Setting>,
@@ -118,11 +118,7 @@ impl ConfigFile {
 
 impl Reading<'_> {
     pub(super) fn profile(&mut self, name: &Key<'_>, table: &DeTable<'_>) -> Result<ProfileTable, ConfigError> {
-        let mut profile = ProfileTable {
-            inherits: None,
-            settings: BTreeMap::new(),
-            overrides: Vec::new(),
-        };
+        let mut profile = ProfileTable::default();
         for (key, value) in table.iter() {
             match &**key.get_ref() {
                 INHERITS => {

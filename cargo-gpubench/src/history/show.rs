@@ -39,7 +39,11 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
 fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, Failure> {
     match &options.places.histories {
         Some(folder) => Ok(folder.clone()),
-        None => Ok(options.places.home()?.histories().ok_or(StoreError::HomelessHistory)?),
+        None => Ok(options
+            .places
+            .home()?
+            .histories()
+            .ok_or_else(StoreError::homeless_history)?),
     }
 }
 

@@ -166,7 +166,7 @@ words! {
 }
 
 words! {
-    /// What changed between two results.
+    /// What changed between two results, what matters most first.
     pub enum ChangeVerdict {
         /// It passed in the baseline and fails in the candidate.
         NowFails = "now-fails",
@@ -176,12 +176,12 @@ words! {
         Improved = "improved",
         /// The samples cannot tell; the remark says what would.
         Inconclusive = "inconclusive",
+        /// The baseline failed, one side was skipped, or was measured otherwise.
+        NotCompared = "not-compared",
         /// A change that is there, and smaller than the threshold.
         WithinNoise = "within-noise",
         /// No change can be seen.
         NoChange = "no-change",
-        /// The baseline failed, one side was skipped, or was measured otherwise.
-        NotCompared = "not-compared",
     }
 }
 
@@ -192,7 +192,7 @@ impl ComparisonComplete {
         let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
         // Stable: what matters alike stays in the order of the run.
         rows.sort_by(|one, other| {
-            let verdicts = one.verdict.relevance().cmp(&other.verdict.relevance());
+            let verdicts = one.verdict.cmp(&other.verdict);
             verdicts.then(size(other).total_cmp(&size(one)))
         });
         rows
@@ -235,20 +235,17 @@ impl ComparisonComplete {
     /// The same, with those of each verdict as `shown`.
     pub fn counts_shown(&self, shown: impl Fn(ChangeVerdict, String) -> String) -> Vec<String> {
         let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-        let verdicts = ChangeVerdict::BY_RELEVANCE.map(|verdict| {
-            let count = told(self.count(verdict), &verdict.to_string())?;
-            Some(shown(verdict, count))
+        let verdicts = ChangeVerdict::ALL.iter().map(|verdict| {
+            let count = told(self.count(*verdict), &verdict.to_string())?;
+            Some(shown(*verdict, count))
         });
         let one_sided = [told(self.new.len(), "new"), told(self.removed.len(), "removed")];
-        verdicts.into_iter().chain(one_sided).flatten().collect()
+        verdicts.chain(one_sided).flatten().collect()
     }
 
     /// That no benchmark was judged, in words, and what became of them; `None` where one was.
     pub fn undecided(&self) -> Option<String> {
-        let decided = ChangeVerdict::BY_RELEVANCE
-            .into_iter()
-            .filter(|verdict| verdict.is_decided());
-        if decided.map(|verdict| self.count(verdict)).sum::<usize>() > 0 {
+        if self.has_any(ChangeVerdict::is_decided) {
             return None;
         }
         let why = match self.counts() {
@@ -263,10 +260,12 @@ impl ComparisonComplete {
 
     /// Whether a benchmark that both runs have could not be judged.
     pub fn has_undecided_benchmarks(&self) -> bool {
-        let mut undecided = ChangeVerdict::BY_RELEVANCE
-            .into_iter()
-            .filter(|verdict| !verdict.is_decided());
-        undecided.any(|verdict| self.count(verdict) > 0)
+        self.has_any(|verdict| !verdict.is_decided())
+    }
+
+    fn has_any(&self, of: impl Fn(ChangeVerdict) -> bool) -> bool {
+        let mut verdicts = ChangeVerdict::ALL.iter().copied();
+        verdicts.any(|verdict| of(verdict) && self.count(verdict) > 0)
     }
 
     /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts them.
@@ -301,24 +300,6 @@ impl LeftOut {
 }
 
 impl ChangeVerdict {
-    /// Every verdict, the ones that matter most first.
-    pub const BY_RELEVANCE: [ChangeVerdict; 7] = [
-        ChangeVerdict::NowFails,
-        ChangeVerdict::Regressed,
-        ChangeVerdict::Improved,
-        ChangeVerdict::Inconclusive,
-        ChangeVerdict::NotCompared,
-        ChangeVerdict::WithinNoise,
-        ChangeVerdict::NoChange,
-    ];
-
-    fn relevance(self) -> usize {
-        Self::BY_RELEVANCE
-            .iter()
-            .position(|verdict| *verdict == self)
-            .unwrap_or(Self::BY_RELEVANCE.len())
-    }
-
     /// Whether the samples decided it: whatever it says, a regression would have been seen.
     pub fn is_decided(self) -> bool {
         !matches!(self, ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared)

@@ -50,7 +50,7 @@ impl DeviceIdentity {
     /// A short text that can be part of a file's name: the device's name and a digest of the whole identity.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
-        for part in self.parts() {
+        for (_, part) in self.parts() {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -60,32 +60,14 @@ impl DeviceIdentity {
 
     /// The first thing in which two identities differ, in words: `driver 570.86 and 580.159`.
     pub fn difference(&self, other: &DeviceIdentity) -> Option<String> {
-        const NAMES: [&str; 8] = [
-            "kind of device",
-            "device",
-            "multiprocessors",
-            "compute capability",
-            "driver",
-            "processor",
-            "cache flush",
-            "bytes of the cache flush",
-        ];
-        let (ours, theirs) = (self.parts(), other.parts());
-        let sides = NAMES.iter().zip(ours.iter().zip(&theirs));
-        let said = |part: &str| {
-            if part.is_empty() {
-                "none".to_owned()
-            } else {
-                part.to_owned()
-            }
-        };
-        sides
-            .filter(|(_, (one, other))| one != other)
-            .map(|(name, (one, other))| format!("{name} {} and {}", said(one), said(other)))
-            .next()
+        let said = |part: String| if part.is_empty() { "none".to_owned() } else { part };
+        let mut sides = self.parts().into_iter().zip(other.parts());
+        let ((name, one), (_, other)) = sides.find(|(one, other)| one != other)?;
+        Some(format!("{name} {} and {}", said(one), said(other)))
     }
 
-    fn parts(&self) -> [String; 8] {
+    /// What must be equal, each with its name.
+    fn parts(&self) -> [(&'static str, String); 8] {
         let DeviceIdentity {
             kind,
             name,
@@ -98,14 +80,14 @@ impl DeviceIdentity {
         } = self;
         let number = |number: &Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         [
-            kind.words().word.to_owned(),
-            name.clone(),
-            number(multiprocessors),
-            number(capability),
-            driver.clone().unwrap_or_default(),
-            host_cpu.clone().unwrap_or_default(),
-            flush.map_or("", Flush::as_str).to_owned(),
-            number(flush_bytes),
+            ("kind of device", kind.words().word.to_owned()),
+            ("device", name.clone()),
+            ("multiprocessors", number(multiprocessors)),
+            ("compute capability", number(capability)),
+            ("driver", driver.clone().unwrap_or_default()),
+            ("processor", host_cpu.clone().unwrap_or_default()),
+            ("cache flush", flush.map_or("", Flush::as_str).to_owned()),
+            ("bytes of the cache flush", number(flush_bytes)),
         ]
     }
 }

@@ -229,7 +229,7 @@ impl WindowCounts {
 }
 
 /// The worker's claimed times beside the referee's clock, as means over the windows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Conservation {
     /// What the worker claims.
@@ -270,12 +270,7 @@ impl Conservation {
             claimed_ns,
             observed_ns,
             null_ns: null_ns.filter(|null| null.is_finite()),
-            excess_ns: None,
-            bound_ns: None,
-            kernel_part_ns: None,
-            kernel_part_source: None,
-            residuals_ns: Vec::new(),
-            null_residuals_ns: Vec::new(),
+            ..Conservation::default()
         })
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use gpubench::catalog;
 use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of every axis of a case, in the order in which the axes were declared. In JSON an object, numbers as numbers.
@@ -62,22 +61,14 @@ impl From<&catalog::AxisValue> for ParamValue {
 
 impl From<&catalog::Params> for Params {
     fn from(params: &catalog::Params) -> Params {
-        Params(
-            params
-                .iter()
-                .map(|(name, value)| (name.clone(), value.into()))
-                .collect(),
-        )
+        let values = params.iter().map(|(name, value)| (name.clone(), value.into()));
+        Params(values.collect())
     }
 }
 
 impl Serialize for Params {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 

@@ -254,16 +254,10 @@ pub struct BenchmarkComplete {
 impl BenchmarkComplete {
     /// The case's name across packages, the same whatever else was selected: `suite::image::grayscale::width=1024,height=1024`.
     pub fn full_name(&self) -> String {
-        let BenchmarkComplete {
-            package,
-            benchmark,
-            params,
-            ..
-        } = self;
-        if params.0.is_empty() {
-            format!("{package}::{benchmark}")
-        } else {
-            format!("{package}::{benchmark}::{params}")
+        let name = format!("{}::{}", self.package, self.benchmark);
+        match self.params.0.is_empty() {
+            true => name,
+            false => format!("{name}::{}", self.params),
         }
     }
 

@@ -99,6 +99,18 @@ impl LaunchConfig {
     }
 }
 
+/// Refuses a launch whose arguments are not of the sizes of the kernel's parameters.
+pub(crate) fn check_arguments(kernel: &str, arguments: &[&[u8]], parameters: &[u32]) -> Result<(), DeviceError> {
+    let sizes = || arguments.iter().map(|argument| argument.len());
+    if sizes().eq(parameters.iter().map(|bytes| *bytes as usize)) {
+        return Ok(());
+    }
+    let sizes: Vec<usize> = sizes().collect();
+    Err(DeviceError::Unsupported(format!(
+        "launch `{kernel}` with arguments of {sizes:?} bytes: its parameters have {parameters:?}"
+    )))
+}
+
 /// A device as one process sees it.
 ///
 /// Operations that take a [`Stream`] are queued and carried out in order; what goes wrong in them is reported by

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::{ExitCode, Expected, Explanation, print_to_stderr};
 
 /// Why a command stops: any error that is [`Expected`]. `?` makes one of it.
+#[derive(Debug)]
 pub struct Failure(Box<dyn Expected + Send + Sync>);
 
 impl Failure {
@@ -44,12 +45,6 @@ impl Deref for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl fmt::Debug for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
     }
 }
 

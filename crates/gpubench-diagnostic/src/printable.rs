@@ -13,7 +13,10 @@ pub fn printable(text: &str) -> String {
         false => text.to_owned(),
     };
     let shown = stripped.replace("\r\n", "\n");
-    shown.chars().map(Letter::of).map(Letter::shown).collect()
+    let letters = shown.chars();
+    letters
+        .map(|letter| stand_in(letter).unwrap_or_else(|| letter.to_string()))
+        .collect()
 }
 
 /// The same on one line: a break is a space.
@@ -34,56 +37,33 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 /// Whether a letter stands for itself: [`printable`] leaves it as it is.
 pub fn is_printable(letter: char) -> bool {
-    matches!(Letter::of(letter), Letter::Plain(_))
+    stand_in(letter).is_none()
 }
 
-/// A letter by what it does to its surroundings.
-enum Letter {
-    /// Nothing.
-    Plain(char),
-    /// Starts a line.
-    LineBreak,
-    Tab,
-    /// Has no picture, and no place in XML either.
-    Control,
-    /// Reorders its neighbours or hides among them.
-    Invisible(char),
-}
-
-impl Letter {
-    fn of(letter: char) -> Letter {
-        match letter {
-            '\n' | '\u{2028}' | '\u{2029}' => Letter::LineBreak,
-            '\t' => Letter::Tab,
-            '\u{fffe}' | '\u{ffff}' => Letter::Control,
-            _ if letter.is_control() => Letter::Control,
-            // Unicode 16, chapter 23: bidirectional controls, zero-width spaces, the byte order mark and tags. The joiners of words
-            // (U+200C, U+200D) are part of how some scripts are written and stay.
-            '\u{61c}'
-            | '\u{ad}'
-            | '\u{34f}'
-            | '\u{180e}'
-            | '\u{200b}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}' => Letter::Invisible(letter),
-            _ => Letter::Plain(letter),
-        }
-    }
-
-    fn shown(self) -> String {
-        match self {
-            Letter::Plain(letter) => letter.to_string(),
-            Letter::LineBreak => "\n".to_owned(),
-            Letter::Tab => "    ".to_owned(),
-            Letter::Control => char::REPLACEMENT_CHARACTER.to_string(),
-            Letter::Invisible(letter) => format!("⟨U+{:04X}⟩", u32::from(letter)),
-        }
-    }
+/// What is shown of a letter that does something to its surroundings; `None` for one that stands for itself.
+fn stand_in(letter: char) -> Option<String> {
+    Some(match letter {
+        '\n' | '\u{2028}' | '\u{2029}' => "\n".to_owned(),
+        '\t' => "    ".to_owned(),
+        // Without a picture, and without a place in XML.
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER.to_string(),
+        _ if letter.is_control() => char::REPLACEMENT_CHARACTER.to_string(),
+        // Unicode 16, chapter 23: bidirectional controls, zero-width spaces, the byte order mark and tags. The joiners of words
+        // (U+200C, U+200D) are part of how some scripts are written and stay.
+        '\u{61c}'
+        | '\u{ad}'
+        | '\u{34f}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => format!("⟨U+{:04X}⟩", u32::from(letter)),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -130,22 +130,18 @@ impl<'a> Contest<'a> {
             params,
             ranking: entries
                 .into_iter()
-                .map(|(name, entry)| entry.ranked(name, best))
+                .map(|(name, entry)| Ranked {
+                    index: entry.index,
+                    name,
+                    value: entry.value,
+                    standing: entry.standing(best),
+                })
                 .collect(),
         }
     }
 }
 
 impl Entry {
-    fn ranked(&self, name: String, best: &Entry) -> Ranked {
-        Ranked {
-            index: self.index,
-            name,
-            value: self.value,
-            standing: self.standing(best),
-        }
-    }
-
     fn standing(&self, best: &Entry) -> Standing {
         let ratio = self.value / best.value;
         if std::ptr::eq(self, best) {

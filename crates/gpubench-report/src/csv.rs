@@ -72,16 +72,9 @@ const COLUMNS: [(&str, Value); 39] = [
 pub struct CsvReporter {
     output: Output,
     axes: Vec<String>,
-    rows: Rows,
+    /// Results that wait for what a comparison says of them; `None` where each is written at once.
+    waiting: Option<Vec<BenchmarkComplete>>,
     comparison: Option<ComparisonComplete>,
-}
-
-/// What becomes of a result.
-enum Rows {
-    /// It is written.
-    AtOnce,
-    /// It waits for what the comparison says of it.
-    Kept(Vec<BenchmarkComplete>),
 }
 
 impl CsvReporter {
@@ -90,7 +83,7 @@ impl CsvReporter {
         CsvReporter {
             output,
             axes: Vec::new(),
-            rows: Rows::AtOnce,
+            waiting: None,
             comparison: None,
         }
     }
@@ -98,7 +91,7 @@ impl CsvReporter {
     /// Keeps the rows until the end of the run, for what a comparison says of them.
     pub fn awaiting_a_comparison(self) -> CsvReporter {
         CsvReporter {
-            rows: Rows::Kept(Vec::new()),
+            waiting: Some(Vec::new()),
             ..self
         }
     }
@@ -119,8 +112,8 @@ impl Reporter for CsvReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        match &mut self.rows {
-            Rows::AtOnce => {
+        match &mut self.waiting {
+            None => {
                 let row = Row {
                     result,
                     comparison: None,
@@ -128,8 +121,8 @@ impl Reporter for CsvReporter {
                 };
                 self.write_row(&row.fields(&self.axes))
             }
-            Rows::Kept(results) => {
-                results.push(result.clone());
+            Some(waiting) => {
+                waiting.push(result.clone());
                 Ok(())
             }
         }
@@ -141,15 +134,13 @@ impl Reporter for CsvReporter {
     }
 
     fn run_finished(&mut self, _: &RunFinished) -> Result<(), OutputError> {
-        let Rows::Kept(results) = std::mem::replace(&mut self.rows, Rows::AtOnce) else {
-            return Ok(());
-        };
+        let waiting = self.waiting.take().unwrap_or_default();
         let comparison = self.comparison.take();
         let rows = comparison
             .as_ref()
             .map(ComparisonComplete::rows_by_case)
             .unwrap_or_default();
-        for result in &results {
+        for result in &waiting {
             let row = Row {
                 result,
                 comparison: comparison.as_ref(),

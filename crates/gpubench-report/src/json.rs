@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::output::not_written;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Record, RunFinished, RunStarted};
 
@@ -26,10 +27,9 @@ impl JsonReporter {
 /// # Errors
 /// Never in practice: every record has a form in JSON.
 pub fn json_line(record: &Record) -> Result<String, OutputError> {
-    let mut line = serde_json::to_string(record).map_err(|error| OutputError::Failed {
-        name: "JSON".to_owned(),
-        source: io::Error::other(error),
-    })?;
+    let mut line = serde_json::to_string(record)
+        .map_err(io::Error::other)
+        .map_err(not_written("JSON"))?;
     line.push('\n');
     Ok(line)
 }

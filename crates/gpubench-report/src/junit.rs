@@ -162,16 +162,12 @@ impl Case<'_> {
     }
 
     fn element(&self) -> TestCase {
-        let BenchmarkStarted {
-            package,
-            benchmark,
-            case,
-            ..
-        } = self.started;
-        let module = benchmark.rsplit_once("::").map(|(module, _)| format!("::{module}"));
-        let class = format!("{package}{}", module.unwrap_or_default());
+        let started = self.started;
+        let module = started.benchmark.rsplit_once("::");
+        let module = module.map(|(module, _)| format!("::{module}"));
+        let class = format!("{}{}", started.package, module.unwrap_or_default());
         let (status, output) = self.outcome();
-        let mut element = TestCase::new(printable_line(case), status);
+        let mut element = TestCase::new(printable_line(&started.case), status);
         element.set_classname(printable_line(&class)).set_time(self.wall_time());
         if !output.is_empty() {
             element.set_system_out(printable(&output.join("\n")));

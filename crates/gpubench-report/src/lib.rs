@@ -33,7 +33,7 @@ pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use markdown_text::GITHUB_LIMIT;
 pub use outlet::Outlet;
-pub use output::{Output, OutputError, address, ensure_replaceable, replace_file};
+pub use output::{Output, OutputError, address};
 pub use pull_request::*;
 pub use reporter::*;
 pub use terminal::*;

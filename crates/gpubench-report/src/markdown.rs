@@ -17,14 +17,8 @@ pub struct MarkdownReporter {
     remarks: Remarks,
     /// Bytes kept for a comparison below the table.
     for_the_comparison: usize,
-    table: Table,
-}
-
-/// Whether the table has begun: its head has the name of the metric, which the first result tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Table {
-    Ahead,
-    Begun,
+    /// The head of the table, until the first result has told the name of the metric.
+    head: Option<&'static str>,
 }
 
 /// Bytes kept for the last lines.
@@ -33,7 +27,7 @@ const FOR_THE_SUMMARY: usize = 512;
 /// Bytes that only rows of failures may use.
 const FOR_FAILURES: usize = 8 * 1024;
 
-const HEADER: &str = "\
+const HEAD: &str = "\
 | Case | Verdict | VALUE | ± 95 % | CV | n | Bandwidth | Compute | Grade |
 |:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
 ";
@@ -47,7 +41,7 @@ impl MarkdownReporter {
             rows_left_out: 0,
             remarks: Remarks::default(),
             for_the_comparison: 0,
-            table: Table::Ahead,
+            head: Some(HEAD),
         }
     }
 
@@ -111,8 +105,8 @@ impl Reporter for MarkdownReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        if std::mem::replace(&mut self.table, Table::Begun) == Table::Ahead {
-            self.print(&HEADER.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
+        if let Some(head) = self.head.take() {
+            self.print(&head.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
         }
         self.remarks.enter(result, &result.case);
         let row = row(result);

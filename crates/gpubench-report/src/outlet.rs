@@ -2,7 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Output, OutputError, ensure_replaceable, replace_file};
+use gpubench_store::Replacement;
+
+use super::output::not_written;
+use super::{Output, OutputError};
 
 /// Where a report is written to, as an option names it: `-` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +39,16 @@ impl Outlet {
         }
     }
 
-    /// Writes a whole report there, as [`replace_file`] does.
+    /// Writes a whole report there: whoever reads a file meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written; an old file is then as it was.
     pub fn write(&self, text: &str) -> Result<(), OutputError> {
         match self {
             Outlet::StandardOutput => Output::stdout().print(text),
-            Outlet::File(path) => replace_file(path, text),
+            Outlet::File(path) => Replacement::of(path)
+                .and_then(|replacement| replacement.commit(text.as_bytes()))
+                .map_err(not_written(path)),
         }
     }
 
@@ -54,7 +59,9 @@ impl Outlet {
     pub fn ensure_writable(&self) -> Result<(), OutputError> {
         match self {
             Outlet::StandardOutput => Ok(()),
-            Outlet::File(path) => ensure_replaceable(path),
+            Outlet::File(path) => Replacement::of(path)
+                .and_then(Replacement::abandon)
+                .map_err(not_written(path)),
         }
     }
 }

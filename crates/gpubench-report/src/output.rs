@@ -1,11 +1,11 @@
 //! Where reports go.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use camino::Utf8Path;
 
 use gpubench_diagnostic::{ExitCode, Expected};
-use gpubench_store::Replacement;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -17,18 +17,9 @@ pub enum OutputError {
         name: String,
     },
     /// The write failed, on a full disk for example.
-    #[error("could not write to `{name}`")]
-    Failed {
-        /// Name of the destination.
-        name: String,
-        /// What the operating system says.
-        #[source]
-        source: io::Error,
-    },
-    /// An answer that has no destination of a name could not be written.
     #[error("could not write {what}")]
     Unwritten {
-        /// What was being written: `the list of benchmarks`.
+        /// What was being written, or to what: ``to `report.html` ``, `the list of benchmarks`.
         what: String,
         /// What the operating system says.
         #[source]
@@ -44,35 +35,15 @@ impl Expected for OutputError {
     fn is_of_a_reader_who_left(&self) -> bool {
         match self {
             OutputError::Closed { .. } => true,
-            OutputError::Failed { .. } => false,
             OutputError::Unwritten { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
         }
     }
 }
 
-/// Writes a file whole: whoever reads it meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.
-///
-/// # Errors
-/// When the file cannot be written; an old one is then as it was.
-pub fn replace_file(path: &Utf8Path, text: &str) -> Result<(), OutputError> {
-    Replacement::of(path)
-        .and_then(|replacement| replacement.commit(text.as_bytes()))
-        .map_err(not_written(path))
-}
-
-/// Looks whether a file could be written whole, before there is anything to lose.
-///
-/// # Errors
-/// When it could not.
-pub fn ensure_replaceable(path: &Utf8Path) -> Result<(), OutputError> {
-    Replacement::of(path)
-        .and_then(Replacement::abandon)
-        .map_err(not_written(path))
-}
-
-fn not_written(path: &Utf8Path) -> impl Fn(io::Error) -> OutputError {
-    move |source| OutputError::Failed {
-        name: path.to_string(),
+/// The failure to write to a destination of this name.
+pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputError {
+    move |source| OutputError::Unwritten {
+        what: format!("to `{name}`"),
         source,
     }
 }
@@ -135,10 +106,7 @@ impl Output {
                 io::ErrorKind::BrokenPipe => OutputError::Closed {
                     name: self.name.clone(),
                 },
-                _ => OutputError::Failed {
-                    name: self.name.clone(),
-                    source,
-                },
+                _ => not_written(&self.name)(source),
             })
     }
 }
@@ -146,6 +114,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Outlet;
 
     #[test]
     fn a_reader_that_has_gone_is_told_from_a_failed_write() {
@@ -163,27 +132,29 @@ mod tests {
             .print("x")
             .unwrap_err();
         assert_eq!(full.to_string(), "could not write to `/dev/full`");
-        assert!(matches!(full, OutputError::Failed { .. }));
+        assert!(matches!(full, OutputError::Unwritten { .. }));
     }
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(folder.path()).unwrap().join("new/report.html");
-        replace_file(&path, "old").unwrap();
-        replace_file(&path, "new").unwrap();
+        let report = Outlet::File(path.clone());
+        report.write("old").unwrap();
+        report.write("new").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(path.parent().unwrap().read_dir_utf8().unwrap().count(), 1);
-        assert!(ensure_replaceable(&path).is_ok());
+        assert!(report.ensure_writable().is_ok());
         let folder = path.parent().unwrap();
-        assert!(replace_file(folder, "x").is_err() && ensure_replaceable(folder).is_err());
+        let report = Outlet::File(folder.to_owned());
+        assert!(report.write("x").is_err() && report.ensure_writable().is_err());
         assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
     }
 
     #[test]
     fn nothing_takes_the_place_of_a_device() {
-        let null = Utf8Path::new("/dev/null");
-        assert!(ensure_replaceable(null).is_err() && replace_file(null, "x").is_err());
+        let null = Outlet::from("/dev/null");
+        assert!(null.ensure_writable().is_err() && null.write("x").is_err());
         let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
         assert!(
             !names

@@ -5,37 +5,29 @@ use super::wording;
 use super::wording::{interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
-    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric, ThresholdSource,
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
 
-/// What stands above a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
-    Nothing,
-    /// The candidate's results, with what there is to know of their device.
-    ItsResults,
-}
-
 /// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
-    comment(comparison, limit, Above::Nothing)
+    comment(comparison, limit, comparison.candidate.device.kind.words().advisory)
 }
 
-/// The same as a part of a comment, below the candidate's results.
+/// The same as a part of a comment, below the candidate's results, with what there is to know of their device.
 pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
-    comment(comparison, limit, Above::ItsResults)
+    comment(comparison, limit, None)
 }
 
-fn comment(comparison: &ComparisonComplete, limit: usize, above: Above) -> String {
+fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) -> String {
     let environment = environment(comparison);
     let alarm = if comparison.has_failed() { "❌ " } else { "" };
     let head = format!(
         "### `cargo gpubench`: {alarm}{}\n\n{}",
         summary(comparison),
-        introduction(comparison, above)
+        introduction(comparison, notice)
     );
     let mut body = Body {
         text: head,
@@ -121,7 +113,7 @@ fn summary(comparison: &ComparisonComplete) -> String {
     }
 }
 
-fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
+fn introduction(comparison: &ComparisonComplete, notice: Option<&str>) -> String {
     let ComparisonComplete {
         baseline, candidate, ..
     } = comparison;
@@ -130,10 +122,7 @@ fn introduction(comparison: &ComparisonComplete, above: Above) -> String {
         Arrangement::Interleaved => ", measured in turns, window by window",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
-    if above == Above::Nothing {
-        let notice = candidate.device.kind.words().advisory;
-        text.extend(notice.map(|notice| format!("\n{notice}\n")));
-    }
+    text.extend(notice.map(|notice| format!("\n{notice}\n")));
     text.extend(
         comparison
             .undecided()
@@ -175,6 +164,7 @@ fn table_head(comparison: &ComparisonComplete) -> String {
 
 fn row(row: &ComparisonRow) -> String {
     let shown = |text: Option<String>| text.unwrap_or_default();
+    let value = |result: &ComparedResult| shown(result.value.map(|value| row.metric.quantity(value).to_string()));
     let figures = row.change.as_ref();
     let threshold = figures.map(|figures| match figures.threshold_source {
         ThresholdSource::Floor => percent(figures.threshold),
@@ -183,8 +173,8 @@ fn row(row: &ComparisonRow) -> String {
     let cells = [
         verdict(row),
         name(row),
-        value(&row.metric, &row.baseline),
-        value(&row.metric, &row.candidate),
+        value(&row.baseline),
+        value(&row.candidate),
         shown(figures.map(|figures| change(figures.ratio))),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),
@@ -217,41 +207,34 @@ fn name(row: &ComparisonRow) -> String {
     }
 }
 
-fn value(metric: &Metric, result: &ComparedResult) -> String {
-    let value = result.value.map(|value| metric.quantity(value).to_string());
-    value.unwrap_or_default()
-}
-
 /// The surroundings of both runs, in a fold.
 fn environment(comparison: &ComparisonComplete) -> String {
-    let earlier = |run: &ComparedRun| (run.earlier_results > 0).then(|| run.earlier_results.to_string());
-    let rows = [
-        ("Device", each(comparison, |run| Some(run.device.name.clone()))),
-        ("Driver", each(comparison, |run| run.driver.clone())),
-        (
-            "Revision",
-            each(comparison, |run| {
-                run.revision.as_ref().map(|revision| revision.commit.clone())
-            }),
-        ),
-        ("Began", each(comparison, |run| Some(run.started_at.clone()))),
-        ("Tool", each(comparison, |run| Some(run.tool_version.clone()))),
-        ("Run", each(comparison, |run| Some(run.run_id.clone()))),
-    ];
-    let kept = ("Results of earlier runs", each(comparison, earlier));
-    let has_kept = [&comparison.baseline, &comparison.candidate]
-        .iter()
-        .any(|run| run.earlier_results > 0);
-    let rows: String = rows
+    let [baseline, candidate] = [&comparison.baseline, &comparison.candidate].map(surroundings);
+    let shown = |fact: Option<String>| plain(fact.as_deref().unwrap_or("not known"));
+    let rows: String = baseline
         .into_iter()
-        .chain(has_kept.then_some(kept))
-        .map(|(what, [baseline, candidate])| format!("| {what} | {baseline} | {candidate} |\n"))
+        .zip(candidate)
+        .filter(|((what, one), (_, other))| *what != EARLIER || one.is_some() || other.is_some())
+        .map(|((what, baseline), (_, candidate))| format!("| {what} | {} | {} |\n", shown(baseline), shown(candidate)))
         .collect();
     format!(
         "<details>\n<summary>Environment</summary>\n\n| | Baseline | Candidate |\n|:--|:--|:--|\n{rows}\n</details>\n"
     )
 }
 
-fn each(comparison: &ComparisonComplete, of: impl Fn(&ComparedRun) -> Option<String>) -> [String; 2] {
-    [&comparison.baseline, &comparison.candidate].map(|run| plain(&of(run).unwrap_or_else(|| "not known".to_owned())))
+/// What is said of results of earlier runs, where a run has some.
+const EARLIER: &str = "Results of earlier runs";
+
+fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
+    let commit = run.revision.as_ref().map(|revision| revision.commit.clone());
+    let earlier = (run.earlier_results > 0).then(|| run.earlier_results.to_string());
+    [
+        ("Device", Some(run.device.name.clone())),
+        ("Driver", run.driver.clone()),
+        ("Revision", commit),
+        ("Began", Some(run.started_at.clone())),
+        ("Tool", Some(run.tool_version.clone())),
+        ("Run", Some(run.run_id.clone())),
+        (EARLIER, earlier),
+    ]
 }

@@ -90,42 +90,19 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Several listeners as one. All of them hear of everything, also after one has failed; the first failure is returned.
-#[derive(Default)]
+/// Several listeners. All of them hear of everything, also after one has failed; the first failure is returned.
 pub struct Reporters(pub Vec<Box<dyn Reporter>>);
 
 impl Reporters {
-    fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) -> Result<(), OutputError> {
+    /// Tells each of them.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) -> Result<(), OutputError> {
         self.0
             .iter_mut()
             .map(|reporter| each(reporter.as_mut()))
             .fold(Ok(()), Result::and)
-    }
-}
-
-impl Reporter for Reporters {
-    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.run_started(run, cases))
-    }
-
-    fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.benchmark_started(started))
-    }
-
-    fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.progress(progress))
-    }
-
-    fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.benchmark_complete(result))
-    }
-
-    fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.comparison_complete(comparison))
-    }
-
-    fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
-        self.tell(|reporter| reporter.run_finished(finished))
     }
 }
 

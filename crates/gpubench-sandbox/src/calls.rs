@@ -169,107 +169,45 @@ fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
 /// The same number on every architecture; older C libraries have no name for it.
 const SYS_FCHMODAT2: i64 = 452;
 
+/// System calls by their names.
+macro_rules! calls {
+    ($($name:ident)*) => { [$(libc::$name),*] };
+}
+
 /// Refused whatever their arguments.
 fn refused() -> Vec<i64> {
-    let mut refused = vec![
-        // Leaving the session and the group that a role is killed with.
-        libc::SYS_setsid,
-        libc::SYS_setpgid,
-        // Other machines, and services of this one.
-        libc::SYS_socket,
-        libc::SYS_connect,
-        libc::SYS_bind,
-        libc::SYS_listen,
-        // Memory, descriptors and threads of other processes.
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
-        libc::SYS_process_madvise,
-        libc::SYS_process_mrelease,
-        libc::SYS_pidfd_open,
-        libc::SYS_pidfd_getfd,
-        libc::SYS_pidfd_send_signal,
-        libc::SYS_kcmp,
-        // It names a thread without its process; `tgkill` is what C libraries use.
-        libc::SYS_tkill,
-        libc::SYS_migrate_pages,
-        libc::SYS_move_pages,
-        // What watches or changes the system.
-        libc::SYS_perf_event_open,
-        libc::SYS_bpf,
-        libc::SYS_userfaultfd,
-        libc::SYS_keyctl,
-        libc::SYS_add_key,
-        libc::SYS_request_key,
-        libc::SYS_init_module,
-        libc::SYS_finit_module,
-        libc::SYS_delete_module,
-        libc::SYS_kexec_load,
-        libc::SYS_reboot,
-        libc::SYS_swapon,
-        libc::SYS_swapoff,
-        // Calls of the system that no filter sees.
-        libc::SYS_io_uring_setup,
-        libc::SYS_io_uring_enter,
-        libc::SYS_io_uring_register,
-        // Other views of the file system and of processes.
-        libc::SYS_unshare,
-        libc::SYS_setns,
-        libc::SYS_mount,
-        libc::SYS_umount2,
-        libc::SYS_pivot_root,
-        libc::SYS_chroot,
-        libc::SYS_open_tree,
-        libc::SYS_move_mount,
-        libc::SYS_fsopen,
-        libc::SYS_fsconfig,
-        libc::SYS_fspick,
-        libc::SYS_fsmount,
-        libc::SYS_mount_setattr,
-        libc::SYS_open_by_handle_at,
-        libc::SYS_quotactl,
-        // Who owns a file and what it is called besides; contents are Landlock's affair.
-        libc::SYS_fchmod,
-        libc::SYS_fchmodat,
-        SYS_FCHMODAT2,
-        libc::SYS_fchown,
-        libc::SYS_fchownat,
-        libc::SYS_setxattr,
-        libc::SYS_lsetxattr,
-        libc::SYS_fsetxattr,
-        libc::SYS_removexattr,
-        libc::SYS_lremovexattr,
-        libc::SYS_fremovexattr,
-        libc::SYS_utimensat,
-        // What outlives the process that makes it.
-        libc::SYS_shmget,
-        libc::SYS_semget,
-        libc::SYS_msgget,
-        libc::SYS_mq_open,
-        // The clock, the name and the log of the system.
-        libc::SYS_settimeofday,
-        libc::SYS_clock_settime,
-        libc::SYS_adjtimex,
-        libc::SYS_clock_adjtime,
-        libc::SYS_sethostname,
-        libc::SYS_setdomainname,
-        libc::SYS_syslog,
-        libc::SYS_acct,
-        libc::SYS_vhangup,
-        libc::SYS_fanotify_init,
-    ];
-    refused.push(libc::SYS_kexec_file_load);
+    let mut refused = vec![SYS_FCHMODAT2];
+    // Leaving the session and the group that a role is killed with; other machines, and services of this one.
+    refused.extend(calls!(SYS_setsid SYS_setpgid SYS_socket SYS_connect SYS_bind SYS_listen));
+    // Memory, descriptors and threads of other processes. `tkill` names a thread without its process; `tgkill` is what C libraries use.
+    refused.extend(calls! {
+        SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise SYS_process_mrelease SYS_pidfd_open
+        SYS_pidfd_getfd SYS_pidfd_send_signal SYS_kcmp SYS_tkill SYS_migrate_pages SYS_move_pages
+    });
+    // What watches or changes the system, and calls of it that no filter sees.
+    refused.extend(calls! {
+        SYS_perf_event_open SYS_bpf SYS_userfaultfd SYS_fanotify_init SYS_keyctl SYS_add_key SYS_request_key
+        SYS_init_module SYS_finit_module SYS_delete_module SYS_kexec_load SYS_kexec_file_load SYS_reboot SYS_swapon
+        SYS_swapoff SYS_settimeofday SYS_clock_settime SYS_adjtimex SYS_clock_adjtime SYS_sethostname
+        SYS_setdomainname SYS_syslog SYS_acct SYS_vhangup SYS_quotactl
+        SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
+    });
+    // Other views of the file system and of processes.
+    refused.extend(calls! {
+        SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_open_tree SYS_move_mount SYS_fsopen
+        SYS_fsconfig SYS_fspick SYS_fsmount SYS_mount_setattr SYS_open_by_handle_at
+    });
+    // Who owns a file and what it is called besides; contents are Landlock's affair.
+    refused.extend(calls! {
+        SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
+        SYS_removexattr SYS_lremovexattr SYS_fremovexattr
+    });
+    // What outlives the process that makes it.
+    refused.extend(calls!(SYS_shmget SYS_semget SYS_msgget SYS_mq_open));
     #[cfg(target_arch = "x86_64")]
-    refused.extend([
-        libc::SYS_iopl,
-        libc::SYS_ioperm,
-        libc::SYS_chmod,
-        libc::SYS_chown,
-        libc::SYS_lchown,
-        libc::SYS_utime,
-        libc::SYS_utimes,
-        libc::SYS_futimesat,
-    ]);
+    refused.extend(calls! {
+        SYS_iopl SYS_ioperm SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
+    });
     refused
 }
 

@@ -5,8 +5,9 @@ use crate::files::{Changes, Files};
 
 /// A process that the tool starts and that code or sources of others get into.
 ///
-/// The referee, the null worker, a worker that replays a plan on a GPU, NVRTC's process and probes run
-/// the tool's code alone. They give up what every process does, and need no row.
+/// The referee, the null worker, a worker that replays a plan on a GPU and NVRTC's process run the
+/// tool's code alone: they give up what [`give_up`](crate::give_up) says, and need no row. A probe
+/// only leads a session, since the driver may start a privileged program to load its kernel module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfinedRole {
     /// A compiler: it reads a source of the user's, and runs nothing of it.

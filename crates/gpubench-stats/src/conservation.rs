@@ -12,7 +12,8 @@
 //! A machine is disturbed now and then, for half a second or for long. So what is normal is taken from the null windows of the same time where they are worse than any seen on a machine that is left alone, and no more is made of them than so few can tell.
 
 use super::binomial::{beta_binomial, binomial, quantile_of_counts};
-use super::estimate::{case_value, worker_values};
+use super::estimate::case_value;
+use super::interquartile_mean::interquartile_mean;
 use super::quantile::median;
 use super::spread::Spread;
 
@@ -108,16 +109,9 @@ impl Residuals<'_> {
 
 /// The median of a case, of what `of` makes of each window.
 fn reported(workers: &[Vec<Clocked>], of: impl Fn(&Clocked) -> f64) -> Option<f64> {
-    let times: Vec<Vec<f64>> = workers
-        .iter()
-        .map(|windows| windows.iter().map(&of).collect())
-        .collect();
-    let times: Vec<&[f64]> = times
-        .iter()
-        .map(Vec::as_slice)
-        .filter(|times| !times.is_empty())
-        .collect();
-    case_value(&worker_values(&times).into_iter().collect::<Option<Vec<f64>>>()?)
+    let filled = workers.iter().filter(|windows| !windows.is_empty());
+    let values = filled.map(|windows| interquartile_mean(&windows.iter().map(&of).collect::<Vec<f64>>()));
+    case_value(&values.collect::<Option<Vec<f64>>>()?)
 }
 
 /// The residuals of a worker beside those of the null worker.
@@ -210,19 +204,15 @@ impl Balance {
                 + (null.distance_at_most - null.distance()),
         };
         let long = long_windows(&of_workers, residuals.null, null.median, allowed + HIDDEN_NS);
-        let imbalances = [
-            (excess_ns > bound_ns).then_some(Imbalance::Hidden),
-            report.exceeds().then_some(report),
-            spread.exceeds().then_some(spread),
-            long.exceeds().then_some(long),
-        ];
+        let hidden = (excess_ns > bound_ns).then_some(Imbalance::Hidden);
+        let other = [report, spread, long].into_iter().find(Imbalance::exceeds);
         Some(Balance {
             excess_ns,
             bound_ns,
             error_ns,
             claimed_ns,
             disturbance_ns,
-            imbalance: imbalances.into_iter().flatten().next(),
+            imbalance: hidden.or(other),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The one figure that is shown of a case, and how well it is known.
 
 use super::comparison::Confidence;
-use super::interquartile_mean::{interquartile_mean, mean_between_quartiles, variance_of_mean};
+use super::interquartile_mean::{mean_between_quartiles, variance_of_mean};
 use super::interval::Interval;
 use super::moments::Moments;
 use super::quantile::sorted;
@@ -19,11 +19,6 @@ const TRIMMED: f64 = 1.14;
 /// Processes differ in modes, for which Student's distribution is too optimistic from eight workers on. At the seven degrees of freedom that eight workers have on
 /// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
 pub(super) const MOST_FREEDOM: f64 = 7.0;
-
-/// Each worker's value: its [`interquartile_mean`]. `None` for a worker without samples, and where a sample is not finite.
-pub fn worker_values(workers: &[&[f64]]) -> Vec<Option<f64>> {
-    workers.iter().map(|samples| interquartile_mean(samples)).collect()
-}
 
 /// The value of a case from those of its workers: their mean without the lowest and the highest tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single
 /// sample", Sankhyā A 25 (1963)); of fewer than five the mean of all. `None` where there are none or one is not finite.
@@ -180,7 +175,6 @@ mod tests {
 
     #[test]
     fn a_worker_without_samples_has_no_value() {
-        assert_eq!(worker_values(&[&[1.0, 1.0], &[]]), [Some(1.0), None]);
         assert_eq!(case_value(&[]), None);
         assert_eq!(case_value(&[1.0, f64::INFINITY]), None);
         let with = Estimate::of(&[&[100.0, 101.0], &[], &[102.0]]).unwrap();

@@ -85,7 +85,8 @@ impl Shares {
 
     /// Most time of all workers up to the one at `position`.
     pub fn max_time_until(&self, position: usize) -> Duration {
-        self.case.max_time.mul_f64(self.progress(position))
+        let part = (position + 1) as f64 / self.most() as f64;
+        self.case.max_time.mul_f64(part)
     }
 
     /// Most time of all workers up to the one at `position` beyond which none goes on for anything but samples, where the case may spend `patience` on that: the first workers have a part of it each.
@@ -99,10 +100,6 @@ impl Shares {
         let had = position + 1;
         let expected = if had <= self.first() { self.first() } else { self.most() };
         (expected as f64 / had as f64).max(1.0)
-    }
-
-    fn progress(&self, position: usize) -> f64 {
-        (position + 1) as f64 / self.most() as f64
     }
 
     fn part(&self, of: usize, position: usize) -> usize {

@@ -18,7 +18,7 @@ pub struct WarmUpRule {
     pub step: f64,
     /// Most windows.
     pub max_windows: usize,
-    /// Most time, by the clock that `decide`'s caller reads.
+    /// Most time, by the clock that `is_over`'s caller reads.
     pub max_time: Duration,
 }
 
@@ -32,17 +32,6 @@ impl Default for WarmUpRule {
             max_time: Duration::from_millis(500),
         }
     }
-}
-
-/// Why warm-up ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WarmUpEnd {
-    /// The running median has settled.
-    Settled,
-    /// The largest number of windows was reached.
-    MaxWindows,
-    /// The time for warm-up was used up.
-    MaxTime,
 }
 
 impl WarmUpRule {
@@ -60,27 +49,16 @@ impl WarmUpRule {
         }
     }
 
-    /// Whether warm-up is over after the windows so far, and why. To be asked before the first window and after each.
-    pub fn decide(&self, windows: &[f64], elapsed: Duration) -> Option<WarmUpEnd> {
-        if self.settled(windows) {
-            Some(WarmUpEnd::Settled)
-        } else if windows.len() >= self.max_windows {
-            Some(WarmUpEnd::MaxWindows)
-        } else if elapsed >= self.max_time {
-            Some(WarmUpEnd::MaxTime)
-        } else {
-            None
-        }
+    /// Whether warm-up is over after the windows so far. To be asked before the first window and after each.
+    pub fn is_over(&self, windows: &[f64], elapsed: Duration) -> bool {
+        self.settled(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
     }
 
     fn settled(&self, windows: &[f64]) -> bool {
-        let Some(split) = windows.len().checked_sub(self.group) else {
+        let Some(start) = windows.len().checked_sub(2 * self.group) else {
             return false;
         };
-        let Some(start) = split.checked_sub(self.group) else {
-            return false;
-        };
-        let (earlier, recent) = (&windows[start..split], &windows[split..]);
+        let (earlier, recent) = windows[start..].split_at(self.group);
         let (Some(before), Some(now)) = (median(earlier), median(recent)) else {
             return false;
         };
@@ -105,29 +83,21 @@ mod tests {
 
     const SOON: Duration = Duration::from_millis(1);
 
-    fn run(rule: &WarmUpRule, windows: &[f64]) -> (usize, Option<WarmUpEnd>) {
-        for n in 0..=windows.len() {
-            if let Some(end) = rule.decide(&windows[..n], SOON) {
-                return (n, Some(end));
-            }
-        }
-        (windows.len(), None)
+    /// Behind how many windows warm-up is over.
+    fn run(rule: &WarmUpRule, windows: &[f64]) -> Option<usize> {
+        (0..=windows.len()).find(|n| rule.is_over(&windows[..*n], SOON))
     }
 
     #[test]
     fn steady_windows_settle_after_two_groups() {
-        assert_eq!(
-            run(&WarmUpRule::default(), &[100.0; 30]),
-            (10, Some(WarmUpEnd::Settled))
-        );
+        assert_eq!(run(&WarmUpRule::default(), &[100.0; 30]), Some(10));
     }
 
     #[test]
     fn a_ramp_from_20_to_9_is_followed_to_its_end() {
         let ramp = (0..20).map(|i| 20.6 - 0.59 * f64::from(i));
         let windows: Vec<f64> = ramp.chain(std::iter::repeat_n(8.8, 30)).collect();
-        let (n, end) = run(&WarmUpRule::default(), &windows);
-        assert_eq!(end, Some(WarmUpEnd::Settled));
+        let n = run(&WarmUpRule::default(), &windows).expect("it is over");
         assert!((25..=30).contains(&n), "{n}");
     }
 
@@ -135,8 +105,7 @@ mod tests {
     fn noise_does_not_keep_the_device_warming_up() {
         let mut random = fastrand::Rng::with_seed(1);
         let windows: Vec<f64> = (0..50).map(|_| 100.0 + 20.0 * random.f64()).collect();
-        let (n, end) = run(&WarmUpRule::default(), &windows);
-        assert_eq!(end, Some(WarmUpEnd::Settled));
+        let n = run(&WarmUpRule::default(), &windows).expect("it is over");
         assert!(n < 20, "{n}");
     }
 
@@ -147,48 +116,46 @@ mod tests {
             step: 32.0,
             ..WarmUpRule::default()
         };
-        assert_eq!(run(&rule, &windows), (10, Some(WarmUpEnd::Settled)));
-        assert_eq!(run(&WarmUpRule::default(), &windows), (10, None));
+        assert_eq!(run(&rule, &windows), Some(10));
+        assert_eq!(run(&WarmUpRule::default(), &windows), None);
     }
 
     #[test]
     fn an_endless_slope_meets_the_limit() {
         let windows: Vec<f64> = (0..100).map(|i| 1e6 * 0.95f64.powi(i)).collect();
-        assert_eq!(run(&WarmUpRule::default(), &windows), (50, Some(WarmUpEnd::MaxWindows)));
+        assert_eq!(run(&WarmUpRule::default(), &windows), Some(50));
     }
 
     #[test]
     fn a_further_worker_is_warm_when_its_first_slow_windows_are_behind_it() {
         let rule = WarmUpRule::default().of_further_worker();
-        assert_eq!(run(&rule, &[100.0; 30]), (4, Some(WarmUpEnd::Settled)));
+        assert_eq!(run(&rule, &[100.0; 30]), Some(4));
         let slow_at_first = [300.0, 120.0, 100.0, 100.0, 100.0, 100.0, 100.0];
-        assert_eq!(run(&rule, &slow_at_first), (6, Some(WarmUpEnd::Settled)));
+        let unlimited = WarmUpRule {
+            max_windows: 50,
+            ..rule.clone()
+        };
+        assert_eq!(run(&unlimited, &slow_at_first), Some(6), "they are alike");
         let noisy: Vec<f64> = (0..30).map(|i| 100.0 * 1.3f64.powi(i % 3)).collect();
-        assert!(run(&rule, &noisy).0 <= 6);
-        assert_eq!(
-            rule.decide(&[1.0], Duration::from_millis(100)),
-            Some(WarmUpEnd::MaxTime)
-        );
+        assert!(run(&rule, &noisy).expect("it is over") <= 6);
+        assert!(rule.is_over(&[1.0], Duration::from_millis(100)));
     }
 
     #[test]
     fn time_and_a_limit_of_zero_end_it_at_once() {
-        assert_eq!(
-            WarmUpRule::default().decide(&[1.0], Duration::from_secs(1)),
-            Some(WarmUpEnd::MaxTime)
-        );
+        assert!(WarmUpRule::default().is_over(&[1.0], Duration::from_secs(1)));
         let none = WarmUpRule {
             max_windows: 0,
             ..WarmUpRule::default()
         };
-        assert_eq!(none.decide(&[], Duration::ZERO), Some(WarmUpEnd::MaxWindows));
+        assert!(none.is_over(&[], Duration::ZERO));
     }
 
     proptest! {
         #[test]
         fn any_windows_end_within_the_limit(bits in prop::collection::vec(any::<u64>(), 50..60)) {
             let windows: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
-            prop_assert!(run(&WarmUpRule::default(), &windows).1.is_some());
+            prop_assert!(run(&WarmUpRule::default(), &windows).is_some());
         }
     }
 }

@@ -14,31 +14,13 @@ use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// No baseline has the name.
-    #[error("there is no baseline `{name}`")]
-    NoBaseline {
-        /// The name.
-        name: String,
-        /// The names of those there are.
-        known: Vec<String>,
-    },
-    /// A baseline is named where there is nowhere to keep one.
-    #[error("there is no target directory in which the baseline `{name}` could be")]
-    Homeless {
-        /// The name.
-        name: String,
-    },
-    /// A run is to be added to a history where there is nowhere to keep one.
-    #[error("there is no target directory in which a history could be")]
-    HomelessHistory,
-    /// A page is to be written where there is no place for one.
-    #[error("there is no target directory in which the report could be")]
-    HomelessPage,
-    /// A file is not there.
-    #[error("there is no file `{path}`")]
-    NoFile {
-        /// The file.
-        path: Utf8PathBuf,
+    /// What is named is not there, or there is nowhere to keep it.
+    #[error("there is no {what}")]
+    Missing {
+        /// What.
+        what: String,
+        /// What a person can do about it.
+        hint: String,
     },
     /// A file is there and cannot be read.
     #[error("could not read `{path}`")]
@@ -49,52 +31,17 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// A file has nothing in it.
-    #[error("`{path}` is empty")]
-    Empty {
+    /// A file is not what it should be: empty, cut off, no JSON, of another format or of a later tool.
+    #[error("`{path}` {how}")]
+    Refused {
         /// The file.
         path: Utf8PathBuf,
-    },
-    /// A file ends in the middle.
-    #[error("`{path}` is truncated: it ends in line {line}")]
-    Truncated {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Its last line.
-        line: usize,
-    },
-    /// A file is not JSON.
-    #[error("`{path}` is not JSON")]
-    NotJson {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Where it goes wrong.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// A file is something else.
-    #[error("`{path}` is no {wanted}: {found}")]
-    Foreign {
-        /// The file.
-        path: Utf8PathBuf,
-        /// What it should be.
-        wanted: &'static str,
-        /// What it is.
-        found: String,
-    },
-    /// A later tool wrote a file.
-    #[error("`{path}` has format version {found}, and this tool, {tool}, knows {known}")]
-    Newer {
-        /// The file.
-        path: Utf8PathBuf,
-        /// The file's version.
-        found: u64,
-        /// The version that this tool knows.
-        known: u64,
-        /// This tool's version.
-        tool: &'static str,
-        /// Version of the tool that wrote it, where the file says so.
-        written_by: Option<String>,
+        /// What it is instead, to stand behind its name.
+        how: String,
+        /// Where it goes wrong, if that is known.
+        source: Option<serde_json::Error>,
+        /// What a person can do about it.
+        hint: String,
     },
     /// An earlier tool wrote a file, with other figures in it.
     #[error("`{path}` is a {what} of format version {found}, and this tool, {tool}, knows {known}")]
@@ -109,15 +56,6 @@ pub enum StoreError {
         known: u64,
         /// This tool's version.
         tool: &'static str,
-    },
-    /// A file of a known format lacks something, or has something else in its place.
-    #[error("`{path}` is not as its format demands")]
-    Malformed {
-        /// The file.
-        path: Utf8PathBuf,
-        /// What is wrong, and where.
-        #[source]
-        source: serde_json::Error,
     },
     /// A file's contents are not those that were written.
     #[error("`{path}` was changed after it was written: its digest is not that of its contents")]
@@ -142,14 +80,6 @@ pub enum StoreError {
         /// What was not alike.
         #[source]
         source: NotAlike,
-    },
-    /// A file with the records of more than one run.
-    #[error("`{path}` holds {runs} runs")]
-    SeveralRuns {
-        /// The file.
-        path: Utf8PathBuf,
-        /// How many.
-        runs: usize,
     },
     /// A line of a history cannot be read.
     #[error("line {line} of the history `{path}` is damaged")]
@@ -185,13 +115,14 @@ impl StoreError {
         let (path, tool) = (path.to_owned(), env!("CARGO_PKG_VERSION"));
         match found.cmp(&known) {
             Ordering::Equal => Ok(()),
-            Ordering::Greater => Err(StoreError::Newer {
-                path,
-                found,
-                known,
-                tool,
-                written_by: written_by.map(str::to_owned),
-            }),
+            Ordering::Greater => {
+                let hint = match written_by {
+                    Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
+                    None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
+                };
+                let how = format!("has format version {found}, and this tool, {tool}, knows {known}");
+                Err(StoreError::refused(&path, how, hint))
+            }
             Ordering::Less => Err(StoreError::Older {
                 path,
                 what,
@@ -199,6 +130,27 @@ impl StoreError {
                 known,
                 tool,
             }),
+        }
+    }
+
+    /// A baseline that is not among those that are known.
+    pub(super) fn no_baseline(name: &str, known: &[String]) -> StoreError {
+        StoreError::Missing {
+            what: format!("baseline `{name}`"),
+            hint: baselines_hint(name, known),
+        }
+    }
+
+    /// A history is to be read or kept where there is nowhere to keep one.
+    pub fn homeless_history() -> StoreError {
+        StoreError::homeless("a history", "`--history-dir` names a folder".to_owned())
+    }
+
+    /// Something is to be kept where there is nowhere to keep it.
+    pub(super) fn homeless(what: &str, hint: String) -> StoreError {
+        StoreError::Missing {
+            what: format!("target directory in which {what} could be"),
+            hint,
         }
     }
 
@@ -216,10 +168,23 @@ impl StoreError {
         }
     }
 
-    pub(super) fn malformed(path: &Utf8Path) -> impl Fn(serde_json::Error) -> StoreError {
-        move |source| StoreError::Malformed {
+    /// A file that is refused for what it holds, with what can be done about it.
+    pub(super) fn refused(path: &Utf8Path, how: impl Into<String>, hint: impl Into<String>) -> StoreError {
+        StoreError::Refused {
             path: path.to_owned(),
-            source,
+            how: how.into(),
+            source: None,
+            hint: hint.into(),
+        }
+    }
+
+    /// One that is refused for its JSON, and left alone.
+    pub(super) fn refused_by_json(path: &Utf8Path, how: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
+        move |source| StoreError::Refused {
+            path: path.to_owned(),
+            how: how.to_owned(),
+            source: Some(source),
+            hint: LEFT_ALONE.to_owned(),
         }
     }
 }
@@ -233,27 +198,8 @@ impl Expected for StoreError {
     }
 
     fn hint(&self) -> Option<String> {
-        let keep = "it is left as it is; name another, or remove it";
         match self {
-            StoreError::NoBaseline { name, known } => Some(baselines_hint(name, known)),
-            StoreError::Homeless { name } => Some(format!("name a file, as in `./{name}.json`")),
-            StoreError::HomelessPage => Some("`--report html=FILE` names a file".to_owned()),
-            StoreError::HomelessHistory => Some("`--history-dir` names a folder".to_owned()),
-            StoreError::NoFile { .. } => {
-                Some("a name with a path separator, or one that ends in `.json`, is a file's".to_owned())
-            }
-            StoreError::Empty { .. }
-            | StoreError::Truncated { .. }
-            | StoreError::NotJson { .. }
-            | StoreError::Malformed { .. } => Some(keep.to_owned()),
-            StoreError::Foreign { wanted, .. } => Some(match *wanted {
-                FORMAT_NAME => format!("`--save-baseline` and `--export-json` write stored runs; {keep}"),
-                _ => keep.to_owned(),
-            }),
-            StoreError::Newer { written_by, .. } => Some(match written_by {
-                Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
-                None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
-            }),
+            StoreError::Missing { hint, .. } | StoreError::Refused { hint, .. } => Some(hint.clone()),
             StoreError::Older { what, .. } => Some(match *what {
                 FORMAT_NAME => "its figures mean something else than today's; record it again, as with `--save-baseline`".to_owned(),
                 _ => "its figures mean something else than today's; remove it to record again, or name another folder with `--history-dir`".to_owned(),
@@ -264,12 +210,20 @@ impl Expected for StoreError {
             StoreError::NotAlike { .. } => Some(
                 "times of different devices do not belong together; save under another name, or remove the file and measure every benchmark".to_owned(),
             ),
-            StoreError::SeveralRuns { .. } => Some("split it into a file a run".to_owned()),
             StoreError::HistoryLine { .. } => Some("remove the line, or the file to begin anew".to_owned()),
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
     }
 }
+
+/// What can be done about a file that is refused.
+pub(super) const LEFT_ALONE: &str = "it is left as it is; name another, or remove it";
+
+/// Said of a file of a known format that lacks something, or has something else in its place.
+pub(super) const MALFORMED: &str = "is not as its format demands";
+
+/// Said of a file in which something is no JSON.
+pub(super) const NOT_JSON: &str = "is not JSON";
 
 /// What a stored run is called in messages.
 pub(super) const FORMAT_NAME: &str = "stored run";

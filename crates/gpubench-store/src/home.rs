@@ -7,17 +7,15 @@ use super::{BaselineName, RunName, StoreError};
 
 /// The folder in which the tool keeps results, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Home {
-    /// This folder. It need not exist yet.
-    Folder(Utf8PathBuf),
-    /// Without a workspace there is none: only files can be named.
-    Absent,
-}
+pub struct Home(Option<Utf8PathBuf>);
 
 impl Home {
-    /// The folder below cargo's target directory.
+    /// Without a workspace there is none: only files can be named.
+    pub const ABSENT: Home = Home(None);
+
+    /// The folder below cargo's target directory. It need not exist yet.
     pub fn in_target_directory(target_directory: &Utf8Path) -> Home {
-        Home::Folder(target_directory.join("gpubench"))
+        Home(Some(target_directory.join("gpubench")))
     }
 
     /// Where baselines lie.
@@ -31,8 +29,12 @@ impl Home {
     }
 
     /// Where the page about a run is, unless another place is named.
-    pub fn page(&self) -> Option<Utf8PathBuf> {
-        self.folder("report.html")
+    ///
+    /// # Errors
+    /// There is nowhere to keep it.
+    pub fn page(&self) -> Result<Utf8PathBuf, StoreError> {
+        let homeless = || StoreError::homeless("the report", "`--report html=FILE` names a file".to_owned());
+        self.folder("report.html").ok_or_else(homeless)
     }
 
     /// Where the names of cases are that were listed last.
@@ -41,10 +43,7 @@ impl Home {
     }
 
     fn folder(&self, name: &str) -> Option<Utf8PathBuf> {
-        match self {
-            Home::Folder(folder) => Some(folder.join(name)),
-            Home::Absent => None,
-        }
+        Some(self.0.as_ref()?.join(name))
     }
 
     /// The names of the baselines there are, in order.
@@ -66,10 +65,12 @@ impl Home {
 
     /// The file of a baseline, whether it exists or not.
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
-        match self.baselines() {
-            Some(folder) => Ok(folder.join(name.file_name())),
-            None => Err(StoreError::Homeless { name: name.to_string() }),
-        }
+        let instead = format!("name a file, as in `./{name}.json`");
+        let homeless = || StoreError::homeless(&format!("the baseline `{name}`"), instead);
+        Ok(self
+            .baselines()
+            .ok_or_else(homeless)?
+            .join(format!("{name}.{EXTENSION}")))
     }
 
     /// The file that a person means who wants to read it: a baseline's, else any file of that name.
@@ -79,7 +80,12 @@ impl Home {
     pub fn find(&self, name: &RunName) -> Result<Utf8PathBuf, StoreError> {
         let baseline = match name {
             RunName::File(path) if path.exists() => return Ok(path.clone()),
-            RunName::File(path) => return Err(StoreError::NoFile { path: path.clone() }),
+            RunName::File(path) => {
+                return Err(StoreError::Missing {
+                    what: format!("file `{path}`"),
+                    hint: "a name with a path separator, or one that ends in `.json`, is a file's".to_owned(),
+                });
+            }
             RunName::Baseline(baseline) => baseline,
         };
         let file = self.file_of(baseline);
@@ -87,10 +93,7 @@ impl Home {
         match file {
             Ok(file) if file.exists() => Ok(file),
             _ if here.is_file() => Ok(here.to_owned()),
-            Ok(_) => Err(StoreError::NoBaseline {
-                name: baseline.to_string(),
-                known: self.known(),
-            }),
+            Ok(_) => Err(StoreError::no_baseline(baseline.as_str(), &self.known())),
             Err(homeless) => Err(homeless),
         }
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error};
 use serde_json::error::Category;
 
-use super::error::FORMAT_NAME;
+use super::error::{FORMAT_NAME, MALFORMED, NOT_JSON};
 use super::read::{foreign, truncated};
 use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
 use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
@@ -18,9 +18,8 @@ struct RecordHead {
 }
 
 pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
-    let mut started: Option<RunStarted> = None;
-    let (mut results, mut finished, mut runs): (Vec<BenchmarkComplete>, Option<RunFinished>, usize) =
-        (Vec::new(), None, 0);
+    let mut runs: Vec<RunStarted> = Vec::new();
+    let (mut results, mut finished): (Vec<BenchmarkComplete>, Option<RunFinished>) = (Vec::new(), None);
     for (position, line) in text.split(|byte| *byte == b'\n').enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -32,17 +31,14 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
         }
         // Records that later tools add are not of interest here.
         match head.reason.as_deref() {
-            Some("run-started") => {
-                runs += 1;
-                started = Some(record(path, number, line)?);
-            }
+            Some("run-started") => runs.push(record(path, number, line)?),
             Some("benchmark-complete") => results.push(record(path, number, line)?),
             Some("run-finished") => finished = Some(record(path, number, line)?),
             _ => {}
         }
     }
-    match (started, runs) {
-        (Some(run), 1) => Ok(StoredRun {
+    match <[RunStarted; 1]>::try_from(runs) {
+        Ok([run]) => Ok(StoredRun {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
             saved_at: run.started_at.clone(),
@@ -51,11 +47,11 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             results,
             finished,
         }),
-        (None, _) => Err(foreign(path, "none of its records begins a run".to_owned())),
-        (Some(_), runs) => Err(StoreError::SeveralRuns {
-            path: path.to_owned(),
-            runs,
-        }),
+        Err(none) if none.is_empty() => Err(foreign(path, "none of its records begins a run".to_owned())),
+        Err(runs) => {
+            let how = format!("holds {} runs", runs.len());
+            Err(StoreError::refused(path, how, "split it into a file a run"))
+        }
     }
 }
 
@@ -63,11 +59,8 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
 fn record<T: DeserializeOwned>(path: &Utf8Path, number: usize, line: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(line).map_err(|error| match error.classify() {
         Category::Eof => truncated(path, number),
-        Category::Data => StoreError::malformed(path)(in_line(number, &error)),
-        Category::Syntax | Category::Io => StoreError::NotJson {
-            path: path.to_owned(),
-            source: in_line(number, &error),
-        },
+        Category::Data => StoreError::refused_by_json(path, MALFORMED)(in_line(number, &error)),
+        Category::Syntax | Category::Io => StoreError::refused_by_json(path, NOT_JSON)(in_line(number, &error)),
     })
 }
 

@@ -57,13 +57,6 @@ pub struct NotAlike {
     pub difference: String,
 }
 
-/// A run with what was kept of the one that it replaces.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Merged {
-    pub(super) run: StoredRun,
-    pub(super) became: Saved,
-}
-
 /// What became of a run that another was saved over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
@@ -101,11 +94,11 @@ pub(super) fn count_kept(
     }
 }
 
-/// A run as it is saved over `previous`: its results take the places of those of the same cases, and new ones follow.
+/// A run as it is saved over `previous`, with what became of that: its results take the places of those of the same cases, and new ones follow.
 ///
 /// # Errors
 /// What would stay is of another device, or was measured otherwise.
-pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Result<Merged, NotAlike> {
+pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Result<(StoredRun, Saved), NotAlike> {
     let measured: HashSet<String> = run.results.iter().map(BenchmarkComplete::full_name).collect();
     let kept = count_kept(&previous, &run.origin().identity(), &measured, others)?;
     let gone = previous
@@ -122,7 +115,7 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         lost,
     };
     if kept == 0 && became.spared.is_empty() {
-        return Ok(Merged { run, became });
+        return Ok((run, became));
     }
     let earlier_runs = [
         run.run.earlier_runs.clone(),
@@ -176,7 +169,7 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         finished,
         ..run
     };
-    Ok(Merged { run, became })
+    Ok((run, became))
 }
 
 /// Benchmarks that passed in `previous` and fail in a run that was measured: those whose earlier results can lie in one file with it, and those whose cannot.

@@ -35,11 +35,6 @@ impl BaselineName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// The name of its file.
-    pub(super) fn file_name(&self) -> String {
-        format!("{}.{EXTENSION}", self.0)
-    }
 }
 
 impl fmt::Display for BaselineName {

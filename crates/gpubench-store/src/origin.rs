@@ -1,28 +1,20 @@
 //! Which run a stored result is of.
 
 use super::StoredRun;
-use gpubench_contract::{BenchmarkComplete, EarlierRun, RunStarted};
+use gpubench_contract::{BenchmarkComplete, EarlierRun};
 
 impl StoredRun {
     /// What a result of the file's own run is of, as another file would tell of it that had kept the result.
     pub fn origin(&self) -> EarlierRun {
-        let RunStarted {
-            run_id,
-            started_at,
-            tool_version,
-            seed_commitment,
-            device,
-            environment,
-            ..
-        } = self.run.clone();
+        let run = &self.run;
         EarlierRun {
-            run_id,
-            started_at,
-            tool_version,
-            seed_commitment,
-            device,
+            run_id: run.run_id.clone(),
+            started_at: run.started_at.clone(),
+            tool_version: run.tool_version.clone(),
+            seed_commitment: run.seed_commitment.clone(),
+            device: run.device.clone(),
             revision: self.revision.clone(),
-            environment,
+            environment: run.environment.clone(),
         }
     }
 

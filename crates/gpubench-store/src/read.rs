@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::contradiction::check;
-use super::error::{FORMAT_NAME, foreign_format};
+use super::error::{FORMAT_NAME, LEFT_ALONE, MALFORMED, NOT_JSON, foreign_format};
 use super::json_lines::run_of_lines;
 use super::layout::is_as_written;
 use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
@@ -81,7 +81,7 @@ pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
 fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
     let head = match serde_json::Deserializer::from_slice(text).into_iter::<Head>().next() {
         Some(head) => head.map_err(|error| refusal(path, text, error))?,
-        None => return Err(StoreError::Empty { path: path.to_owned() }),
+        None => return Err(StoreError::refused(path, "is empty", LEFT_ALONE)),
     };
     match (&head.format, &head.reason) {
         (Some(Value::String(format)), _) if format == FORMAT => stored_run(path, text, &head),
@@ -107,18 +107,12 @@ fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, St
 }
 
 pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {
-    StoreError::Truncated {
-        path: path.to_owned(),
-        line,
-    }
+    StoreError::refused(path, format!("is truncated: it ends in line {line}"), LEFT_ALONE)
 }
 
 pub(super) fn foreign(path: &Utf8Path, found: String) -> StoreError {
-    StoreError::Foreign {
-        path: path.to_owned(),
-        wanted: FORMAT_NAME,
-        found,
-    }
+    let hint = format!("`--save-baseline` and `--export-json` write stored runs; {LEFT_ALONE}");
+    StoreError::refused(path, format!("is no {FORMAT_NAME}: {found}"), hint)
 }
 
 /// What a text is whose first value does not say.
@@ -127,10 +121,7 @@ fn refusal(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError
         Category::Eof => truncated(path, error.line()),
         Category::Syntax if is_at_the_end(text, &error) => truncated(path, error.line()),
         Category::Data => foreign(path, "it is JSON of another kind".to_owned()),
-        Category::Syntax | Category::Io => StoreError::NotJson {
-            path: path.to_owned(),
-            source: error,
-        },
+        Category::Syntax | Category::Io => StoreError::refused_by_json(path, NOT_JSON)(error),
     }
 }
 
@@ -144,7 +135,7 @@ fn is_at_the_end(text: &[u8], error: &serde_json::Error) -> bool {
 /// What is wrong with a record of a format that is known.
 fn refusal_of_record(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
     match error.classify() {
-        Category::Data => StoreError::malformed(path)(error),
+        Category::Data => StoreError::refused_by_json(path, MALFORMED)(error),
         _ => refusal(path, text, error),
     }
 }

@@ -118,11 +118,11 @@ fn nothing_but_the_run_is_left_in_the_folder() {
 fn a_file_of_any_name_can_be_a_run() {
     let folder = folder();
     let path = folder.path.join("new/folder/run.json");
-    Destination::of(&name(path.as_str()), &Home::Absent)
+    Destination::of(&name(path.as_str()), &Home::ABSENT)
         .unwrap()
         .save(stored(&on_gpu()), &Others::Go)
         .unwrap();
-    assert_eq!(load(&name(path.as_str()), &Home::Absent).unwrap(), stored(&on_gpu()));
+    assert_eq!(load(&name(path.as_str()), &Home::ABSENT).unwrap(), stored(&on_gpu()));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
     save(&folder.path.join("gpubench/baselines/v1.json"), &stored(&on_gpu())).unwrap();
     told += &missing("mian", &folder.home());
     told += &missing("feature", &folder.home());
-    told += &missing("feature", &Home::Absent);
+    told += &missing("feature", &Home::ABSENT);
     told += &missing("elsewhere/run.json", &folder.home());
     insta::assert_snapshot!(told);
     assert!(missing("html", &folder.home()).contains("`cargo gpubench --report html` makes a page of a run"));
@@ -378,7 +378,7 @@ fn every_truncation_is_called_one() {
     let whole = text(&stored(&on_gpu()));
     for length in (1..whole.trim_end().len()).step_by(whole.len() / 100) {
         let error = read(&folder.file("run.json", &whole[..length])).unwrap_err();
-        assert!(matches!(error, StoreError::Truncated { .. }), "{length}: {error:?}");
+        assert!(error.to_string().contains(" is truncated: "), "{length}: {error:?}");
     }
 }
 
@@ -443,10 +443,10 @@ fn a_temporary_file_that_leads_elsewhere_or_is_none_is_an_error_and_not_followed
     let (temporary, elsewhere) = (folder.path().join(".run.json.tmp"), folder.path().join("precious"));
     std::fs::write(&elsewhere, "precious").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &temporary).unwrap();
-    assert!(Destination::of(&name(path.as_str()), &Home::Absent).is_err());
+    assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
     std::fs::remove_file(&temporary).unwrap();
     let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();
     assert!(fifo.success());
-    assert!(Destination::of(&name(path.as_str()), &Home::Absent).is_err());
+    assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
 }

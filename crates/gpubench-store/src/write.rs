@@ -5,7 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::kept::{Merged, NotAlike, Others, Saved, count_kept, merged};
+use super::kept::{NotAlike, Others, Saved, count_kept, merged};
 use super::layout::text_of;
 use super::read::{contents, read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
@@ -61,25 +61,14 @@ impl Destination {
     /// # Errors
     /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
     pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
-        let replacement = Replacement::of(&self.path).map_err(StoreError::not_written(&self.path))?;
         let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
-        let merged = refuse_to_lose(&self.path).and_then(|()| match self.previous(&measured, others)? {
-            None => Ok(Merged {
-                run: stored,
-                became: Saved::default(),
-            }),
-            Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike)),
-        });
-        let Merged { run, became } = match merged {
-            Ok(merged) => merged,
-            Err(refusal) => {
-                replacement.abandon().map_err(StoreError::not_written(&self.path))?;
-                return Err(refusal);
-            }
-        };
-        let text = text_of(&run).map_err(|error| StoreError::not_written(&self.path)(io::Error::other(error)))?;
-        replacement.commit(&text).map_err(StoreError::not_written(&self.path))?;
-        Ok(became)
+        replace(&self.path, || {
+            let (run, became) = match self.previous(&measured, others)? {
+                None => (stored, Saved::default()),
+                Some(previous) => merged(stored, previous, others).map_err(|not_alike| self.not_alike(not_alike))?,
+            };
+            Ok((written(&self.path, &run)?, became))
+        })
     }
 
     /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for: it goes where all of it does, and stays where some of it would.
@@ -113,13 +102,27 @@ impl Destination {
 /// # Errors
 /// It cannot be written, or the file that is there is no stored run of a version that this tool knows.
 pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
-    let text = text_of(stored).map_err(|error| StoreError::not_written(path)(io::Error::other(error)))?;
-    let replacement = Replacement::of(path).map_err(StoreError::not_written(path))?;
-    if let Err(refusal) = refuse_to_lose(path) {
-        replacement.abandon().map_err(StoreError::not_written(path))?;
-        return Err(refusal);
+    replace(path, || Ok((written(path, stored)?, ())))
+}
+
+/// Replaces a file by a text that is made while no other process writes it; what is not ours is left alone.
+fn replace<T>(path: &Utf8Path, make: impl FnOnce() -> Result<(Vec<u8>, T), StoreError>) -> Result<T, StoreError> {
+    let not_written = StoreError::not_written(path);
+    let replacement = Replacement::of(path).map_err(&not_written)?;
+    match refuse_to_lose(path).and_then(|()| make()) {
+        Ok((text, made)) => {
+            replacement.commit(&text).map_err(not_written)?;
+            Ok(made)
+        }
+        Err(refusal) => {
+            replacement.abandon().map_err(not_written)?;
+            Err(refusal)
+        }
     }
-    replacement.commit(&text).map_err(StoreError::not_written(path))
+}
+
+fn written(path: &Utf8Path, run: &StoredRun) -> Result<Vec<u8>, StoreError> {
+    text_of(run).map_err(|error| StoreError::not_written(path)(io::Error::other(error)))
 }
 
 /// What is not ours to replace is left alone.

@@ -1,7 +1,8 @@
 //! Hand-made comparisons in which every verdict occurs.
 
-use super::run::{SampleRun, gpu, on_gpu};
+use super::run::{SampleRun, on_gpu};
 use gpubench_contract::{Grade, Revision, Verdict, *};
+use gpubench_store::testing::gpu;
 
 /// A comparison with every verdict, new and removed benchmarks, and names that are markup.
 pub fn every_change() -> ComparisonComplete {

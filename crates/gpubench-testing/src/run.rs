@@ -4,6 +4,7 @@ use gpubench::catalog::{DType, Work};
 
 use gpubench_contract::{Cause, Grade, Verdict, *};
 use gpubench_stats::{median, summary, worker_share};
+use gpubench_store::testing::gpu;
 
 /// A run: its first record, its cases, their results and its last record.
 #[derive(Clone)]
@@ -489,20 +490,6 @@ fn cpu() -> Device {
         l2_bytes: Some(32 << 20),
         clock_tick_ns: Some(1.0),
         peak_bandwidth: None,
-        peak_flops: None,
-    }
-}
-
-/// The GPU of these runs.
-pub fn gpu() -> Device {
-    Device {
-        kind: DeviceKind::Cuda,
-        name: "NVIDIA H200".into(),
-        multiprocessors: Some(132),
-        capability: Some(90),
-        l2_bytes: Some(60 << 20),
-        clock_tick_ns: Some(32.0),
-        peak_bandwidth: Some(4.8e12),
         peak_flops: None,
     }
 }

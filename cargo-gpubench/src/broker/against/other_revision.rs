@@ -10,7 +10,7 @@ use crate::archive::ExtractTo;
 use crate::broker::libraries::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
-use crate::broker::status::status;
+use crate::broker::status::{first_of, status};
 use crate::build::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::git::Git;
@@ -31,7 +31,10 @@ pub(crate) enum Opposition<'o> {
 /// A revision that is built.
 #[derive(Debug)]
 pub(crate) struct OtherRevision {
-    origin: Origin,
+    /// What it was asked for by: a revision, or an archive's file.
+    name: String,
+    /// Where it was built here; none where it was unpacked.
+    checkout: Option<Checkout>,
     libraries: Libraries,
 }
 
@@ -83,13 +86,6 @@ impl Expected for Unmeasurable {
     }
 }
 
-/// Where a revision that is built comes from.
-#[derive(Debug)]
-enum Origin {
-    Checkout(Checkout),
-    Archive(Utf8PathBuf),
-}
-
 impl<'o> Opposition<'o> {
     /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong with it is known before anything is built.
     ///
@@ -123,11 +119,21 @@ impl<'o> Opposition<'o> {
     /// # Errors
     /// When it does not build.
     pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
-        match self {
-            Opposition::CheckedOut(checkout, candidate) => {
-                OtherRevision::build(checkout, candidate, verbosity, interrupt)
-            }
-            Opposition::Unpacked(revision) => Ok(*revision),
+        let (checkout, candidate) = match self {
+            Opposition::CheckedOut(checkout, candidate) => (checkout, candidate),
+            Opposition::Unpacked(revision) => return Ok(*revision),
+        };
+        let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
+        let what = format_args!("the baseline, `{name}` ({revision})");
+        status(verbosity, "Building", what);
+        let options = LibrarySource::Build(checkout.build_options(candidate));
+        match Libraries::obtain(&options, interrupt) {
+            Ok(libraries) => Ok(OtherRevision {
+                name,
+                checkout: Some(checkout),
+                libraries,
+            }),
+            Err(error) => Err(of_the_baseline(&name, error)),
         }
     }
 }
@@ -158,45 +164,14 @@ fn warn_of_what_is_shared(checkout: &Checkout) {
     if shared.is_empty() {
         return;
     }
-    let named: Vec<String> = shared
-        .iter()
-        .take(LINKS_NAMED)
-        .map(|link| format!("`{link}`"))
-        .collect();
-    let more = match shared.len().saturating_sub(LINKS_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     print_warning(&format!(
-        "links lead out of the sources: {}{more}; what is behind them is the same on both sides, whatever `{}` had there",
-        named.join(", "),
+        "links lead out of the sources: {}; what is behind them is the same on both sides, whatever `{}` had there",
+        first_of(shared, LINKS_NAMED),
         checkout.name()
     ));
 }
 
 impl OtherRevision {
-    fn build(
-        checkout: Checkout,
-        candidate: &BuildOptions,
-        verbosity: Verbosity,
-        interrupt: &Interrupt,
-    ) -> Result<OtherRevision, Failure> {
-        let (name, revision) = (checkout.name(), checkout.revision().short());
-        status(
-            verbosity,
-            "Building",
-            format_args!("the baseline, `{name}` ({revision})"),
-        );
-        let options = LibrarySource::Build(checkout.build_options(candidate));
-        match Libraries::obtain(&options, interrupt) {
-            Ok(libraries) => Ok(OtherRevision {
-                origin: Origin::Checkout(checkout),
-                libraries,
-            }),
-            Err(error) => Err(of_the_baseline(checkout.name(), error)),
-        }
-    }
-
     fn unpack(archive: &Utf8Path, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
         let source = LibrarySource::Archive {
             archive: archive.to_owned(),
@@ -208,28 +183,22 @@ impl OtherRevision {
             status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
         }
         Ok(OtherRevision {
-            origin: Origin::Archive(archive.to_owned()),
+            name: archive.to_string(),
+            checkout: None,
             libraries,
         })
     }
 
     /// What it was asked for by: a revision, or an archive's file.
     pub(crate) fn name(&self) -> &str {
-        match &self.origin {
-            Origin::Checkout(checkout) => checkout.name(),
-            Origin::Archive(archive) => archive.as_str(),
-        }
+        &self.name
     }
 
     /// What that is, where it is known.
     pub(crate) fn revision(&self) -> Option<Revision> {
-        match &self.origin {
-            Origin::Checkout(checkout) => Some(checkout.revision()),
-            Origin::Archive(_) => self
-                .libraries
-                .archive
-                .as_ref()
-                .and_then(|archive| archive.revision().cloned()),
+        match &self.checkout {
+            Some(checkout) => Some(checkout.revision()),
+            None => self.libraries.archive.as_ref()?.revision().cloned(),
         }
     }
 
@@ -249,12 +218,8 @@ impl OtherRevision {
 
     /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
     pub(crate) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
-        match self.origin {
-            Origin::Checkout(_) => false,
-            Origin::Archive(_) => [candidate, &self.libraries]
-                .iter()
-                .any(|libraries| libraries.has_kernels_for(device)),
-        }
+        let sides = [candidate, &self.libraries];
+        self.checkout.is_none() && sides.iter().any(|libraries| libraries.has_kernels_for(device))
     }
 
     /// The compiler of its kernels, where that is another than the candidate's: an archive's own kernels come before a compiler of this machine.
@@ -267,13 +232,11 @@ impl OtherRevision {
         catalogs: &[Catalog],
         here: impl FnOnce() -> Result<Box<dyn Compiler>, Failure>,
     ) -> Result<Option<Box<dyn Compiler>>, Failure> {
-        match self.origin {
-            Origin::Checkout(_) => Ok(None),
-            Origin::Archive(_) => {
-                let compiler = self.libraries.compiler(device, catalogs, here());
-                compiler.map(Some).map_err(|error| of_the_baseline(self.name(), error))
-            }
+        if self.checkout.is_some() {
+            return Ok(None);
         }
+        let compiler = self.libraries.compiler(device, catalogs, here());
+        compiler.map(Some).map_err(|error| of_the_baseline(&self.name, error))
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use gpubench::catalog::{Axis, Benchmark, DeviceKind, Params};
 
-use super::axis_override::InvalidAxisValue;
-use super::{AxisOverride, value_text};
+use super::{AxisOverride, CaseError, value_text};
 
 /// The axes of a benchmark on a kind of device: those of the device replace those of the same name, and others come behind.
 pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
@@ -20,26 +19,29 @@ pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     axes
 }
 
-/// A value on the command line that does not fit the axis it is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Misfit {
-    pub(super) axis: String,
-    pub(super) reason: InvalidAxisValue,
-}
-
 /// The axes with the values of the command line in place of their own. Several overrides of an axis add up.
-pub(super) fn override_axes(axes: &[Axis], overrides: &[AxisOverride]) -> Result<Vec<Axis>, Misfit> {
-    axes.iter().map(|axis| override_axis(axis, overrides)).collect()
+///
+/// # Errors
+/// A value does not fit the axis that it is for.
+pub(super) fn override_axes(
+    benchmark: &Benchmark,
+    axes: &[Axis],
+    overrides: &[AxisOverride],
+) -> Result<Vec<Axis>, CaseError> {
+    axes.iter()
+        .map(|axis| override_axis(benchmark, axis, overrides))
+        .collect()
 }
 
-fn override_axis(axis: &Axis, overrides: &[AxisOverride]) -> Result<Axis, Misfit> {
+fn override_axis(benchmark: &Benchmark, axis: &Axis, overrides: &[AxisOverride]) -> Result<Axis, CaseError> {
     let mut of_axis = overrides.iter().filter(|other| other.name == axis.name).peekable();
     if of_axis.peek().is_none() {
         return Ok(axis.clone());
     }
     let values: Result<Vec<_>, _> = of_axis.map(|other| other.values_for(axis)).collect();
     let values = values
-        .map_err(|reason| Misfit {
+        .map_err(|reason| CaseError::AxisValue {
+            benchmark: benchmark.path.clone(),
             axis: axis.name.clone(),
             reason,
         })?
@@ -157,7 +159,7 @@ mod tests {
     fn repeated_overrides_add_up() {
         let overrides = ["a=5", "b=1", "a=6"].map(|text| text.parse().expect("an override"));
         assert_eq!(
-            override_axes(&[axis("a", &[1])], &overrides),
+            override_axes(&benchmark(vec![], vec![]), &[axis("a", &[1])], &overrides),
             Ok(vec![axis("a", &[5, 6])])
         );
     }

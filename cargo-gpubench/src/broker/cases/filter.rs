@@ -6,98 +6,59 @@ use regex::Regex;
 use super::{Case, Naming};
 
 /// Which names are chosen. Without a filter every name is; what `skip` fits never is.
-#[derive(Clone, Debug)]
-pub enum NameFilter {
-    /// Regular expressions, searched for in both forms of a name.
-    Search {
-        /// At least one must be found.
-        filters: Vec<Regex>,
-        /// None may be found.
-        skip: Vec<Regex>,
-    },
-    /// `--exact`: whole names, in either form.
-    Exact {
-        /// The names.
-        filters: Vec<String>,
-        /// The names that are left out all the same.
-        skip: Vec<String>,
-    },
+#[derive(Clone, Debug, Default)]
+pub struct NameFilter {
+    /// At least one must fit.
+    pub filters: Vec<NamePattern>,
+    /// None may fit.
+    pub skip: Vec<NamePattern>,
 }
 
-impl Default for NameFilter {
-    fn default() -> Self {
-        Self::Search {
-            filters: Vec::new(),
-            skip: Vec::new(),
-        }
-    }
+/// What a name is compared with.
+#[derive(Clone, Debug)]
+pub enum NamePattern {
+    /// A regular expression, searched for in both forms of a name.
+    Search(Regex),
+    /// `--exact`: a whole name, in either form.
+    Exact(String),
 }
 
 impl NameFilter {
     /// For each case whether its name is chosen.
-    ///
-    /// A whole name means the case that is listed under it, and only if there is none, one whose name in the other form it is.
     pub(crate) fn choose(&self, cases: &[&Case], naming: Naming) -> Vec<bool> {
-        let (wanted, unwanted) = match self {
-            Self::Search { filters, skip } => (found(cases, filters), found(cases, skip)),
-            Self::Exact { filters, skip } => (named(cases, filters, naming), named(cases, skip, naming)),
-        };
-        let all_wanted = self.is_empty();
-        wanted
-            .iter()
-            .zip(unwanted)
-            .map(|(wanted, unwanted)| (all_wanted || *wanted) && !unwanted)
-            .collect()
+        let mut chosen = vec![self.filters.is_empty(); cases.len()];
+        for (patterns, choice) in [(&self.filters, true), (&self.skip, false)] {
+            let fitting = patterns.iter().flat_map(|pattern| pattern.fitting(cases, naming));
+            fitting.for_each(|position| chosen[position] = choice);
+        }
+        chosen
     }
 
     /// Whether no name is left out.
     pub fn is_everything(&self) -> bool {
-        let skips_nothing = match self {
-            Self::Search { skip, .. } => skip.is_empty(),
-            Self::Exact { skip, .. } => skip.is_empty(),
-        };
-        self.is_empty() && skips_nothing
+        self.filters.is_empty() && self.skip.is_empty()
     }
+}
 
-    fn is_empty(&self) -> bool {
+impl NamePattern {
+    /// Positions of the cases that it fits.
+    ///
+    /// A whole name means the case that is listed under it, and only if there is none, one whose name in the other form it is.
+    fn fitting(&self, cases: &[&Case], naming: Naming) -> Vec<usize> {
         match self {
-            Self::Search { filters, .. } => filters.is_empty(),
-            Self::Exact { filters, .. } => filters.is_empty(),
+            Self::Search(expression) => positions(cases, |case| {
+                expression.is_match(&case.full_name()) || expression.is_match(&case.name())
+            }),
+            Self::Exact(name) => match positions(cases, |case| case.name_as(naming) == *name) {
+                unlisted if unlisted.is_empty() => positions(cases, |case| case.name_as(naming.other()) == *name),
+                listed => listed,
+            },
         }
     }
 }
 
-fn found(cases: &[&Case], expressions: &[Regex]) -> Vec<bool> {
-    let is_found = |case: &&Case| {
-        let names = [case.full_name(), case.name()];
-        expressions
-            .iter()
-            .any(|expression| names.iter().any(|name| expression.is_match(name)))
-    };
-    cases.iter().map(is_found).collect()
-}
-
-fn named(cases: &[&Case], names: &[String], naming: Naming) -> Vec<bool> {
-    let mut chosen = vec![false; cases.len()];
-    for name in names {
-        let listed = positions(cases, name, naming);
-        let meant = if listed.is_empty() {
-            positions(cases, name, naming.other())
-        } else {
-            listed
-        };
-        for position in meant {
-            chosen[position] = true;
-        }
-    }
-    chosen
-}
-
-fn positions(cases: &[&Case], name: &str, naming: Naming) -> Vec<usize> {
-    let fitting = cases
-        .iter()
-        .enumerate()
-        .filter(|(_, case)| case.name_as(naming) == name);
+fn positions(cases: &[&Case], fits: impl Fn(&Case) -> bool) -> Vec<usize> {
+    let fitting = cases.iter().enumerate().filter(|(_, case)| fits(case));
     fitting.map(|(position, _)| position).collect()
 }
 

@@ -16,6 +16,6 @@ pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub(crate) use case::full_names;
 pub use case::{Case, Disposition, Naming, value_text, write_names};
 pub use error::{CaseError, NothingBecause};
-pub use filter::{IgnoredSelection, NameFilter};
+pub use filter::{IgnoredSelection, NameFilter, NamePattern};
 pub use partition::{InvalidPartition, Partition};
 pub use selection::{CaseDevice, CaseSelection, PackageCatalog, Reach, select_cases};

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 
 use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 
-use super::expansion::{Misfit, axes_on, combinations, override_axes};
+use super::expansion::{axes_on, combinations, override_axes};
 use super::{
-    AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, Naming, NothingBecause, Partition,
+    AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, NamePattern, Naming, NothingBecause,
+    Partition,
 };
 use gpubench_contract::DeviceWords;
 use gpubench_device::{Backend, Facts};
@@ -106,7 +107,7 @@ pub fn select_cases(
     }
     let all: Vec<_> = selected
         .into_iter()
-        .map(Candidate::into_case)
+        .map(|candidate| candidate.misfit.map_or(Ok(candidate.case), Err))
         .collect::<Result<_, _>>()?;
     Ok(match selection.partition {
         Some(partition) => partition.of(all),
@@ -121,20 +122,7 @@ struct Candidate<'a> {
     benchmark: &'a Benchmark,
     /// A value of the command line that does not fit the benchmark; the case then has the declared values. It is an error only where the
     /// benchmark is chosen.
-    misfit: Option<Misfit>,
-}
-
-impl Candidate<'_> {
-    fn into_case(self) -> Result<Case, CaseError> {
-        match self.misfit {
-            None => Ok(self.case),
-            Some(Misfit { axis, reason }) => Err(CaseError::AxisValue {
-                benchmark: self.case.path,
-                axis,
-                reason,
-            }),
-        }
-    }
+    misfit: Option<CaseError>,
 }
 
 fn candidates<'a>(
@@ -156,7 +144,7 @@ fn candidates<'a>(
             .filter(|(_, benchmark)| benchmark.library == *library);
         for (position, benchmark) in own {
             let declared = axes_on(benchmark, device.kind);
-            let (axes, misfit) = match override_axes(&declared, overrides) {
+            let (axes, misfit) = match override_axes(benchmark, &declared, overrides) {
                 Ok(axes) => (axes, None),
                 Err(misfit) => (declared, Some(misfit)),
             };
@@ -248,19 +236,19 @@ fn why_nothing(
 
 /// The name that a filter was probably meant to be: for a whole name one that has it in it, or a similar one, for an expression a similar part of one.
 fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> {
-    let similar = match &selection.names {
-        NameFilter::Exact { filters, .. } => filters.iter().find_map(|wanted| {
+    let similar = selection.names.filters.iter().find_map(|filter| match filter {
+        NamePattern::Exact(wanted) => {
             let whole = names.iter().find(|name| name.contains(wanted));
             whole
                 .map(String::as_str)
                 .or_else(|| closest(wanted, names.iter().map(String::as_str)))
-        }),
-        NameFilter::Search { .. } if selection.meant.is_some() => None,
-        NameFilter::Search { filters, .. } => filters.iter().find_map(|wanted| {
+        }
+        NamePattern::Search(_) if selection.meant.is_some() => None,
+        NamePattern::Search(wanted) => {
             let parts = names.iter().flat_map(|name| name.split("::"));
             closest(wanted.as_str(), parts)
-        }),
-    };
+        }
+    });
     similar.map(str::to_owned)
 }
 

@@ -35,8 +35,10 @@ pub struct CaseOptions {
     pub noise_threshold: f64,
     /// When there are enough samples, on a device whose clock has no steps.
     pub stopping: StopRule,
-    /// How long parts of the case may take.
-    pub limits: TimeLimits,
+    /// How long one window may take before it counts as hung: a call of the kernel with everything around it.
+    pub window_within: Duration,
+    /// How long one CPU reference or CPU generator may take.
+    pub reference_within: Duration,
 }
 
 impl MeasurementOptions {
@@ -82,10 +84,8 @@ impl From<CaseSettings> for CaseOptions {
                 max_time: settings.max_time.duration(),
                 ..StopRule::default()
             },
-            limits: TimeLimits {
-                window: settings.timeout.duration(),
-                reference: settings.reference_timeout.duration(),
-            },
+            window_within: settings.timeout.duration(),
+            reference_within: settings.reference_timeout.duration(),
         }
     }
 }
@@ -98,13 +98,4 @@ pub enum MasterSeed {
     Fresh,
     /// `--seed`.
     Pinned([u8; 32]),
-}
-
-/// How long parts of a case may take before they count as hung.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeLimits {
-    /// One window: a call of the kernel with everything around it.
-    pub window: Duration,
-    /// One CPU reference or CPU generator.
-    pub reference: Duration,
 }

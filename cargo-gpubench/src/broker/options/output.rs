@@ -14,8 +14,8 @@ pub struct OutputOptions {
     pub color: Color,
     /// How much is shown.
     pub verbosity: Verbosity,
-    /// Whether progress is.
-    pub progress: ProgressShown,
+    /// Whether progress is shown nowhere, rather than on a terminal.
+    pub hides_progress: bool,
     /// `--no-capture`: what becomes of what benchmark functions, generators and references print.
     pub user_output: Output,
     /// What gets the results as well.
@@ -49,16 +49,6 @@ pub enum Verbosity {
     Normal,
     /// `--verbose`: details of every case as well.
     Verbose,
-}
-
-/// Whether progress is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProgressShown {
-    /// On a terminal.
-    #[default]
-    Auto,
-    /// Nowhere.
-    Never,
 }
 
 /// A file that gets the results, or standard output.

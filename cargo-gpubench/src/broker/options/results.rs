@@ -38,7 +38,7 @@ impl ResultOptions {
             || self.against.is_some()
             || self.save.is_some()
             || self.loaded.is_some()
-            || self.history.recording == Recording::On
+            || self.history.is_recorded
             || self.page.is_some()
     }
 
@@ -144,18 +144,8 @@ impl Default for JudgingOptions {
 /// Where the history of the results is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryOptions {
-    /// Whether the run is added to it.
-    pub recording: Recording,
+    /// `--history`: whether the run is added to it.
+    pub is_recorded: bool,
     /// Its folder; in the target directory where it is not said.
     pub folder: Option<Utf8PathBuf>,
-}
-
-/// Whether a run is added to the history.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recording {
-    /// It is not.
-    #[default]
-    Off,
-    /// `--history`: it is.
-    On,
 }

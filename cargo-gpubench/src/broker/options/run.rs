@@ -20,10 +20,10 @@ pub struct RunOptions {
     pub device: DeviceOptions,
     /// How long and how often.
     pub measurement: MeasurementOptions,
-    /// What happens after a failure.
-    pub after_failure: AfterFailure,
-    /// What is marked for a profiler.
-    pub annotations: Annotations,
+    /// `--fail-fast`: whether the run ends after a benchmark has failed.
+    pub fail_fast: bool,
+    /// `--nvtx`: whether every window is marked for a profiler, as an NVTX range.
+    pub nvtx: bool,
     /// What is shown and written.
     pub output: OutputOptions,
     /// What becomes of the results.
@@ -65,24 +65,4 @@ impl From<Action> for Purpose {
             Action::Measure | Action::List | Action::Build => Purpose::Measure,
         }
     }
-}
-
-/// What happens after a benchmark has failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AfterFailure {
-    /// The others still run.
-    #[default]
-    Continue,
-    /// `--fail-fast`: the run ends.
-    Stop,
-}
-
-/// What is marked for a profiler.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Annotations {
-    /// Nothing.
-    #[default]
-    None,
-    /// `--nvtx`: every window, as an NVTX range.
-    Nvtx,
 }

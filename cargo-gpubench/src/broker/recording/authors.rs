@@ -25,7 +25,7 @@ impl<'a> AuthorSettings<'a> {
     /// Those of a run.
     pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
         AuthorSettings {
-            within: options.measurement.everywhere().limits.reference,
+            within: options.measurement.everywhere().reference_within,
             output: options.output.user_output,
             interrupt,
         }

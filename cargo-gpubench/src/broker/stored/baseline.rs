@@ -9,19 +9,12 @@ use crate::broker::cases::{Disposition, NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::{BaselineOptions, Newcomers};
 use gpubench_contract::BenchmarkComplete;
-use gpubench_store::{Home, RunName, StoreError, StoredRun};
+use gpubench_store::{Home, StoreError, StoredRun};
 
-/// A stored run, as it was read.
+/// A stored run that results are compared with.
 #[derive(Debug)]
 pub(crate) struct Baseline {
-    asked: BaselineOptions,
-    run: StoredRun,
-}
-
-/// A stored run without what a run leaves out.
-#[derive(Debug)]
-pub(crate) struct FittedBaseline {
-    pub(crate) name: RunName,
+    pub(crate) asked: BaselineOptions,
     pub(crate) run: StoredRun,
 }
 
@@ -41,18 +34,17 @@ impl Baseline {
     ///
     /// # Errors
     /// It lacks what is to be measured, and that is refused.
-    pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<FittedBaseline, BaselineError> {
+    pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<Baseline, BaselineError> {
         let Baseline { asked, mut run } = self;
-        let BaselineOptions { name, newcomers } = asked;
         let stored: HashSet<String> = run.results.iter().map(case_name).collect();
         let to_run = ours.cases.iter().filter(|case| case.disposition == Disposition::Run);
         let lacking: Vec<String> = to_run
             .filter(|case| !stored.contains(&case.full_name()))
             .map(|case| case.name_as(ours.naming()))
             .collect();
-        if !lacking.is_empty() && newcomers == Newcomers::Refused {
+        if !lacking.is_empty() && asked.newcomers == Newcomers::Refused {
             return Err(BaselineError::Lacks {
-                baseline: name.to_string(),
+                baseline: asked.name.to_string(),
                 lacking,
                 of: ours.cases.len(),
             });
@@ -62,7 +54,7 @@ impl Baseline {
         let (shared, mut others): (Vec<_>, Vec<_>) = results.partition(|result| selected.contains(&case_name(result)));
         others.retain(|result| ours.packages.contains(&result.package) && !left_out.contains(&case_name(result)));
         run.results = [shared, chosen(others, names, ours.naming())].concat();
-        Ok(FittedBaseline { name, run })
+        Ok(Baseline { asked, run })
     }
 }
 

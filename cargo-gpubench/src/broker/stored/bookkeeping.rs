@@ -3,17 +3,15 @@
 //! [`ResultTargets`] are found out before anything is built, a [`ResultPlan`] fits the run's cases, and [`Bookkeeping`]
 //! knows the history of its device.
 
-use super::baseline::{Baseline, FittedBaseline};
+use super::baseline::Baseline;
 use super::fences::fences;
-use super::histories::Histories;
 use super::noise_floors::NoiseFloors;
-use super::saving::{SavePlan, SaveTarget};
+use super::saving::SavePlan;
 use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
-use crate::broker::cases::NameFilter;
+use crate::broker::cases::{NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
-use crate::broker::libraries::OpenedArchive;
-use crate::broker::options::{JudgingOptions, PageTarget, Recording, ResultOptions, Verbosity};
+use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;
 use gpubench_contract::{
@@ -23,13 +21,14 @@ use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_report::{HtmlReport, Outlet, OutputError, Passage, address};
 use gpubench_store::compare::{Contestant, Fences, Rules, compare};
 use gpubench_store::history::History;
-use gpubench_store::{Home, Others, StoreError, StoredRun};
+use gpubench_store::{Destination, Home, Others, RunName, StoreError, StoredRun};
 
 /// What a run's results are compared with and where they are kept, whatever its cases are.
 #[derive(Debug)]
 pub(crate) struct ResultTargets {
     baseline: Option<Baseline>,
-    save: Option<SaveTarget>,
+    /// What the results are saved as, and where that is.
+    save: Option<(RunName, Destination)>,
     origin: Origin,
     records: Records,
 }
@@ -37,7 +36,7 @@ pub(crate) struct ResultTargets {
 /// The same for the cases of a run.
 #[derive(Debug)]
 pub(crate) struct ResultPlan {
-    baseline: Option<FittedBaseline>,
+    baseline: Option<Baseline>,
     save: Option<SavePlan>,
     origin: Origin,
     records: Records,
@@ -47,7 +46,7 @@ pub(crate) struct ResultPlan {
 /// What does not depend on the run's cases.
 #[derive(Debug)]
 struct Records {
-    histories: Histories,
+    history: HistoryOptions,
     /// Where a page about the results is written to.
     page: Option<Outlet>,
     judging: JudgingOptions,
@@ -71,16 +70,6 @@ pub(crate) struct Origin {
     pub(crate) revision: Option<Revision>,
 }
 
-impl Origin {
-    /// Only an archive knows where its sources stood.
-    pub(crate) fn of_archive(archive: &OpenedArchive) -> Origin {
-        Origin {
-            name: archive.path.to_string(),
-            revision: archive.revision().cloned(),
-        }
-    }
-}
-
 impl ResultTargets {
     /// Reads what is compared with, and makes sure that what is to be written can be.
     ///
@@ -94,15 +83,16 @@ impl ResultTargets {
         let home = places.home();
         let baseline = options.baseline.as_ref().map(|options| Baseline::load(options, home));
         let save = options.save.as_ref();
+        let save = save.map(|name| Destination::of(name, home).map(|destination| (name.clone(), destination)));
         Ok(ResultTargets {
             baseline: baseline.transpose()?,
-            save: save.map(|name| SaveTarget::prepare(name, home)).transpose()?,
+            save: save.transpose()?,
             origin: Origin {
                 name: "this run".to_owned(),
                 revision: places.revision(options),
             },
             records: Records {
-                histories: Histories::find(options, home)?,
+                history: HistoryOptions::settled(options, home)?,
                 page: page(options.page.as_ref(), home)?,
                 judging: options.judging,
                 verbosity,
@@ -125,7 +115,12 @@ impl ResultTargets {
         let baseline = self.baseline.map(|baseline| baseline.fitted(names, ours));
         Ok(ResultPlan {
             baseline: baseline.transpose()?,
-            save: self.save.map(|target| target.of_cases(ours, others)),
+            save: self.save.map(|(name, destination)| SavePlan {
+                name,
+                destination,
+                cases: full_names(&ours.cases),
+                others,
+            }),
             origin: origin.unwrap_or(self.origin),
             records: self.records,
             floors,
@@ -145,10 +140,10 @@ impl ResultPlan {
         if let Some(save) = &self.save {
             save.ensure_keepable(&device)?;
         }
-        let Records { histories, page, .. } = &self.records;
-        let needs_past = self.baseline.is_some() || page.is_some() || histories.recording == Recording::On;
+        let Records { history, page, .. } = &self.records;
+        let needs_past = self.baseline.is_some() || page.is_some() || history.is_recorded;
         let past = match needs_past {
-            true => histories.of_device(&device)?,
+            true => history.of_device(&device)?,
             false => None,
         };
         Ok(Bookkeeping { plan: self, past })
@@ -202,7 +197,7 @@ impl Bookkeeping {
     pub(crate) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
         let baseline = self.plan.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = self.rules(&candidate.results);
-        let name = baseline.name.to_string();
+        let name = baseline.asked.name.to_string();
         let baseline = Contestant {
             name: &name,
             run: &baseline.run,
@@ -228,7 +223,7 @@ impl Bookkeeping {
         }
         let ResultPlan { save, records, .. } = &self.plan;
         let saved = save.as_ref().map(|save| save.save(stored, records.verbosity));
-        let recorded = records.histories.record(stored, records.verbosity);
+        let recorded = records.history.record(stored, records.verbosity);
         saved.into_iter().chain([recorded]).filter_map(Result::err).collect()
     }
 
@@ -257,9 +252,12 @@ impl Bookkeeping {
         let undone = [
             plan.baseline
                 .as_ref()
-                .map(|baseline| format!("compared with `{}`", baseline.name)),
-            plan.save.as_ref().map(|save| format!("saved as `{}`", save.name())),
-            (plan.records.histories.recording == Recording::On).then(|| "added to the history".to_owned()),
+                .map(|baseline| format!("compared with `{}`", baseline.asked.name)),
+            plan.save.as_ref().map(|save| format!("saved as `{}`", save.name)),
+            plan.records
+                .history
+                .is_recorded
+                .then(|| "added to the history".to_owned()),
         ];
         let undone: Vec<String> = undone.into_iter().flatten().collect();
         if !undone.is_empty() {
@@ -274,7 +272,7 @@ fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Fail
     let outlet = match target {
         None => return Ok(None),
         Some(PageTarget::Outlet(outlet)) => outlet.clone(),
-        Some(PageTarget::TargetDirectory) => Outlet::File(home.page().ok_or(StoreError::HomelessPage)?),
+        Some(PageTarget::TargetDirectory) => Outlet::File(home.page()?),
     };
     outlet.ensure_writable()?;
     Ok(Some(outlet))

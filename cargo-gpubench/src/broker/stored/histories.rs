@@ -1,37 +1,27 @@
 //! The history that a run is compared with, and added to.
 
-use camino::Utf8PathBuf;
-
-use crate::broker::options::{HistoryOptions, Recording, ResultOptions, Verbosity};
+use crate::broker::options::{HistoryOptions, ResultOptions, Verbosity};
 use crate::broker::status::status;
 use gpubench_contract::DeviceIdentity;
 use gpubench_diagnostic::print_warning;
 use gpubench_store::history::{self, History, HistoryEntry, Tail};
 use gpubench_store::{Home, StoreError, StoredRun};
 
-/// Where histories are, and whether the run is added to that of its device.
-#[derive(Debug)]
-pub(crate) struct Histories {
-    folder: Option<Utf8PathBuf>,
-    pub(crate) recording: Recording,
-}
-
-impl Histories {
-    /// Finds the folder. A run that was measured before is in its history already, if it should be.
+impl HistoryOptions {
+    /// The options with the folder found. A run that was measured before is in its history already, if it should be.
     ///
     /// # Errors
     /// The run is to be recorded, no folder is named, and there is no target directory.
-    pub(crate) fn find(options: &ResultOptions, home: &Home) -> Result<Histories, StoreError> {
-        let HistoryOptions { recording, folder } = &options.history;
+    pub(crate) fn settled(options: &ResultOptions, home: &Home) -> Result<HistoryOptions, StoreError> {
+        let HistoryOptions { is_recorded, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
-        if folder.is_none() && *recording == Recording::On {
-            return Err(StoreError::HomelessHistory);
+        if folder.is_none() && *is_recorded {
+            return Err(StoreError::homeless_history());
         }
-        let recording = match options.loaded {
-            None => *recording,
-            Some(_) => Recording::Off,
-        };
-        Ok(Histories { folder, recording })
+        Ok(HistoryOptions {
+            is_recorded: *is_recorded && options.loaded.is_none(),
+            folder,
+        })
     }
 
     /// Reads the history of a device, and makes sure that the run can be added to it.
@@ -41,7 +31,7 @@ impl Histories {
     pub(crate) fn of_device(&self, device: &DeviceIdentity) -> Result<Option<History>, StoreError> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let past = history::of_device(folder, device)?;
-        if self.recording == Recording::On {
+        if self.is_recorded {
             history::ensure_writable(folder, device)?;
         }
         Ok(past)
@@ -52,7 +42,7 @@ impl Histories {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn record(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
-        let (Recording::On, Some(folder)) = (self.recording, &self.folder) else {
+        let (true, Some(folder)) = (self.is_recorded, &self.folder) else {
             return Ok(());
         };
         let appended = history::append(folder, &DeviceIdentity::of(&stored.run), &HistoryEntry::of(stored))?;

@@ -5,49 +5,23 @@ use std::collections::HashSet;
 use crate::broker::cases::{CaseSelection, NameFilter, Reach, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
-use crate::broker::status::status;
+use crate::broker::status::{first_of, status};
 use gpubench_contract::DeviceIdentity;
 use gpubench_contract::units::counted;
-use gpubench_diagnostic::{print_warning, printable_line};
-use gpubench_store::{Destination, Home, Others, RunName, Saved, StoreError, StoredRun};
+use gpubench_diagnostic::print_warning;
+use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
 
-/// Where results are saved.
-#[derive(Debug)]
-pub(crate) struct SaveTarget {
-    name: RunName,
-    destination: Destination,
-}
+/// Names of cases that a warning has.
+const NAMES_SHOWN: usize = 5;
 
-/// Which results are saved, and what becomes of the others that are there.
+/// Where results are saved, which ones, and what becomes of the others that are there.
 #[derive(Debug)]
 pub(crate) struct SavePlan {
-    target: SaveTarget,
+    pub(crate) name: RunName,
+    pub(crate) destination: Destination,
     /// Full names of the cases that it gets results of.
-    cases: HashSet<String>,
-    others: Others,
-}
-
-impl SaveTarget {
-    /// Makes sure that it can be written.
-    ///
-    /// # Errors
-    /// It cannot.
-    pub(crate) fn prepare(name: &RunName, home: &Home) -> Result<SaveTarget, StoreError> {
-        let destination = Destination::of(name, home)?;
-        Ok(SaveTarget {
-            name: name.clone(),
-            destination,
-        })
-    }
-
-    /// Saves results of these cases; `others` says what becomes of the results that are there.
-    pub(crate) fn of_cases(self, ours: &ChosenCases, others: Others) -> SavePlan {
-        SavePlan {
-            target: self,
-            cases: full_names(&ours.cases),
-            others,
-        }
-    }
+    pub(crate) cases: HashSet<String>,
+    pub(crate) others: Others,
 }
 
 /// What becomes of other results where a measured run is saved: they stay where only a part was selected.
@@ -71,19 +45,12 @@ pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
 }
 
 impl SavePlan {
-    /// The name.
-    pub(crate) fn name(&self) -> &RunName {
-        &self.target.name
-    }
-
     /// Makes sure that results of a device can be beside those that stay.
     ///
     /// # Errors
     /// What would stay is of another device.
     pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
-        self.target
-            .destination
-            .ensure_keepable(device, &self.cases, &self.others)
+        self.destination.ensure_keepable(device, &self.cases, &self.others)
     }
 
     /// Saves a run that came to its end.
@@ -91,7 +58,7 @@ impl SavePlan {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
-        let SaveTarget { name, destination } = &self.target;
+        let SavePlan { name, destination, .. } = self;
         let Saved {
             kept,
             gone,
@@ -107,13 +74,13 @@ impl SavePlan {
         if !spared.is_empty() {
             print_warning(&format!(
                 "`{name}` keeps the earlier results of what passed in it and failed now: {}",
-                listed(&spared)
+                first_of(&spared, NAMES_SHOWN)
             ));
         }
         if !lost.is_empty() {
             print_warning(&format!(
                 "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
-                listed(&lost)
+                first_of(&lost, NAMES_SHOWN)
             ));
         }
         let path = destination.path();
@@ -124,29 +91,5 @@ impl SavePlan {
             status(verbosity, "Kept", what);
         }
         Ok(())
-    }
-}
-
-/// A few of some names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = names.iter().take(SHOWN);
-    let shown: Vec<String> = shown.map(|name| format!("`{}`", printable_line(name))).collect();
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
-        let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
-        let listed = listed(&names);
-        assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");
-        assert!(listed.ends_with("`a::b5 warning: x` and 2 more"), "{listed}");
     }
 }

@@ -37,6 +37,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+    use crate::broker::cases::NamePattern;
     use gpubench_testing::on_gpu;
 
     fn names(filter: &NameFilter, naming: Naming) -> Vec<String> {
@@ -46,9 +47,10 @@ mod tests {
 
     #[test]
     fn filters_choose_stored_results_as_they_choose_cases() {
-        let filter = NameFilter::Search {
-            filters: vec![Regex::new("suite::axpy").unwrap(), Regex::new("n=4096$").unwrap()],
-            skip: vec![Regex::new("n=1024|cublas").unwrap()],
+        let search = |text| NamePattern::Search(Regex::new(text).unwrap());
+        let filter = NameFilter {
+            filters: vec![search("suite::axpy"), search("n=4096$")],
+            skip: vec![search("n=1024|cublas")],
         };
         let expected = [
             "axpy::add_one::n=2097152",
@@ -65,8 +67,8 @@ mod tests {
     #[test]
     fn exact_names_are_those_of_either_form() {
         for name in ["gemm::cublas::n=4096", "suite::gemm::cublas::n=4096"] {
-            let filter = NameFilter::Exact {
-                filters: vec![name.to_owned()],
+            let filter = NameFilter {
+                filters: vec![NamePattern::Exact(name.to_owned())],
                 skip: Vec::new(),
             };
             assert_eq!(names(&filter, Naming::WithinPackage), ["gemm::cublas::n=4096"]);

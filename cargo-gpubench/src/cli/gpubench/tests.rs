@@ -6,11 +6,11 @@ use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::*;
-use crate::broker::cases::{IgnoredSelection, NameFilter};
+use crate::broker::cases::{IgnoredSelection, NameFilter, NamePattern};
 use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
-use crate::build::{BuildOptions, CargoProgress, DefaultFeatures, PackageSelection, Profile};
+use crate::build::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unsettled, Verb, settle};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
@@ -60,7 +60,8 @@ fn the_defaults_are_those_of_the_design() {
         looks,
         noise_threshold,
         stopping,
-        limits,
+        window_within,
+        reference_within,
     } = options.measurement.everywhere();
     assert_eq!((workers.get(), looks), (10, Looks::UntilDecided));
     assert_eq!(noise_threshold, 0.01);
@@ -70,7 +71,7 @@ fn the_defaults_are_those_of_the_design() {
     );
     assert_eq!(stopping.max_time, Duration::from_secs(2));
     assert_eq!(
-        (limits.window, limits.reference),
+        (window_within, reference_within),
         (Duration::from_secs(10), Duration::from_secs(60))
     );
     assert!(matches!(build(&options).packages, PackageSelection::Default));
@@ -133,8 +134,13 @@ fn what_is_given_arrives() {
         "--locked",
         "--offline",
     ]);
+    let NameFilter { filters, skip } = &options.cases.names;
+    assert_eq!((filters.len(), skip.len()), (2, 1));
     assert!(
-        matches!(&options.cases.names, NameFilter::Search { filters, skip } if filters.len() == 2 && skip.len() == 1)
+        filters
+            .iter()
+            .chain(skip)
+            .all(|name| matches!(name, NamePattern::Search(_)))
     );
     assert_eq!(options.cases.ignored, IgnoredSelection::Include);
     assert_eq!(options.cases.axes.len(), 1);
@@ -147,22 +153,23 @@ fn what_is_given_arrives() {
         workers,
         looks,
         stopping,
-        limits,
+        window_within,
+        reference_within,
         ..
     } = options.measurement.everywhere();
     assert_eq!((workers.get(), looks), (3, Looks::Once));
-    assert_eq!(limits.window, Duration::from_millis(500));
-    assert_eq!(limits.reference, Duration::from_secs(60));
+    assert_eq!(window_within, Duration::from_millis(500));
+    assert_eq!(reference_within, Duration::from_secs(60));
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(1 << 20));
-    assert_eq!(options.after_failure, AfterFailure::Stop);
+    assert!(options.fail_fast);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
     assert_eq!(options.output.user_output, Output::Inherited);
     let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
     assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
     assert_eq!(build(&options).features.features, ["a", "b"]);
-    assert_eq!(build(&options).features.default_features, DefaultFeatures::None);
+    assert_eq!(build(&options).features.flags, ["--no-default-features"]);
     assert!(matches!(&build(&options).packages, PackageSelection::Workspace { exclude } if exclude.len() == 1));
     assert_eq!(
         build(&options).compilation.profile,
@@ -170,8 +177,8 @@ fn what_is_given_arrives() {
     );
     assert_eq!(build(&options).compilation.jobs.as_deref(), Some("3"));
     assert_eq!(build(&options).manifest.lock_flags, ["--locked", "--offline"]);
-    assert_eq!(build(&options).output.color, gpubench_report::Color::Never);
-    assert_eq!(build(&options).output.progress, CargoProgress::Quiet);
+    assert_eq!(build(&options).color, gpubench_report::Color::Never);
+    assert!(build(&options).quiet);
 }
 
 #[test]
@@ -257,7 +264,7 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
     );
     assert_eq!(refusal(&["--skip", "["]), "the filter `[` is not a regular expression");
     let options = options(&["--exact", "reduce<("]);
-    assert!(matches!(&options.cases.names, NameFilter::Exact { filters, .. } if filters == &["reduce<("]));
+    assert!(matches!(&options.cases.names.filters[..], [NamePattern::Exact(name)] if name == "reduce<("));
 }
 
 #[test]
@@ -277,7 +284,7 @@ fn a_run_from_an_archive_builds_nothing() {
             archive(),
             ExtractTo::Kept {
                 folder: "x".into(),
-                occupied: Occupied::Overwritten
+                overwrite: true
             }
         )
     );
@@ -350,7 +357,7 @@ fn a_doctor_is_asked_about_a_device() {
 fn a_filter_may_be_called_like_a_subcommand() {
     for arguments in [&["--", "archive"][..], &["other", "archive"]] {
         assert!(
-            matches!(options(arguments).cases.names, NameFilter::Search { .. }),
+            matches!(options(arguments).cases.names.filters[..], [NamePattern::Search(_), ..]),
             "{arguments:?}"
         );
     }
@@ -394,7 +401,10 @@ fn what_cargo_bench_is_given_by_habit_changes_nothing() {
 
 #[test]
 fn filters_may_stand_behind_two_dashes() {
-    assert!(matches!(options(&["--", "--odd"]).cases.names, NameFilter::Search { filters, .. } if filters.len() == 1));
+    assert!(matches!(
+        options(&["--", "--odd"]).cases.names.filters[..],
+        [NamePattern::Search(_)]
+    ));
 }
 
 #[test]

@@ -4,8 +4,7 @@ use regex::Regex;
 
 use super::*;
 use crate::broker::options::{
-    AfterFailure, CaseOptions, DeviceChoice, ExportFormat, MessageFormat, OpponentSource, ResultOptions, RunOptions,
-    Verbosity,
+    CaseOptions, DeviceChoice, ExportFormat, MessageFormat, OpponentSource, ResultOptions, RunOptions, Verbosity,
 };
 use crate::cli::Command;
 use crate::cli::offer::takes_a_value;
@@ -136,8 +135,7 @@ fn each_place_counts_more_than_the_one_below_it() {
         all.options(&[], &chosen)
             .measurement
             .everywhere()
-            .limits
-            .window
+            .window_within
             .as_secs(),
         3
     );
@@ -197,7 +195,7 @@ fn a_profile_sets_options_of_every_kind() {
     let options = workspace.options(&["-P", "ci"], &[]);
     assert!(matches!(options.device.choice, DeviceChoice::Kind(_)));
     assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
-    assert_eq!(options.after_failure, AfterFailure::Stop);
+    assert!(options.fail_fast);
     assert_eq!(options.output.user_output, Output::Inherited);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
@@ -229,10 +227,10 @@ fn a_profile_sets_options_of_every_kind() {
 fn the_command_line_can_undo_what_a_profile_or_the_environment_says() {
     let workspace = Workspace::with("[profile.default]\nfail-fast = true\nquiet = true\nskip = 'a'\n");
     let undone = workspace.options(&["--no-fail-fast", "-v"], &[]);
-    assert_eq!(undone.after_failure, AfterFailure::Continue);
+    assert!(!undone.fail_fast);
     assert_eq!(undone.output.verbosity, Verbosity::Verbose);
     let undone = workspace.options(&[], &[("GPUBENCH_FAIL_FAST", "0"), ("GPUBENCH_QUIET", "false")]);
-    assert_eq!(undone.after_failure, AfterFailure::Continue);
+    assert!(!undone.fail_fast);
     assert_eq!(undone.output.verbosity, Verbosity::Normal);
     let between = workspace.options(&[], &[("GPUBENCH_VERBOSE", "1")]);
     assert_eq!(between.output.verbosity, Verbosity::Verbose);
@@ -307,13 +305,13 @@ fn what_makes_no_sense_says_where_it_stands() {
 fn a_flag_in_the_environment_is_on_off_or_not_there() {
     let fail_fast = |value: &str| {
         let settled = without_configuration(&[], &[("GPUBENCH_FAIL_FAST", value)]);
-        options(settled.expect("it makes sense")).after_failure
+        options(settled.expect("it makes sense")).fail_fast
     };
     for on in ["1", "true", "TRUE", "yes", "on"] {
-        assert_eq!(fail_fast(on), AfterFailure::Stop, "{on}");
+        assert!(fail_fast(on), "{on}");
     }
     for off in ["0", "false", "no", "Off", ""] {
-        assert_eq!(fail_fast(off), AfterFailure::Continue, "{off}");
+        assert!(!fail_fast(off), "{off}");
     }
 }
 
@@ -469,10 +467,7 @@ fn a_configuration_file_can_be_named_and_must_then_be_there() {
     let workspace = Workspace::with("[profile.default]\nfail-fast = true\n");
     let file = workspace.root().join(DEFAULT_FILE);
     let named = without_configuration(&["--config-file", file.as_str()], &[]);
-    assert_eq!(
-        options(named.expect("it makes sense")).after_failure,
-        AfterFailure::Stop
-    );
+    assert!(options(named.expect("it makes sense")).fail_fast);
     let missing = without_configuration(&[], &[("GPUBENCH_CONFIG_FILE", "/nonexistent/x.toml")]);
     assert!(refusal(missing).starts_with("could not read the configuration `/nonexistent/x.toml`: "));
     let profile = refusal(without_configuration(&["-P", "ci"], &[]));

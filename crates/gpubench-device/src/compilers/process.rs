@@ -43,6 +43,15 @@ pub(super) struct Patience<'a> {
     pub(super) interrupt: &'a AtomicBool,
 }
 
+/// Asks a compiler what it is, with `folder` for its output. It may take a minute: a library is large, and the disk may be slow.
+pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Result<Finished, Unfinished> {
+    let patience = Patience {
+        limit: Duration::from_secs(60),
+        interrupt: &AtomicBool::new(false),
+    };
+    run(command, input, folder, patience)
+}
+
 /// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind cannot keep a pipe open.
 pub(super) fn run(
     command: &mut Command,

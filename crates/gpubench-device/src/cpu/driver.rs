@@ -10,6 +10,7 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
+use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
@@ -320,15 +321,7 @@ impl Driver for CpuDriver {
     ) -> Result<(), DeviceError> {
         let kernel = self.functions.get(function.0 as usize).copied();
         let kernel = kernel.ok_or_else(|| DeviceError::NoFunction(format!("number {}", function.0)))?;
-        let sizes: Vec<u32> = arguments.iter().map(|argument| argument.len() as u32).collect();
-        if sizes != kernel.param_sizes() {
-            let what = format!(
-                "launch `{}` with arguments of {sizes:?} bytes: its parameters have {:?}",
-                kernel.name(),
-                kernel.param_sizes()
-            );
-            return Err(DeviceError::Unsupported(what));
-        }
+        check_arguments(kernel.name(), arguments, kernel.param_sizes())?;
         if config.cluster != [1; 3] {
             return Err(DeviceError::Unsupported("launch clusters".to_owned()));
         }

@@ -23,20 +23,12 @@ pub enum Features {
     Specific,
 }
 
-/// What was to be an architecture and is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)")]
-pub struct InvalidArchitecture {
-    /// The text.
-    pub text: String,
-}
-
 /// What is no architecture of a GPU that could be measured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableArchitecture {
     /// It is none at all.
-    #[error(transparent)]
-    Invalid(#[from] InvalidArchitecture),
+    #[error("`{0}` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)")]
+    Invalid(String),
     /// Its GPUs are too old.
     #[error("GPUs of `{0}` are not measured (hint: compute capability 7.5, `sm_75`, is the least)")]
     TooOld(Architecture),
@@ -127,11 +119,11 @@ impl fmt::Display for Architecture {
 }
 
 impl FromStr for Architecture {
-    type Err = InvalidArchitecture;
+    type Err = UnusableArchitecture;
 
     /// Reads `sm_90`, `compute_90`, `90` and `9.0`, each also with `a` or `f` behind it.
-    fn from_str(text: &str) -> Result<Architecture, InvalidArchitecture> {
-        let invalid = || InvalidArchitecture { text: text.to_owned() };
+    fn from_str(text: &str) -> Result<Architecture, UnusableArchitecture> {
+        let invalid = || UnusableArchitecture::Invalid(text.to_owned());
         let named = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
         let rest = named.unwrap_or(text);
         let (number, features) = match rest.as_bytes().last() {

@@ -25,15 +25,6 @@ pub(super) struct Context {
     persistence: Persistence,
 }
 
-/// Whose context is current on a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Currency {
-    /// The tool's: the primary one.
-    Own,
-    /// Another, or none.
-    Foreign,
-}
-
 /// What is known of lines that the last-level cache keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Persistence {
@@ -84,14 +75,11 @@ impl Context {
     }
 
     /// Whether it is the context that is current on this thread.
-    pub(super) fn is_current(&self) -> Result<Currency, DriverError> {
+    pub(super) fn is_current(&self) -> Result<bool, DriverError> {
         let mut current = std::ptr::null_mut();
         // SAFETY: it writes one pointer.
         unsafe { call!(self.api, cuCtxGetCurrent(&mut current)) }?;
-        Ok(match current == self.handle {
-            true => Currency::Own,
-            false => Currency::Foreign,
-        })
+        Ok(current == self.handle)
     }
 
     /// A stream that does not wait for the default one.

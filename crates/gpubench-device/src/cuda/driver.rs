@@ -10,13 +10,14 @@ use gpubench::plan::TensorMapDescription;
 
 use super::call::call;
 use super::choice::Gpu;
-use super::context::{Context, Currency};
+use super::context::Context;
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::library::Library;
 use super::memory::{SharedMemory, register, unregister};
 use super::module::{Kernel, LoadedModule};
 use super::tensor_map;
+use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
@@ -303,18 +304,7 @@ impl Driver for CudaDriver {
         let stream = self.stream_handle(stream)?;
         let kernel = self.kernel(function)?;
         if let Some(parameters) = &kernel.parameter_sizes {
-            let fits = arguments.len() == parameters.len()
-                && arguments
-                    .iter()
-                    .zip(parameters)
-                    .all(|(argument, parameter)| argument.len() == *parameter as usize);
-            if !fits {
-                let sizes: Vec<usize> = arguments.iter().map(|argument| argument.len()).collect();
-                return Err(DeviceError::Unsupported(format!(
-                    "launch `{}` with arguments of {sizes:?} bytes: its parameters have {parameters:?}",
-                    kernel.name
-                )));
-            }
+            check_arguments(&kernel.name, arguments, parameters)?;
         }
         let capability = self.facts.device.capability;
         kernel
@@ -346,8 +336,8 @@ impl Driver for CudaDriver {
         ended?;
         restored?;
         match own? {
-            Currency::Own => Ok(()),
-            Currency::Foreign => Err(HostFailure::ForeignContext.into()),
+            true => Ok(()),
+            false => Err(HostFailure::ForeignContext.into()),
         }
     }
 

@@ -27,7 +27,7 @@ mod tensor_map;
 #[cfg(test)]
 mod tests;
 
-pub use architecture::{Architecture, Features, InvalidArchitecture, UnusableArchitecture};
+pub use architecture::{Architecture, Features, UnusableArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
 pub use image::{DamagedImage, KernelImage};

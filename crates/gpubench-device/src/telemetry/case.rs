@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::clients::{descends_from_here, others_among};
-use super::{Gauge, Persistence, Reading, ThrottleReasons};
+use super::{Gauge, Reading, ThrottleReasons};
 
 /// What reading the throttle reasons may cost a sample; where it costs more, it is done behind every few samples.
 const BUDGET: Duration = Duration::from_micros(50);
@@ -66,7 +66,7 @@ pub struct Observation {
     /// Other processes with a compute context on the GPU, before or after the case, whichever were more.
     pub other_clients: Option<u32>,
     /// Whether the driver stays loaded without users.
-    pub persistence: Option<Persistence>,
+    pub persistence: Option<bool>,
 }
 
 impl Telemetry {
@@ -168,7 +168,7 @@ impl Telemetry {
             new_uncorrected_errors: errors.zip(errors_before).map(|(now, then)| now.saturating_sub(then)),
             xids: gauge.xids(),
             other_clients: others_before.max(other_clients(gauge)),
-            persistence: gauge.persistence(),
+            persistence: gauge.is_persistent(),
             before,
             after,
         })

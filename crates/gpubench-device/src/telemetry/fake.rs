@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Gauge, Persistence, Reading, ThrottleReasons};
+use super::{Gauge, Reading, ThrottleReasons};
 
 /// What the instruments show.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Shown {
     pub(super) uncorrected_errors: Option<u64>,
     pub(super) xids: Option<Vec<u64>>,
     pub(super) compute_processes: Option<Vec<u32>>,
-    pub(super) persistence: Option<Persistence>,
+    pub(super) persistence: Option<bool>,
     /// How often the throttle reasons alone were read.
     pub(super) readings: usize,
 }
@@ -44,7 +44,7 @@ impl Gauge for FakeGauge {
         self.0.borrow().compute_processes.clone()
     }
 
-    fn persistence(&mut self) -> Option<Persistence> {
+    fn is_persistent(&mut self) -> Option<bool> {
         self.0.borrow().persistence
     }
 }

@@ -17,15 +17,6 @@ pub struct Reading {
     pub throttle_reasons: Option<ThrottleReasons>,
 }
 
-/// Whether the driver stays loaded for a GPU that nobody uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Persistence {
-    /// It does.
-    On,
-    /// It does not: the first user of the GPU waits for it, and finds it with cold clocks.
-    Off,
-}
-
 /// One GPU's instruments. Reading them changes nothing.
 pub trait Gauge {
     /// Clocks, temperature, power and throttle reasons.
@@ -43,6 +34,7 @@ pub trait Gauge {
     /// Process numbers of everyone with a compute context, as the driver sees them.
     fn compute_processes(&mut self) -> Option<Vec<u32>>;
 
-    /// Whether the driver stays loaded.
-    fn persistence(&mut self) -> Option<Persistence>;
+    /// Whether the driver stays loaded while nobody uses the GPU. Where it does not, the GPU's first user waits for it, and
+    /// finds it with cold clocks.
+    fn is_persistent(&mut self) -> Option<bool>;
 }

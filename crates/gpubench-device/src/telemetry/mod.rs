@@ -16,5 +16,5 @@ mod fake;
 mod tests;
 
 pub use case::{Observation, Telemetry, ThrottledSamples};
-pub use gauge::{Gauge, Persistence, Reading};
+pub use gauge::{Gauge, Reading};
 pub use throttle::{ThrottleReason, ThrottleReasons};

@@ -10,7 +10,7 @@ use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::struct_wrappers::event::EventData;
 use nvml_wrapper::{Device, EventSet, Nvml};
 
-use super::{Gauge, Persistence, Reading, ThrottleReason, ThrottleReasons};
+use super::{Gauge, Reading, ThrottleReason, ThrottleReasons};
 
 /// Xid errors that are read at once at most: a GPU that has no end of them must not keep a run.
 const MOST_XIDS: usize = 64;
@@ -91,11 +91,8 @@ impl Gauge for NvmlGauge {
         Some(processes.into_iter().map(|process| process.pid).collect())
     }
 
-    fn persistence(&mut self) -> Option<Persistence> {
-        self.device.is_in_persistent_mode().ok().map(|on| match on {
-            true => Persistence::On,
-            false => Persistence::Off,
-        })
+    fn is_persistent(&mut self) -> Option<bool> {
+        self.device.is_in_persistent_mode().ok()
     }
 }
 

@@ -11,8 +11,8 @@ use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_device::{CodeHome, SealedFile};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules,
-    from_author, module_descriptors, to_author,
+    Attach, AuthorFailure, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules, from_author,
+    module_descriptors, to_author,
 };
 use gpubench_sandbox::Confinement;
 
@@ -118,8 +118,7 @@ impl AuthorClient {
         request: &RecordRequest,
         interrupt: &Interrupt,
     ) -> Result<Recorded, AuthorProblem> {
-        let head = BenchmarkNumber { benchmark };
-        let parts = [bytemuck::bytes_of(&head), &codec::encode(request)];
+        let parts = [bytemuck::bytes_of(&benchmark), &codec::encode(request)];
         self.child.send(to_author::RECORD, &parts, &[])?;
         let frame = self.child.receive(self.within, interrupt)?;
         if frame.kind == from_author::NEEDS_OCCUPANCY {

@@ -78,17 +78,17 @@ impl Child {
     ) -> Result<(), RoleFailure> {
         self.channel
             .send(kind, parts, descriptors)
-            .map_err(|error| self.explain(error))
+            .map_err(|error| self.explain(error, REST_OF_FRAME))
     }
 
-    /// Receives the frame that the process has begun to send, or learns that it is gone.
+    /// Receives the frame that the process has begun to send, waiting at most `within` for the rest, or learns that it is gone.
     ///
     /// # Errors
     /// When it is gone, or speaks another protocol.
-    pub fn receive_now(&mut self) -> Result<Frame, RoleFailure> {
-        self.channel
-            .receive(Patience::at_most(REST_OF_FRAME))
-            .map_err(|error| self.explain(error))
+    pub fn receive_now(&mut self, within: Duration) -> Result<Frame, RoleFailure> {
+        let within = within.min(REST_OF_FRAME);
+        let received = self.channel.receive(Patience::at_most(within));
+        received.map_err(|error| self.explain(error, within))
     }
 
     /// Receives the next frame, waiting at most `within`; a process that is silent for longer is killed.
@@ -96,8 +96,10 @@ impl Child {
     /// # Errors
     /// When the process is gone, silent or hostile, or the user interrupts.
     pub fn receive(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
-        match listen(&[&self.channel], deadline(within), interrupt).map_err(|error| self.explain(error))? {
-            Heard::Channel(_) => self.receive_now(),
+        match listen(&[&self.channel], deadline(within), interrupt)
+            .map_err(|error| self.explain(error, REST_OF_FRAME))?
+        {
+            Heard::Channel(_) => self.receive_now(within),
             Heard::Interrupted => Err(RoleFailure::Interrupted),
             Heard::Deadline => {
                 self.kill();
@@ -185,7 +187,7 @@ impl Child {
         self.log.tail()
     }
 
-    fn explain(&mut self, error: ChannelError) -> RoleFailure {
+    fn explain(&mut self, error: ChannelError, within: Duration) -> RoleFailure {
         match error {
             ChannelError::Closed => RoleFailure::Ended {
                 role: self.role,
@@ -194,7 +196,7 @@ impl Child {
             },
             ChannelError::TimedOut => RoleFailure::Silent {
                 role: self.role,
-                within: REST_OF_FRAME,
+                within,
             },
             other => RoleFailure::protocol(self.role, gpubench_diagnostic::chain(&other)),
         }

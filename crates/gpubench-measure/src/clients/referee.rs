@@ -10,8 +10,8 @@ use gpubench_contract::Method;
 use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
 use gpubench_protocol::window::{Duties, WindowKind};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyAnswer, OccupancyOrder, OpenCase, SourceModule,
-    WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
+    WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
@@ -60,6 +60,15 @@ pub struct OpenedCase {
     pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
+}
+
+/// What the referee prepares of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// Its inputs.
+    Inputs,
+    /// Its inputs, and the crate's reference on them.
+    InputsAndAnswers,
 }
 
 impl RefereeClient {
@@ -165,48 +174,25 @@ impl RefereeClient {
         let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
         self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
         let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
-        let answer: OccupancyAnswer = self.child.record(&frame)?;
-        Ok(answer.blocks)
+        self.child.record(&frame)
     }
 
-    /// Generates a window's inputs, waiting at most `within`.
+    /// Generates a window's inputs, and what else `preparation` says, waiting at most `within`.
     ///
     /// # Errors
-    /// When the device or a generator kernel of the crate fails.
+    /// When the device fails, a generator kernel of the crate or its reference.
     pub fn prepare(
         &mut self,
+        preparation: Preparation,
         window: u32,
-        kind: WindowKind,
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<Generate, RoleFailure> {
-        self.order_inputs(to_referee::PREPARE, window, kind, within, interrupt)
-    }
-
-    /// Generates a window's inputs and runs the crate's reference on them, waiting at most `within`.
-    ///
-    /// # Errors
-    /// When the device or the reference fails.
-    pub fn prepare_with_answers(
-        &mut self,
-        window: u32,
-        kind: WindowKind,
-        within: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<(), RoleFailure> {
-        let order = to_referee::PREPARE_WITH_ANSWERS;
-        self.order_inputs(order, window, kind, within, interrupt).map(drop)
-    }
-
-    fn order_inputs(
-        &mut self,
-        order: u32,
-        window: u32,
-        kind: WindowKind,
-        within: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Generate, RoleFailure> {
-        let window = WindowOrder::about(window, kind);
+        let order = match preparation {
+            Preparation::Inputs => to_referee::PREPARE,
+            Preparation::InputsAndAnswers => to_referee::PREPARE_WITH_ANSWERS,
+        };
+        let window = WindowOrder::about(window, WindowKind::Timed);
         self.child.send(order, &[bytemuck::bytes_of(&window)], &[])?;
         let frame = self.child.expect(from_referee::PREPARED, within, interrupt)?;
         self.child.record(&frame)

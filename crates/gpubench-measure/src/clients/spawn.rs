@@ -64,9 +64,7 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
         // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
     in_own_session(&mut command);
-    if role == RoleName::Worker {
-        remove_run_variables(&mut command);
-    }
+    remove_run_variables(&mut command);
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);
     }

@@ -4,14 +4,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
+use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Frame, Problem, SandboxReport, SourceModule, WindowOrder, WorkerReady, WorkerSetup,
-    encode_modules, from_worker, module_descriptors, to_worker,
+    BufferLayout, Claim, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, encode_modules, from_worker,
+    module_descriptors, to_worker,
 };
 use gpubench_sandbox::Confinement;
 
@@ -20,7 +19,7 @@ use gpubench_sandbox::Confinement;
 pub struct WorkerClient {
     child: Child,
     /// A hosted worker's own folder, removed after its end.
-    _private: Option<TempDir>,
+    _private: Option<PrivateFolder>,
 }
 
 /// What a worker is given.
@@ -64,8 +63,8 @@ pub struct HostedLaunch<'a> {
 /// How a worker's set-up ended.
 #[derive(Debug)]
 pub enum Start {
-    /// It can be armed.
-    Ready(WorkerReady),
+    /// It can be armed. The median of the time between two events with nothing between them, in nanoseconds.
+    Ready(f64),
     /// The user's host code could not be set up, for the reason given.
     Refused(String),
 }
@@ -92,8 +91,7 @@ impl WorkerClient {
 
     fn start_with_folder(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
-        let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir();
-        let private = folder.map_err(|source| RoleFailure::Spawn { role, source })?;
+        let private = PrivateFolder::new().map_err(|source| RoleFailure::Spawn { role, source })?;
         let child = Child::spawn(role, output, library_path, Some(private.path()))?;
         Ok(WorkerClient {
             child,
@@ -186,26 +184,12 @@ impl WorkerClient {
         Ok(())
     }
 
-    /// Reads the claim that has been announced.
-    ///
-    /// # Errors
-    /// When the worker is gone or claims something else.
-    pub fn claim_now(&mut self, window: u32) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.receive_now()?;
-        self.read_claim(frame, window)
-    }
-
     /// Waits for the claim.
     ///
     /// # Errors
-    /// As [`WorkerClient::claim_now`]; also when it does not come in time.
+    /// When the worker is gone, claims something else or does not claim in time.
     pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.receive(within, interrupt)?;
-        self.read_claim(frame, window)
-    }
-
-    fn read_claim(&mut self, frame: Frame, window: u32) -> Result<Box<Claim>, RoleFailure> {
-        let frame = self.child.check_kind(frame, from_worker::CLAIM)?;
+        let frame = self.child.expect(from_worker::CLAIM, within, interrupt)?;
         let claim: Claim = self.child.record(&frame)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);

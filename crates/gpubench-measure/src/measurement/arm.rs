@@ -3,19 +3,20 @@
 use std::time::Instant;
 
 use super::case::ReadyCase;
-use super::error::WindowError;
+use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
 use super::null_arm::NullArm;
-use super::pool::ReadyWorker;
+use super::pool::WorkerPool;
 use super::protocol::Protocol;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
-use crate::clients::WorkerClient;
+use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
 /// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
@@ -23,15 +24,20 @@ const DIAGNOSIS: u32 = 2;
 
 /// An arm, and what came of its windows so far.
 pub(super) struct Arm<'a> {
-    seat: Seat,
+    pub(super) seat: Seat,
     /// Number of the case.
     case: u64,
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
-    samples: Samples,
+    pub(super) samples: Samples,
     stopping: Stopping<'a>,
     /// The last that the worker printed that failed.
     printed: String,
+    pub(super) pool: WorkerPool<'a>,
+    /// The worker of this round, as long as nothing is wrong with it.
+    worker: Option<WorkerClient>,
+    /// Why it takes no part any more, for no fault of its code.
+    pub(super) lost: Option<RoleFailure>,
 }
 
 /// Who leads through windows, and what both arms of a case share.
@@ -65,7 +71,7 @@ pub(super) enum Part {
 
 /// How a step of an arm ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+enum Step {
     /// The arm goes on.
     Done,
     /// It has failed.
@@ -73,26 +79,52 @@ pub(super) enum Step {
 }
 
 impl<'a> Arm<'a> {
-    pub(super) fn new(seat: Seat, case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>, scratch: &'a [u64]) -> Arm<'a> {
+    pub(super) fn new(
+        case: &'a ReadyCase<'a>,
+        protocol: &'a Protocol<'a>,
+        scratch: &'a [u64],
+        pool: WorkerPool<'a>,
+    ) -> Arm<'a> {
         Arm {
-            seat,
+            seat: pool.seat(),
             case: case.number,
             protocol,
             evidence: EvidenceBuilder::new(case, protocol, scratch),
             samples: Samples::default(),
             stopping: Stopping::new(protocol),
             printed: String::new(),
+            pool,
+            worker: None,
+            lost: None,
         }
     }
 
-    /// Which arm it is.
-    pub(super) fn seat(&self) -> Seat {
-        self.seat
+    /// Whether it came through all rounds so far.
+    pub(super) fn goes_on(&self) -> bool {
+        self.lost.is_none() && self.came_through()
     }
 
-    /// Its samples so far.
-    pub(super) fn samples(&self) -> &Samples {
-        &self.samples
+    pub(super) fn takes_part(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Has the next worker of its pool take part in the round.
+    pub(super) fn enter(&mut self) {
+        self.evidence.begin_turn();
+        self.stopping.begin_turn();
+        self.samples.begin_turn();
+        match self.pool.next() {
+            Ok(ready) => self.worker = self.evidence.admit(ready),
+            // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
+            Err(RoleFailure::Ended { end, log, .. }) => self.evidence.ending = Ending::WorkerEnded { end, log },
+            Err(RoleFailure::Silent { within, .. }) => self.evidence.ending = Ending::TimedOut { within },
+            Err(failure) => self.lost = Some(failure),
+        }
+    }
+
+    /// Its part in the round is over: the worker is killed and waited for.
+    pub(super) fn leave(&mut self) {
+        self.worker = None;
     }
 
     /// Whether every worker has had its turn and samples enough.
@@ -106,32 +138,8 @@ impl<'a> Arm<'a> {
     }
 
     /// Whether every worker so far had samples enough.
-    pub(super) fn came_through(&self) -> bool {
+    fn came_through(&self) -> bool {
         self.samples.stops().len() == self.samples.turns()
-    }
-
-    /// Keeps what a worker that failed has printed, unless its end tells that already.
-    pub(super) fn keep_last_words(&mut self, printed: String) {
-        if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
-            self.printed = printed;
-        }
-    }
-
-    /// Another worker has its turn.
-    pub(super) fn begin_turn(&mut self) {
-        self.evidence.begin_turn();
-        self.stopping.begin_turn();
-        self.samples.begin_turn();
-    }
-
-    /// The worker came to its end before its first window.
-    pub(super) fn end(&mut self, ending: Ending) {
-        self.evidence.ending = ending;
-    }
-
-    /// Takes a worker whose set-up has ended; nothing where its host code could not be set up.
-    pub(super) fn admit(&mut self, ready: ReadyWorker) -> Option<WorkerClient> {
-        self.evidence.admit(ready)
     }
 
     /// Whether the present worker is warm.
@@ -139,25 +147,33 @@ impl<'a> Arm<'a> {
         self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
     }
 
-    /// Runs a window.
+    /// Runs a window of its worker, if there is one. What a worker that fails has printed is kept, unless its end tells
+    /// that already.
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
-    pub(super) fn run(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        part: Part,
-    ) -> Result<Step, WindowError> {
-        match part {
-            Part::WarmUp => self.warm_up(context, worker),
-            Part::Sample(kind) => self.sample(context, worker, kind),
-            Part::Alone(kind) => self.window(context, worker, kind),
+    pub(super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), MeasureError> {
+        let Some(mut worker) = self.worker.take() else {
+            return Ok(());
+        };
+        let step = match part {
+            Part::WarmUp => self.warm_up(context, &mut worker),
+            Part::Sample(kind) => self.sample(context, &mut worker, kind),
+            Part::Alone(kind) => self.window(context, &mut worker, kind),
+        };
+        if step? == Step::Done {
+            self.worker = Some(worker);
+        } else {
+            let printed = worker.last_words();
+            if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
+                self.printed = printed;
+            }
         }
+        Ok(())
     }
 
     /// A window of the same kind as the sampled ones. It is checked like all others.
-    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, WindowError> {
+    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let started = Instant::now();
         if self.evidence.last_call > 0 {
             self.null_turn(context, NullPace::Usual)?;
@@ -184,7 +200,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<Step, WindowError> {
+    ) -> Result<Step, MeasureError> {
         let started = Instant::now();
         self.null_turn(context, self.stopping.pace())?;
         if self.window(context, worker, kind)? == Step::Failed {
@@ -226,7 +242,7 @@ impl<'a> Arm<'a> {
         turn.stop = turn.stop.or(decided);
     }
 
-    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), WindowError> {
+    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), MeasureError> {
         let place = context.next_place(self.case);
         context
             .null
@@ -238,7 +254,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<Step, WindowError> {
+    ) -> Result<Step, MeasureError> {
         self.conduct(context, worker, kind)?;
         if self.evidence.ending == Ending::Stopped {
             match self.evidence.judge_last().verdict {
@@ -251,7 +267,7 @@ impl<'a> Arm<'a> {
     }
 
     /// A few more windows after a wrong output.
-    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), WindowError> {
+    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
             self.conduct(context, worker, WindowKind::Timed)?;
             if self.evidence.ending != Ending::Stopped {
@@ -268,7 +284,7 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-    ) -> Result<(), WindowError> {
+    ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
         match context.sequencer.conduct(worker, self.seat, context.begun, kind)? {
@@ -282,7 +298,8 @@ impl<'a> Arm<'a> {
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.
-    pub(super) fn finish(self, null: &NullArm<'_>, other_clients: Option<u32>) -> Measured {
+    pub(super) fn finish(mut self, null: &NullArm<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
+        self.evidence.note_sandbox("generators and references", author);
         let evidence = Evidence {
             other_clients,
             ..self.evidence.of_all_windows(null, self.evidence.ending.clone())

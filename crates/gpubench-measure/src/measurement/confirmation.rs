@@ -209,7 +209,6 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 
 #[cfg(test)]
 mod tests {
-    use super::super::error::WindowError;
     use super::*;
     use crate::clients::AuthorProblem;
     use gpubench_protocol::wire::AuthorFailure;
@@ -255,10 +254,10 @@ mod tests {
     }
 
     fn generator_panics(said: &str) -> MeasureError {
-        MeasureError::Window(WindowError::Generator(AuthorProblem::Refused {
+        MeasureError::Generator(AuthorProblem::Refused {
             failure: AuthorFailure::Panicked,
             message: said.to_owned(),
-        }))
+        })
     }
 
     /// What becomes of a case whose second measurement ends in an error.
@@ -471,7 +470,7 @@ mod tests {
     #[test]
     fn an_interrupt_ends_the_second_measurement_as_the_first() {
         for error in [
-            MeasureError::Window(WindowError::Interrupted),
+            MeasureError::Interrupted,
             MeasureError::Open(RoleFailure::Interrupted),
             MeasureError::Worker(RoleFailure::Interrupted),
             MeasureError::Attach(RoleFailure::Interrupted.into()),

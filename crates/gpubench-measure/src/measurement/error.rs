@@ -1,13 +1,10 @@
-//! Why a case, or one of its windows, could not be measured.
+//! Why a case could not be measured.
 
 use crate::clients::{AuthorProblem, RoleFailure};
 
 /// Why a case could not be measured for no fault of its kernels.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// A window could not be run.
-    #[error(transparent)]
-    Window(#[from] WindowError),
     /// The author could not take its buffers.
     #[error("the author process cannot take the case")]
     Attach(#[source] AuthorProblem),
@@ -17,11 +14,6 @@ pub enum MeasureError {
     /// The worker could not be started or set up.
     #[error("the worker cannot be set up")]
     Worker(#[source] RoleFailure),
-}
-
-/// Why a window could not be run for no fault of the worker.
-#[derive(Debug, thiserror::Error)]
-pub enum WindowError {
     /// A CPU generator or a generator kernel failed.
     #[error("the input generator failed")]
     Generator(#[source] AuthorProblem),
@@ -36,19 +28,19 @@ pub enum WindowError {
     Interrupted,
 }
 
-impl WindowError {
+impl MeasureError {
     /// A failure of the referee's own.
-    pub(super) fn referee(failure: RoleFailure) -> WindowError {
+    pub(super) fn referee(failure: RoleFailure) -> MeasureError {
         match failure {
-            RoleFailure::Interrupted => WindowError::Interrupted,
-            failure => WindowError::Referee(failure),
+            RoleFailure::Interrupted => MeasureError::Interrupted,
+            failure => MeasureError::Referee(failure),
         }
     }
 
     /// A failure of the crate's generator or reference, as `wrap` says which.
-    pub(super) fn own_code(wrap: fn(AuthorProblem) -> WindowError) -> impl Fn(AuthorProblem) -> WindowError {
+    pub(super) fn own_code(wrap: fn(AuthorProblem) -> MeasureError) -> impl Fn(AuthorProblem) -> MeasureError {
         move |problem| match problem {
-            AuthorProblem::Role(RoleFailure::Interrupted) => WindowError::Interrupted,
+            AuthorProblem::Role(RoleFailure::Interrupted) => MeasureError::Interrupted,
             problem => wrap(problem),
         }
     }

@@ -8,7 +8,7 @@ use super::pool::ReadyWorker;
 use super::protocol::Protocol;
 use crate::clients::{Start, WorkerClient};
 use crate::verdict::{
-    Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge,
+    Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge, open_sandbox,
 };
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
@@ -26,6 +26,7 @@ pub(super) struct EvidenceBuilder<'a> {
     /// What each worker claims an empty measurement takes.
     pub(super) overheads_ns: Vec<f64>,
     pub(super) execution: Execution,
+    open_sandboxes: Vec<String>,
     pub(super) ending: Ending,
     /// Number of the window that this worker was to begin last; 0 before its first.
     pub(super) last_call: u32,
@@ -46,6 +47,7 @@ impl<'a> EvidenceBuilder<'a> {
                     Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
                 }
             },
+            open_sandboxes: Vec::new(),
             ending: Ending::Stopped,
             last_call: 0,
         }
@@ -71,8 +73,8 @@ impl<'a> EvidenceBuilder<'a> {
                 self.ending = Ending::SetUpFailed { message };
                 None
             }
-            Start::Ready(ready) => {
-                let overhead_ns = Some(ready.event_overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
+            Start::Ready(overhead_ns) => {
+                let overhead_ns = Some(overhead_ns).filter(|ns| ns.is_finite() && *ns >= 0.0);
                 self.overheads_ns.extend(overhead_ns);
                 Some(worker)
             }
@@ -81,9 +83,22 @@ impl<'a> EvidenceBuilder<'a> {
 
     /// A case is as closed as the least closed of its workers.
     fn note_confinement(&mut self, confinement: Confinement) {
-        let is_first = self.warm_ups.len() < 2 && self.execution != Execution::Sealed;
+        if self.execution == Execution::Sealed {
+            return self.note_sandbox("native kernels", &confinement);
+        }
+        let is_first = self.warm_ups.len() < 2;
         if is_first || self.execution == Execution::Hosted(Confinement::Closed) {
             self.execution = Execution::Hosted(confinement);
+        }
+    }
+
+    /// Notes the sandbox round some code of the user's, which costs the grade where it is open.
+    pub(super) fn note_sandbox(&mut self, whose: &str, confinement: &Confinement) {
+        if let Confinement::Open(reason) = confinement {
+            let open = open_sandbox(whose, reason);
+            if !self.open_sandboxes.contains(&open) {
+                self.open_sandboxes.push(open);
+            }
         }
     }
 
@@ -140,6 +155,7 @@ impl<'a> EvidenceBuilder<'a> {
             null,
             kernel_part: self.protocol.kernel_part,
             other_clients: None,
+            open_sandboxes: &self.open_sandboxes,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A case that has a verdict without a measurement.
 
-use super::error::{MeasureError, WindowError};
+use super::error::MeasureError;
 use crate::clients::{AuthorProblem, RoleFailure};
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::quoted;
@@ -63,7 +63,7 @@ impl CaseFailure {
             CaseFailure::author(cause, problem).prefixed(what)
         };
         Some(match error {
-            MeasureError::Window(WindowError::Interrupted)
+            MeasureError::Interrupted
             | MeasureError::Open(RoleFailure::Interrupted)
             | MeasureError::Worker(RoleFailure::Interrupted)
             | MeasureError::Attach(AuthorProblem::Role(RoleFailure::Interrupted)) => return None,
@@ -73,22 +73,22 @@ impl CaseFailure {
             MeasureError::Open(RoleFailure::Reference { text }) => {
                 CaseFailure::error(Cause::ReferenceFailed, text).prefixed(REFERENCE)
             }
-            MeasureError::Window(WindowError::Generator(problem)) => {
+            MeasureError::Generator(problem) => {
                 own_code(problem, Cause::GeneratorFailed, Cause::GeneratorTimeout, GENERATOR)
             }
-            MeasureError::Window(WindowError::Reference(problem)) => {
+            MeasureError::Reference(problem) => {
                 own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, REFERENCE)
             }
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
-            | MeasureError::Window(WindowError::Referee(RoleFailure::OutOfMemory { .. })) => {
+            | MeasureError::Referee(RoleFailure::OutOfMemory { .. }) => {
                 let hint = "(hint: `--axis` chooses a smaller size)";
                 CaseFailure::error(
                     Cause::OutOfMemory,
                     format!("{} {hint}", gpubench_diagnostic::chain(error)),
                 )
             }
-            MeasureError::Window(WindowError::Referee(_)) | MeasureError::Open(_) => {
+            MeasureError::Referee(_) | MeasureError::Open(_) => {
                 CaseFailure::error(Cause::RefereeFailed, gpubench_diagnostic::chain(error))
             }
             MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),

@@ -26,7 +26,7 @@ mod stopping;
 mod watcher;
 
 pub use case::{CaseLibrary, Contest, ReadyCase, StoppingQuery};
-pub use error::{MeasureError, WindowError};
+pub use error::MeasureError;
 pub use failure::CaseFailure;
 pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_observation, note_reading};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::case::ReadyCase;
-use super::error::{MeasureError, WindowError};
+use super::error::MeasureError;
 use super::protocol::Protocol;
 use super::sequence::{Sequencer, WindowOutcome};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
@@ -87,7 +87,7 @@ impl<'a> NullArm<'a> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         match worker.ready(protocol.within, protocol.interrupt) {
             Ok(_) => Ok(()),
-            Err(RoleFailure::Interrupted) => Err(MeasureError::Window(WindowError::Interrupted)),
+            Err(RoleFailure::Interrupted) => Err(MeasureError::Interrupted),
             Err(failure) => {
                 self.give_up(in_words(&failure));
                 Ok(())
@@ -120,7 +120,7 @@ impl<'a> NullArm<'a> {
         protocol: &Protocol<'_>,
         place: Place,
         pace: NullPace,
-    ) -> Result<(), WindowError> {
+    ) -> Result<(), MeasureError> {
         if !self.is_there() {
             return Ok(());
         }
@@ -144,7 +144,7 @@ impl<'a> NullArm<'a> {
         sequencer: &mut Sequencer<'_>,
         rounds: usize,
         of: usize,
-    ) -> Result<(), WindowError> {
+    ) -> Result<(), MeasureError> {
         let fewest = (FEWEST * rounds).div_ceil(of);
         let part = rounds.min(of);
         let enough = (ENOUGH * part).div_ceil(of);
@@ -167,7 +167,7 @@ impl<'a> NullArm<'a> {
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.
-    pub(super) fn go_on_alone(&mut self, sequencer: &mut Sequencer<'_>) -> Result<(), WindowError> {
+    pub(super) fn go_on_alone(&mut self, sequencer: &mut Sequencer<'_>) -> Result<(), MeasureError> {
         for _ in 0..ALONE {
             let window = self.conduct(sequencer)?;
             self.alone.extend(window);
@@ -176,7 +176,7 @@ impl<'a> NullArm<'a> {
     }
 
     /// Conducts a null window; nothing where there is no null worker any more.
-    fn conduct(&mut self, sequencer: &mut Sequencer<'_>) -> Result<Option<WindowEvidence>, WindowError> {
+    fn conduct(&mut self, sequencer: &mut Sequencer<'_>) -> Result<Option<WindowEvidence>, MeasureError> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
@@ -196,10 +196,10 @@ impl<'a> NullArm<'a> {
     ///
     /// # Errors
     /// When the user interrupts.
-    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), WindowError> {
+    pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
-        handed_back.map_err(|_| WindowError::Interrupted)
+        handed_back.map_err(|_| MeasureError::Interrupted)
     }
 
     fn give_up(&mut self, why: String) {

@@ -1,7 +1,7 @@
 //! What was seen of a GPU, as the records say it.
 
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
-use gpubench_device::telemetry::{Observation, Persistence, Reading, ThrottleReasons, ThrottledSamples};
+use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples};
 use gpubench_diagnostic::in_backticks;
 
 /// Puts the state of a GPU before a run into its surroundings.
@@ -32,7 +32,7 @@ pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplet
     record.environment.gpu = Some(GpuEnvironment {
         before: state(before),
         after: Some(state(after)),
-        persistence_mode: persistence.map(|persistence| persistence == Persistence::On),
+        persistence_mode: *persistence,
         uncorrected_ecc_errors: *uncorrected_errors,
         new_uncorrected_ecc_errors: *new_uncorrected_errors,
         xids: xids.clone(),
@@ -124,7 +124,7 @@ mod tests {
             new_uncorrected_errors: Some(0),
             xids: Some(Vec::new()),
             other_clients: Some(0),
-            persistence: Some(Persistence::On),
+            persistence: Some(true),
         }
     }
 

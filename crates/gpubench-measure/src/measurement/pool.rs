@@ -129,6 +129,18 @@ impl<'a> WorkerPool<'a> {
         self.order.workers += called;
     }
 
+    /// Ends the workers that had no turn, and gives the descriptors back.
+    pub(super) fn dismiss(&mut self) {
+        self.started.clear();
+        self.waiting.clear();
+        self.opened = None;
+    }
+
+    /// Whose workers they are.
+    pub(super) fn seat(&self) -> Seat {
+        self.order.seat
+    }
+
     fn may_start_more(&self) -> bool {
         self.order.workers + self.order.reserve > 0
     }

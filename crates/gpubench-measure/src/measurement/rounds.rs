@@ -3,71 +3,22 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::arm::{Arm, Context, Part, Step};
+use super::arm::{Arm, Context, Part};
 use super::buffers::Buffers;
 use super::case::{Contest, StoppingQuery};
-use super::error::{MeasureError, WindowError};
+use super::error::MeasureError;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::Protocol;
 use super::purpose::Purpose;
 use super::watcher::Watcher;
-use crate::clients::{OpenedCase, RoleFailure, WorkerClient};
-use crate::verdict::Ending;
+use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seat, Seeds, WindowKind};
 use gpubench_stats::Shares;
 
-/// Runs an arm's workers, one a round.
-struct ArmRunner<'a> {
-    arm: Arm<'a>,
-    pool: WorkerPool<'a>,
-    /// The worker of this round, as long as nothing is wrong with it.
-    worker: Option<WorkerClient>,
-    /// Why it takes no part any more, for no fault of its code.
-    lost: Option<RoleFailure>,
-}
-
-impl<'a> ArmRunner<'a> {
-    /// Whether it came through all rounds so far.
-    fn goes_on(&self) -> bool {
-        self.lost.is_none() && self.arm.came_through()
-    }
-
-    fn takes_part(&self) -> bool {
-        self.worker.is_some()
-    }
-
-    /// Has the next worker of its pool take part in the round.
-    fn enter(&mut self) {
-        self.arm.begin_turn();
-        match self.pool.next() {
-            Ok(ready) => self.worker = self.arm.admit(ready),
-            // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
-            Err(RoleFailure::Ended { end, log, .. }) => self.arm.end(Ending::WorkerEnded { end, log }),
-            Err(RoleFailure::Silent { within, .. }) => self.arm.end(Ending::TimedOut { within }),
-            Err(failure) => self.lost = Some(failure),
-        }
-    }
-
-    /// Its part in the round is over: the worker is killed and waited for.
-    fn leave(&mut self) {
-        self.worker = None;
-    }
-
-    /// Runs a window of its worker, if there is one.
-    fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), WindowError> {
-        let Some(worker) = &mut self.worker else { return Ok(()) };
-        if self.arm.run(context, worker, part)? == Step::Failed {
-            self.arm.keep_last_words(worker.last_words());
-            self.leave();
-        }
-        Ok(())
-    }
-}
-
 /// The rounds of a case: the candidate, and perhaps a baseline.
 pub(super) struct Rounds<'a> {
-    candidate: ArmRunner<'a>,
-    baseline: Option<ArmRunner<'a>>,
+    candidate: Arm<'a>,
+    baseline: Option<Arm<'a>>,
     /// What the rounds of two are to decide, where they may go on until they have.
     question: Option<&'a dyn StoppingQuery>,
     /// Rounds that there are at least, if the candidate comes through them.
@@ -96,7 +47,7 @@ impl<'a> Rounds<'a> {
             .question
             .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
         let most = question.map_or(shares.most(), |question| question.most(first));
-        let runner = |seat, case, positions: &[usize]| {
+        let arm = |seat, case, positions: &[usize]| {
             let order = PoolOrder {
                 seat,
                 buffers: positions.to_vec(),
@@ -104,16 +55,11 @@ impl<'a> Rounds<'a> {
                 reserve: most - first,
             };
             let pool = WorkerPool::start(case, protocol, order, guarded, opened);
-            ArmRunner {
-                arm: Arm::new(seat, case, protocol, &buffers.recording.plan.scratch),
-                pool,
-                worker: None,
-                lost: None,
-            }
+            Arm::new(case, protocol, &buffers.recording.plan.scratch, pool)
         };
         Rounds {
-            candidate: runner(Seat::Candidate, candidate, &buffers.of_candidate),
-            baseline: baseline.map(|baseline| runner(Seat::Baseline, baseline, &buffers.of_baseline)),
+            candidate: arm(Seat::Candidate, candidate, &buffers.of_candidate),
+            baseline: baseline.map(|baseline| arm(Seat::Baseline, baseline, &buffers.of_baseline)),
             question,
             first,
             case: candidate.number,
@@ -123,15 +69,17 @@ impl<'a> Rounds<'a> {
 
     /// Leaves the descriptors to the workers that are still to be started.
     pub(super) fn entrust(&mut self, opened: &Rc<OpenedCase>) {
-        self.runners().for_each(|runner| runner.pool.entrust(Rc::clone(opened)));
+        self.arms().for_each(|arm| arm.pool.entrust(Rc::clone(opened)));
     }
 
     /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is that failure.
-    pub(super) fn retire(self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
-        let baseline = self
-            .baseline
-            .map(|baseline| baseline.lost.map_or(Ok(baseline.arm), Err));
-        (self.candidate.arm, baseline)
+    pub(super) fn retire(mut self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
+        self.arms().for_each(|arm| arm.pool.dismiss());
+        let baseline = self.baseline.map(|mut baseline| match baseline.lost.take() {
+            None => Ok(baseline),
+            Some(failure) => Err(failure),
+        });
+        (self.candidate, baseline)
     }
 
     /// Runs the rounds, or as many as the candidate comes through. A baseline that fails takes no part in what follows.
@@ -166,7 +114,7 @@ impl<'a> Rounds<'a> {
                 break;
             }
         }
-        self.runners().for_each(ArmRunner::leave);
+        self.arms().for_each(Arm::leave);
         Ok(())
     }
 
@@ -189,7 +137,7 @@ impl<'a> Rounds<'a> {
             if goes_on {
                 context.null.catch_up(&mut context.sequencer, round, self.first)?;
             }
-            self.runners().for_each(ArmRunner::leave);
+            self.arms().for_each(Arm::leave);
             if !goes_on {
                 break;
             }
@@ -203,24 +151,24 @@ impl<'a> Rounds<'a> {
     /// How many rounds to run, given those already run.
     fn go_on(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
-            None => self.candidate.arm.workers_to_have(),
+            None => self.candidate.workers_to_have(),
             Some(baseline) => self.rounds_to_have(rounds, baseline),
         };
-        self.runners().for_each(|runner| runner.pool.call_more(last - rounds));
+        self.arms().for_each(|arm| arm.pool.call_more(last - rounds));
         last
     }
 
     /// How many rounds of two arms to run, given those already run.
-    fn rounds_to_have(&self, rounds: usize, baseline: &ArmRunner<'_>) -> usize {
+    fn rounds_to_have(&self, rounds: usize, baseline: &Arm<'_>) -> usize {
         let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
             return rounds;
         };
-        let [baseline, candidate] = [baseline, &self.candidate].map(|runner| runner.arm.samples().by_worker());
+        let [baseline, candidate] = [baseline, &self.candidate].map(|arm| arm.samples.by_worker());
         question.next(rounds, &baseline, &candidate).unwrap_or(rounds)
     }
 
     /// All of them.
-    fn runners(&mut self) -> impl Iterator<Item = &mut ArmRunner<'a>> {
+    fn arms(&mut self) -> impl Iterator<Item = &mut Arm<'a>> {
         std::iter::once(&mut self.candidate).chain(&mut self.baseline)
     }
 
@@ -238,36 +186,33 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Whether a runner that takes part needs more; without the candidate none does.
+    /// Whether a arm that takes part needs more; without the candidate none does.
     fn is_needed(&mut self, phase: Phase) -> bool {
         let goes_on = self.candidate.takes_part();
-        goes_on
-            && self
-                .runners()
-                .any(|runner| runner.takes_part() && phase.lacks(&runner.arm))
+        goes_on && self.arms().any(|arm| arm.takes_part() && phase.lacks(arm))
     }
 
-    /// A window of each runner that needs one. Who begins is drawn by the key, so that neither arm always
+    /// A window of each arm that needs one. Who begins is drawn by the key, so that neither arm always
     /// runs after the other. Both windows are of one kind, so that the samples of one number are neighbours in time.
-    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), WindowError> {
+    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let (seeds, place) = (self.seeds, context.next_place(self.case));
-        let alone = !self.baseline.as_ref().is_some_and(ArmRunner::takes_part);
-        let needy = self.runners().filter(|runner| runner.takes_part());
+        let alone = !self.baseline.as_ref().is_some_and(Arm::takes_part);
+        let needy = self.arms().filter(|arm| arm.takes_part());
         let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.keeps_company(arm) && !alone;
-        let mut runners: Vec<&mut ArmRunner<'a>> = needy.filter(|runner| needs(&runner.arm)).collect();
+        let mut arms: Vec<&mut Arm<'a>> = needy.filter(|arm| needs(arm)).collect();
         if seeds.first_of_pair(place) == Seat::Baseline {
-            runners.reverse();
+            arms.reverse();
         }
-        let since_early = runners.iter().map(|runner| runner.arm.since_early()).max();
+        let since_early = arms.iter().map(|arm| arm.since_early()).max();
         let part = match phase {
             Phase::WarmUp => Part::WarmUp,
             Phase::Samples => Part::Sample(seeds.kind(place, since_early.unwrap_or_default())),
         };
-        for runner in runners {
-            let before = runner.arm.samples().ns.len();
-            runner.step(context, part)?;
-            let samples = runner.arm.samples();
-            if runner.arm.seat() == Seat::Candidate && samples.ns.len() > before {
+        for arm in arms {
+            let before = arm.samples.ns.len();
+            arm.step(context, part)?;
+            let samples = &arm.samples;
+            if arm.seat == Seat::Candidate && samples.ns.len() > before {
                 watcher.sampled(&samples.ns, &samples.by_worker());
             }
         }

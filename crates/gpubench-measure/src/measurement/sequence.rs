@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::{MeasureError, WindowError};
+use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, AuthorProblem, Heard, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
+    AuthorClient, AuthorProblem, Heard, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
+    listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{CodeHome, FaultCode};
@@ -50,8 +51,8 @@ impl Sequencer<'_> {
     ///
     /// # Errors
     /// When a generator or the referee fails.
-    pub(super) fn prepare_decoys(&mut self) -> Result<(), WindowError> {
-        self.prepare(0, WindowKind::Timed)
+    pub(super) fn prepare_decoys(&mut self) -> Result<(), MeasureError> {
+        self.prepare(0)
     }
 
     /// Conducts one window of a worker on a seat.
@@ -64,11 +65,11 @@ impl Sequencer<'_> {
         seat: Seat,
         window: u32,
         kind: WindowKind,
-    ) -> Result<WindowOutcome, WindowError> {
+    ) -> Result<WindowOutcome, MeasureError> {
         if self.duties.referee_prepares_alone() {
-            self.prepare_with_answers(window, kind)?;
+            self.prepare_with_answers(window)?;
         } else {
-            self.prepare(window, kind)?;
+            self.prepare(window)?;
             self.compute_answers(window)?;
         }
         self.release(worker, seat, window, kind)
@@ -85,7 +86,7 @@ impl Sequencer<'_> {
         &mut self,
         worker: &mut WorkerClient,
         before: usize,
-    ) -> Result<WindowOutcome, WindowError> {
+    ) -> Result<WindowOutcome, MeasureError> {
         if let Some(order) = self.last_inputs {
             self.generate(&order)?;
         }
@@ -102,7 +103,7 @@ impl Sequencer<'_> {
         seat: Seat,
         window: u32,
         kind: WindowKind,
-    ) -> Result<WindowOutcome, WindowError> {
+    ) -> Result<WindowOutcome, MeasureError> {
         let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
@@ -113,20 +114,20 @@ impl Sequencer<'_> {
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
-        self.referee.release(&order).map_err(WindowError::referee)?;
+        self.referee.release(&order).map_err(MeasureError::referee)?;
         self.attend(worker, window)
     }
 
-    fn prepare(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
-        let (within, failed): (_, fn(RoleFailure) -> WindowError) = match self.duties.referee_generates() {
+    fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
+        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
-                WindowError::own_code(WindowError::Generator)(failure.into())
+                MeasureError::own_code(MeasureError::Generator)(failure.into())
             }),
-            false => (PREPARATION, WindowError::referee),
+            false => (PREPARATION, MeasureError::referee),
         };
         let order = self
             .referee
-            .prepare(window, kind, within, self.protocol.interrupt)
+            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
             .map_err(failed)?;
         if !self.duties.author_generates() {
             return Ok(());
@@ -135,26 +136,26 @@ impl Sequencer<'_> {
         self.generate(&order)
     }
 
-    fn generate(&mut self, order: &Generate) -> Result<(), WindowError> {
+    fn generate(&mut self, order: &Generate) -> Result<(), MeasureError> {
         self.author
             .generate(order, self.protocol.interrupt)
-            .map_err(WindowError::own_code(WindowError::Generator))
+            .map_err(MeasureError::own_code(MeasureError::Generator))
     }
 
     /// Has inputs and answers made where the referee has both to itself.
-    fn prepare_with_answers(&mut self, window: u32, kind: WindowKind) -> Result<(), WindowError> {
-        let prepared =
-            self.referee
-                .prepare_with_answers(window, kind, self.protocol.reference_within, self.protocol.interrupt);
-        prepared.map_err(|failure| match failure {
-            RoleFailure::Failed { .. } => WindowError::referee(failure),
+    fn prepare_with_answers(&mut self, window: u32) -> Result<(), MeasureError> {
+        let (within, interrupt) = (self.protocol.reference_within, self.protocol.interrupt);
+        let preparation = Preparation::InputsAndAnswers;
+        let prepared = self.referee.prepare(preparation, window, within, interrupt);
+        prepared.map(drop).map_err(|failure| match failure {
+            RoleFailure::Failed { .. } => MeasureError::referee(failure),
             // The tool's own kernels do not fail by themselves, and never take so long.
-            failure => WindowError::own_code(WindowError::Reference)(failure.into()),
+            failure => MeasureError::own_code(MeasureError::Reference)(failure.into()),
         })
     }
 
     /// Has the reference computed, by the author or by the referee.
-    fn compute_answers(&mut self, window: u32) -> Result<(), WindowError> {
+    fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
         let computed = match self.duties.reference() {
             CodeHome::Author => self.author.reference(self.protocol.interrupt),
             CodeHome::Referee => self
@@ -162,16 +163,16 @@ impl Sequencer<'_> {
                 .reference(window, self.protocol.reference_within, self.protocol.interrupt)
                 .map_err(AuthorProblem::from),
         };
-        computed.map_err(WindowError::own_code(WindowError::Reference))
+        computed.map_err(MeasureError::own_code(MeasureError::Reference))
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
-    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, WindowError> {
+    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
         let deadline = deadline(self.protocol.within);
         let mut said: Option<Said> = None;
         loop {
             match self.listen(worker, said.as_ref(), deadline)? {
-                Heard::Interrupted => return Err(WindowError::Interrupted),
+                Heard::Interrupted => return Err(MeasureError::Interrupted),
                 Heard::Channel(0) => break,
                 Heard::Channel(_) => said = Some(self.hear(worker, window)?),
                 Heard::Deadline => {
@@ -183,10 +184,7 @@ impl Sequencer<'_> {
         let facts = self.facts()?;
         let said = match said {
             Some(said) => said,
-            None => {
-                let Protocol { within, interrupt, .. } = *self.protocol;
-                claimed_or_lost(worker.claim(window, within, interrupt))?
-            }
+            None => self.claim(worker, window)?,
         };
         Ok(match said {
             Ok(claim) => WindowOutcome::Ended(WindowEvidence {
@@ -203,20 +201,29 @@ impl Sequencer<'_> {
         worker: &mut WorkerClient,
         said: Option<&Said>,
         deadline: Instant,
-    ) -> Result<Heard, WindowError> {
+    ) -> Result<Heard, MeasureError> {
         let both = [self.referee.child().channel(), worker.child().channel()];
         let channels = if said.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
-            WindowError::Referee(RoleFailure::protocol(
+            MeasureError::Referee(RoleFailure::protocol(
                 RoleName::Referee,
                 gpubench_diagnostic::chain(&error),
             ))
         })
     }
 
+    /// What the worker claims of a window, or how it was lost.
+    fn claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, MeasureError> {
+        let Protocol { within, interrupt, .. } = *self.protocol;
+        match worker.claim(window, within, interrupt) {
+            Ok(claim) => Ok(Ok(claim)),
+            Err(failure) => Ok(Err(ending_of(failure)?)),
+        }
+    }
+
     /// Takes what the worker says.
-    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, WindowError> {
-        let said = claimed_or_lost(worker.claim_now(window))?;
+    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, MeasureError> {
+        let said = self.claim(worker, window)?;
         match &said {
             // After a fault the device does nothing more: *done* will not come.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
@@ -227,7 +234,7 @@ impl Sequencer<'_> {
     }
 
     /// The window has had its time.
-    fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, WindowError> {
+    fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, MeasureError> {
         let within = self.protocol.within;
         match said {
             // The call has ended; only the checks take their time.
@@ -239,18 +246,18 @@ impl Sequencer<'_> {
         }
     }
 
-    fn give_up(&mut self, worker: &mut WorkerClient) -> Result<(), WindowError> {
+    fn give_up(&mut self, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         worker.child().kill();
         self.abort()
     }
 
-    fn abort(&mut self) -> Result<(), WindowError> {
-        self.referee.abort().map_err(WindowError::referee)
+    fn abort(&mut self) -> Result<(), MeasureError> {
+        self.referee.abort().map_err(MeasureError::referee)
     }
 
-    fn facts(&mut self) -> Result<Box<WindowFacts>, WindowError> {
+    fn facts(&mut self) -> Result<Box<WindowFacts>, MeasureError> {
         let facts = self.referee.window_facts(self.protocol.interrupt);
-        facts.map_err(WindowError::referee)
+        facts.map_err(MeasureError::referee)
     }
 
     /// Has author and referee let go of the case's buffers.
@@ -266,18 +273,10 @@ impl Sequencer<'_> {
     }
 }
 
-/// A worker's claim, or what its failure means for the case.
-fn claimed_or_lost(claimed: Result<Box<Claim>, RoleFailure>) -> Result<Said, WindowError> {
-    match claimed {
-        Ok(claim) => Ok(Ok(claim)),
-        Err(failure) => Ok(Err(ending_of(failure)?)),
-    }
-}
-
 /// What a failure of the worker means for its case.
-fn ending_of(failure: RoleFailure) -> Result<Ending, WindowError> {
+fn ending_of(failure: RoleFailure) -> Result<Ending, MeasureError> {
     Ok(match failure {
-        RoleFailure::Interrupted => return Err(WindowError::Interrupted),
+        RoleFailure::Interrupted => return Err(MeasureError::Interrupted),
         RoleFailure::Ended { end, log, .. } => Ending::WorkerEnded { end, log },
         RoleFailure::Silent { within, .. } => Ending::TimedOut { within },
         RoleFailure::Plan { text } | RoleFailure::Failed { text, .. } | RoleFailure::OutOfMemory { text, .. } => {

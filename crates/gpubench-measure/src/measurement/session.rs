@@ -12,7 +12,7 @@ use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
-use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, RefereeClient};
+use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, OpenedCase, RefereeClient};
 use gpubench_protocol::window::{Duties, Numbering};
 
 /// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims; its failure costs a
@@ -56,20 +56,14 @@ impl Session<'_> {
         contest: &Contest<'_>,
         numbering: Numbering,
     ) -> Result<MeasuredInTurns, MeasureError> {
+        let Session {
+            protocol,
+            referee,
+            author,
+            null_worker,
+            watcher,
+        } = self;
         let buffers = Buffers::of(contest);
-        let mut case = self.open(contest, &buffers, numbering)?;
-        case.run()?;
-        case.close()
-    }
-
-    /// Makes the buffers of a case, and has the roles take them.
-    fn open<'o>(
-        &'o mut self,
-        contest: &'o Contest<'o>,
-        buffers: &'o Buffers<'o>,
-        numbering: Numbering,
-    ) -> Result<OpenSession<'o>, MeasureError> {
-        let protocol = self.protocol;
         let case = contest.candidate;
         let order = CaseOrder {
             case: case.number,
@@ -80,69 +74,32 @@ impl Session<'_> {
             encoded: &buffers.encoded,
             modules: case.own_modules,
         };
-        let opened = self.referee.open_case(&order, protocol.interrupt);
+        let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
-        let guarded = [self.referee.child().id(), self.author.child().id()];
-        let mut rounds = Rounds::start(contest, protocol, buffers, guarded, &opened);
-        let null = NullArm::set_up(self.null_worker, &opened, &buffers.encoded, numbering.nulls);
+        let guarded = [referee.child().id(), author.child().id()];
+        let mut rounds = Rounds::start(contest, protocol, &buffers, guarded, &opened);
+        let null = NullArm::set_up(null_worker, &opened, &buffers.encoded, numbering.nulls);
         let duties = Duties::new(case.recording, protocol.kernels_run_in);
         if duties.needs_author() {
-            let grant = BufferGrant {
-                benchmark: case.benchmark,
-                request: case.request,
-                recording: case.encoded,
-                layouts: &opened.layouts[..case.recording.tensors.len()],
-                kernels_run_in: duties.kernels_run_in(),
-                modules: case.own_modules,
-                descriptors: &opened.author_descriptors,
-            };
-            let attached = self.author.attach(&grant, protocol.interrupt);
+            let attached = author.attach(&grant(case, &opened, &duties), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
         }
         rounds.entrust(&opened);
-        Ok(OpenSession {
-            protocol,
-            rounds,
-            context: Context {
-                sequencer: Sequencer {
-                    referee: self.referee,
-                    author: self.author,
-                    duties,
-                    protocol,
-                    last_inputs: None,
-                },
-                null,
-                begun: numbering.opening,
+        let mut context = Context {
+            sequencer: Sequencer {
+                referee,
+                author,
+                duties,
+                protocol,
+                last_inputs: None,
             },
-            watcher: self.watcher,
-        })
-    }
-}
+            null,
+            begun: numbering.opening,
+        };
+        context.sequencer.prepare_decoys()?;
+        context.null.ready(protocol)?;
+        rounds.run(protocol.purpose, &mut context, *watcher)?;
 
-/// A case whose buffers all roles have.
-struct OpenSession<'o> {
-    protocol: &'o Protocol<'o>,
-    rounds: Rounds<'o>,
-    context: Context<'o>,
-    watcher: &'o mut dyn Watcher,
-}
-
-impl OpenSession<'_> {
-    /// Runs all windows of the arms.
-    fn run(&mut self) -> Result<(), MeasureError> {
-        self.context.sequencer.prepare_decoys()?;
-        self.context.null.ready(self.protocol)?;
-        self.rounds.run(self.protocol.purpose, &mut self.context, self.watcher)
-    }
-
-    /// Judges the arms, and has the roles let go of the buffers.
-    fn close(self) -> Result<MeasuredInTurns, MeasureError> {
-        let OpenSession {
-            protocol,
-            rounds,
-            context,
-            watcher,
-        } = self;
         let Context {
             mut sequencer,
             mut null,
@@ -153,14 +110,27 @@ impl OpenSession<'_> {
             null.go_on_alone(&mut sequencer)?;
         }
         null.hand_back(protocol)?;
-        let other_clients = watcher.other_clients();
+        let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         let measured = MeasuredInTurns {
-            candidate: candidate.finish(&null, other_clients),
-            baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients))),
+            candidate: candidate.finish(&null, other_clients, author),
+            baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients, author))),
             next: Numbering::behind(begun, null.begun),
             roles: RolesAfterwards::AtRest,
         };
         sequencer.let_go()?;
         Ok(measured)
+    }
+}
+
+/// What the author gets of a case that the referee has opened.
+fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, duties: &Duties<'_>) -> BufferGrant<'g> {
+    BufferGrant {
+        benchmark: case.benchmark,
+        request: case.request,
+        recording: case.encoded,
+        layouts: &opened.layouts[..case.recording.tensors.len()],
+        kernels_run_in: duties.kernels_run_in(),
+        modules: case.own_modules,
+        descriptors: &opened.author_descriptors,
     }
 }

@@ -66,7 +66,7 @@ impl<'a> Stopping<'a> {
         let turn = samples.turn();
         let further = (samples.position() > 0).then(|| self.warm_up.of_further_worker());
         let rule = further.as_ref().unwrap_or(self.warm_up);
-        rule.decide(&turn.warm_up_ns, turn.warmed_for).is_some()
+        rule.is_over(&turn.warm_up_ns, turn.warmed_for)
     }
 
     /// Whether the limits leave the present worker more windows, if the other arm needs them.

@@ -58,8 +58,9 @@ impl std::str::FromStr for Target {
     }
 }
 
-/// What became of a probe.
-#[derive(Clone, Debug, PartialEq)]
+/// What became of a probe. Its process prints it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Answer<T> {
     /// It answered.
     Given(T),
@@ -82,15 +83,6 @@ impl<T> Answer<T> {
     }
 }
 
-/// What a probe's process prints.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Printed<T> {
-    Given(T),
-    Absent(Absence),
-    Failed { reason: String },
-}
-
 /// Looks at `target` in this process, and prints what it finds for [`ask`] to read.
 pub fn answer(target: Target) {
     let printed = match target {
@@ -104,12 +96,12 @@ pub fn answer(target: Target) {
     }
 }
 
-fn printed<T>(answer: Result<T, DeviceError>) -> Printed<T> {
+fn printed<T>(answer: Result<T, DeviceError>) -> Answer<T> {
     match answer {
-        Ok(answer) => Printed::Given(answer),
-        Err(DeviceError::Absent(absence)) => Printed::Absent(absence),
-        Err(error) => Printed::Failed {
-            reason: gpubench_diagnostic::chain(&error),
+        Ok(answer) => Answer::Given(answer),
+        Err(DeviceError::Absent(absence)) => Answer::Absent(absence),
+        Err(error) => Answer::Broken {
+            how: format!("failed: {}", gpubench_diagnostic::chain(&error)),
         },
     }
 }
@@ -147,16 +139,9 @@ pub fn ask<T: DeserializeOwned>(target: Target) -> Answer<T> {
 }
 
 fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
-    match serde_json::from_str(printed.trim()) {
-        Ok(Printed::Given(answer)) => Answer::Given(answer),
-        Ok(Printed::Absent(absence)) => Answer::Absent(absence),
-        Ok(Printed::Failed { reason }) => Answer::Broken {
-            how: format!("failed: {reason}"),
-        },
-        Err(_) => Answer::Broken {
-            how: format!("answered `{}`", printed.trim()),
-        },
-    }
+    serde_json::from_str(printed.trim()).unwrap_or_else(|_| Answer::Broken {
+        how: format!("answered `{}`", printed.trim()),
+    })
 }
 
 /// What the probe printed, and how it ended.

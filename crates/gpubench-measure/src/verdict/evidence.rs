@@ -39,6 +39,8 @@ pub struct Evidence<'a> {
     pub kernel_part: KernelPart,
     /// Other processes that compute on the device, where that is known.
     pub other_clients: Option<u32>,
+    /// Which sandboxes round other code than the worker's host code are not closed, and why.
+    pub open_sandboxes: &'a [String],
 }
 
 impl<'a> Evidence<'a> {

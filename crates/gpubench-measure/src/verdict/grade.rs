@@ -26,13 +26,17 @@ pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&Balance>) -> (Grad
     }
 }
 
-fn no_sandbox(evidence: &Evidence<'_>) -> Option<String> {
-    match evidence.execution {
+fn no_sandbox(evidence: &Evidence<'_>) -> impl Iterator<Item = String> {
+    let of_host_code = match evidence.execution {
         Execution::Sealed | Execution::Hosted(Confinement::Closed) => None,
-        Execution::Hosted(Confinement::Open(reason)) => {
-            Some(format!("the sandbox round the hosted code is not closed: {reason}"))
-        }
-    }
+        Execution::Hosted(Confinement::Open(reason)) => Some(open_sandbox("the hosted code", reason)),
+    };
+    of_host_code.into_iter().chain(evidence.open_sandboxes.iter().cloned())
+}
+
+/// Why a sandbox costs the grade: what it is round, and the reason that it is open for.
+pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
+    format!("the sandbox round {whose} is not closed: {reason}")
 }
 
 /// Why the claims could not be held against the referee's clock.

@@ -14,4 +14,5 @@ pub use conservation::{balance, bound_will_be_precise, null_residuals, residual}
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};
+pub(crate) use grade::open_sandbox;
 pub use judge::{Judgement, judge};

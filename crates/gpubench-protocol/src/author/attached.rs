@@ -5,9 +5,8 @@ use std::os::fd::OwnedFd;
 use gpubench::abi::Buffer;
 use gpubench::catalog::{Fill, Recording, Reference, Role};
 
-use super::AuthorError;
 use super::own_kernels::OwnKernels;
-use crate::cdylib::Library;
+use crate::cdylib::{AuthorError, Library};
 use crate::replay::Operand;
 use crate::window::{Duties, Maker};
 use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
@@ -17,20 +16,11 @@ use gpubench_device::{Access, CodeHome, DevicePtr};
 /// The attached case.
 pub(super) struct Attached {
     case: Attachment,
-    buffers: Vec<AuthorBuffer>,
+    /// Each tensor's memory here. Contents are to read where the device makes them, to write where this process does.
+    operands: Vec<Operand>,
     // Held for its mappings.
     memory: MemfdTable,
     own_kernels: Option<OwnKernels>,
-}
-
-/// One tensor's memory here; addresses of tensors that have none are absent.
-#[derive(Clone, Copy, Debug)]
-struct AuthorBuffer {
-    len: u64,
-    /// Its contents: to read where the device makes them, to write where this process does.
-    contents: Option<DevicePtr>,
-    /// Where the reference's answer goes.
-    answer: Option<DevicePtr>,
 }
 
 /// What an `ATTACH` order brings.
@@ -60,40 +50,39 @@ impl Attached {
             Ok(address.offset(layout.offset))
         };
         let duties = Duties::new(&case.recording, case.home);
-        let mut buffers = Vec::new();
+        let mut operands = Vec::new();
         for (tensor, layout) in case.recording.tensors.iter().zip(&case.layouts) {
             let access = match duties.maker(tensor).is_author() {
                 true => Access::ReadWrite,
                 false => Access::Read,
             };
             let (contents, answer) = (duties.author_has_contents(tensor), duties.author_has_answer(tensor));
-            buffers.push(AuthorBuffer {
-                len: layout.len,
+            operands.push(Operand {
                 contents: contents.then(|| map(layout, access)).transpose()?,
                 answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,
             });
         }
         Ok(Attached {
             case,
-            buffers,
+            operands,
             memory,
             own_kernels: None,
         })
     }
 
     /// Fills the tensors whose contents are made here.
-    pub(super) fn generate(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
+    pub(super) fn generate(&mut self, library: Library, order: &Generate) -> Result<(), AuthorError> {
         self.generate_on_cpu(library, order)?;
         let duties = Duties::new(&self.case.recording, self.case.home);
         let mut makers = self.case.recording.tensors.iter().map(|tensor| duties.maker(tensor));
         match makers.any(|maker| maker == Maker::AuthorKernel) {
-            true => load(&mut self.own_kernels, &self.buffers, &self.case.modules)?
+            true => load(&mut self.own_kernels, &self.operands, &self.case.modules)?
                 .generate(&self.case.recording.tensors, order),
             false => Ok(()),
         }
     }
 
-    fn generate_on_cpu(&mut self, library: &Library, order: &Generate) -> Result<(), AuthorError> {
+    fn generate_on_cpu(&mut self, library: Library, order: &Generate) -> Result<(), AuthorError> {
         if !self
             .case
             .recording
@@ -107,28 +96,21 @@ impl Attached {
         // Behind window 0 the user's function still writes its constants, but not where they are read from.
         let mut thrown_away = Vec::new();
         let mut buffers = Vec::new();
-        for (tensor, buffer) in self.case.recording.tensors.iter().zip(&self.buffers) {
+        let tensors = self.case.recording.tensors.iter().zip(&self.case.layouts);
+        for ((tensor, layout), operand) in tensors.zip(&self.operands) {
             let keeps = tensor.role != Role::Constant || constants;
-            buffers.push(match buffer.contents.filter(|_| tensor.fill == Fill::Cpu) {
-                Some(contents) if keeps => Buffer {
-                    data: contents.0 as *mut u8,
-                    len: buffer.len as usize,
-                },
+            let len = layout.len as usize;
+            let (data, len) = match operand.contents.filter(|_| tensor.fill == Fill::Cpu) {
+                Some(contents) if keeps => (contents.0 as *mut u8, len),
                 Some(_) => {
-                    thrown_away.push(vec![0_u128; buffer.len.div_ceil(16) as usize]);
-                    let data = thrown_away
-                        .last_mut()
-                        .map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast());
-                    Buffer {
-                        data,
-                        len: buffer.len as usize,
-                    }
+                    let mut words = vec![0_u128; len.div_ceil(16)];
+                    let data = words.as_mut_ptr().cast();
+                    thrown_away.push(words);
+                    (data, len)
                 }
-                None => Buffer {
-                    data: std::ptr::null_mut(),
-                    len: 0,
-                },
-            });
+                None => (std::ptr::null_mut(), 0),
+            };
+            buffers.push(Buffer { data, len });
         }
         let seed = if constants { order.constant_seed } else { order.seed };
         // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
@@ -137,12 +119,13 @@ impl Attached {
     }
 
     /// Runs the reference over the contents into the answers.
-    pub(super) fn reference(&mut self, library: &Library) -> Result<(), AuthorError> {
+    pub(super) fn reference(&mut self, library: Library) -> Result<(), AuthorError> {
         if let Reference::Plan(plan) = &self.case.recording.reference {
-            let kernels = load(&mut self.own_kernels, &self.buffers, &self.case.modules)?;
+            let kernels = load(&mut self.own_kernels, &self.operands, &self.case.modules)?;
             return kernels.run_reference(&self.case.recording.tensors, plan);
         }
-        let buffers: Vec<Buffer> = self.buffers.iter().map(AuthorBuffer::for_reference).collect();
+        let lens = self.case.layouts.iter().map(|layout| layout.len as usize);
+        let buffers: Vec<Buffer> = self.operands.iter().zip(lens).map(for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
         // process uses them.
         unsafe { library.reference(self.case.benchmark, &self.case.request, &buffers)? };
@@ -153,42 +136,30 @@ impl Attached {
 /// The kernels that the case runs here, loaded when they are first needed.
 fn load<'a>(
     loaded: &'a mut Option<OwnKernels>,
-    buffers: &[AuthorBuffer],
+    operands: &[Operand],
     modules: &[SourceModule],
 ) -> Result<&'a mut OwnKernels, AuthorError> {
     match loaded {
         Some(kernels) => Ok(kernels),
-        none => {
-            let operands = buffers.iter().map(|buffer| Operand {
-                contents: buffer.contents,
-                answer: buffer.answer,
-            });
-            Ok(none.insert(OwnKernels::load(modules, operands.collect())?))
-        }
+        none => Ok(none.insert(OwnKernels::load(modules, operands.to_vec())?)),
     }
 }
 
-impl AuthorBuffer {
-    /// The memory the reference sees: the answer, starting as zeros or as the contents of an in-out tensor; else the contents.
-    fn for_reference(&self) -> Buffer {
-        let len = self.len as usize;
-        let Some(answer) = self.answer else {
-            return Buffer {
-                data: self
-                    .contents
-                    .map_or(std::ptr::null_mut(), |contents| contents.0 as *mut u8),
-                len,
-            };
-        };
-        let answer = answer.0 as *mut u8;
-        match self.contents {
-            // SAFETY: two mappings of `len` bytes that do not overlap.
-            Some(contents) => unsafe { std::ptr::copy_nonoverlapping(contents.0 as *const u8, answer, len) },
-            // SAFETY: a writable mapping of `len` bytes.
-            None => unsafe { std::ptr::write_bytes(answer, 0, len) },
-        }
-        Buffer { data: answer, len }
+/// The memory the reference sees of a tensor: the answer, starting as zeros or as the contents of an in-out tensor; else the contents.
+fn for_reference((operand, len): (&Operand, usize)) -> Buffer {
+    let contents = operand.contents.map(|contents| contents.0 as *mut u8);
+    let Some(answer) = operand.answer else {
+        let data = contents.unwrap_or(std::ptr::null_mut());
+        return Buffer { data, len };
+    };
+    let answer = answer.0 as *mut u8;
+    match contents {
+        // SAFETY: two mappings of `len` bytes that do not overlap.
+        Some(contents) => unsafe { std::ptr::copy_nonoverlapping(contents, answer, len) },
+        // SAFETY: a writable mapping of `len` bytes.
+        None => unsafe { std::ptr::write_bytes(answer, 0, len) },
     }
+    Buffer { data: answer, len }
 }
 
 impl std::fmt::Debug for Attached {

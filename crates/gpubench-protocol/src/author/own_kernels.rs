@@ -3,7 +3,7 @@
 use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
 
-use super::AuthorError;
+use crate::cdylib::AuthorError;
 use crate::replay::{Generators, Operand, ReferencePlan, ReplayError};
 use crate::wire::{AuthorFailure, Generate, SourceModule};
 use gpubench_device::cpu::CpuDriver;

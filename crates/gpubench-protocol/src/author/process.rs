@@ -5,12 +5,11 @@ use std::os::fd::AsFd;
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
-use super::AuthorError;
 use super::attached::{Attached, Attachment};
-use crate::cdylib::{Library, Recorded};
+use crate::cdylib::{AuthorError, Library, Recorded};
 use crate::wire::{
-    Attach, AuthorFailure, BenchmarkNumber, BufferLayout, Channel, ChannelError, Frame, Generate, Patience,
-    SandboxReport, decode_modules, from_author, read_head, take_files, to_author,
+    Attach, AuthorFailure, BufferLayout, Channel, ChannelError, Frame, Generate, Patience, SandboxReport,
+    decode_modules, from_author, read_head, take_files, to_author,
 };
 use gpubench_sandbox::{ConfinedRole, Sandbox};
 
@@ -60,8 +59,8 @@ impl Author {
                 Ok(done(self.library.insert(library).catalog()?))
             }
             to_author::RECORD => {
-                let (head, request) = read_head::<BenchmarkNumber>(&frame.payload)?;
-                match self.library()?.record(head.benchmark, request)? {
+                let (benchmark, request) = read_head::<u32>(&frame.payload)?;
+                match self.library()?.record(benchmark, request)? {
                     Recorded::Recording(recording) => Ok(done(recording)),
                     Recorded::NeedsOccupancy(query) => Ok((from_author::NEEDS_OCCUPANCY, query)),
                 }
@@ -73,12 +72,12 @@ impl Author {
             }
             to_author::GENERATE => {
                 let (order, _) = read_head::<Generate>(&frame.payload)?;
-                let (library, attached) = self.both()?;
-                attached.generate(library, &order).map(|()| done(Vec::new()))
+                let library = self.library()?;
+                self.attached()?.generate(library, &order).map(|()| done(Vec::new()))
             }
             to_author::REFERENCE => {
-                let (library, attached) = self.both()?;
-                attached.reference(library).map(|()| done(Vec::new()))
+                let library = self.library()?;
+                self.attached()?.reference(library).map(|()| done(Vec::new()))
             }
             to_author::DETACH => {
                 self.attached = None;
@@ -88,20 +87,13 @@ impl Author {
         }
     }
 
-    fn library(&self) -> Result<&Library, AuthorError> {
-        self.library.as_ref().ok_or_else(|| out_of_turn("no library is loaded"))
+    fn library(&self) -> Result<Library, AuthorError> {
+        self.library.ok_or_else(|| out_of_turn("no library is loaded"))
     }
 
-    fn both(&mut self) -> Result<(&Library, &mut Attached), AuthorError> {
-        let library = self
-            .library
-            .as_ref()
-            .ok_or_else(|| out_of_turn("no library is loaded"))?;
-        let attached = self
-            .attached
-            .as_mut()
-            .ok_or_else(|| out_of_turn("no buffers are attached"))?;
-        Ok((library, attached))
+    fn attached(&mut self) -> Result<&mut Attached, AuthorError> {
+        let attached = self.attached.as_mut();
+        attached.ok_or_else(|| out_of_turn("no buffers are attached"))
     }
 }
 

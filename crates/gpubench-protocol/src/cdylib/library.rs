@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use gpubench::abi::{self, Buffer, Bytes, HostEnvironment, Sink, Table};
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
-use super::LibraryError;
+use super::AuthorError;
 use crate::wire::AuthorFailure;
 use gpubench_device::SealedFile;
 
@@ -31,8 +31,8 @@ impl Library {
     ///
     /// # Errors
     /// When it cannot be loaded, or its table is not one that this tool can use.
-    pub fn load(files: Vec<SealedFile>) -> Result<Library, LibraryError> {
-        let refused = |message: String| LibraryError::new(AuthorFailure::Library, message);
+    pub fn load(files: Vec<SealedFile>) -> Result<Library, AuthorError> {
+        let refused = |message: String| AuthorError::new(AuthorFailure::Library, message);
         let mut loaded = None;
         for file in files {
             let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
@@ -45,7 +45,7 @@ impl Library {
         // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =
-            entry.map_err(|_| LibraryError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
+            entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
         let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
         std::mem::forget(library);
@@ -62,7 +62,7 @@ impl Library {
     ///
     /// # Errors
     /// What the function of the table answers with.
-    pub fn catalog(&self) -> Result<Vec<u8>, LibraryError> {
+    pub fn catalog(&self) -> Result<Vec<u8>, AuthorError> {
         // SAFETY: the table's function follows the contract of `Table::catalog`.
         answered(|sink| unsafe { (self.table.catalog)(sink) })
     }
@@ -71,7 +71,7 @@ impl Library {
     ///
     /// # Errors
     /// What the function of the table answers with.
-    pub fn record(&self, benchmark: u32, request: &[u8]) -> Result<Recorded, LibraryError> {
+    pub fn record(&self, benchmark: u32, request: &[u8]) -> Result<Recorded, AuthorError> {
         // SAFETY: as above, for `Table::record`; the bytes live through the call.
         let (status, answer) = called(|sink| unsafe { (self.table.record)(benchmark, bytes(request), sink) });
         match status {
@@ -93,7 +93,7 @@ impl Library {
         request: &[u8],
         seed: u64,
         buffers: &[Buffer],
-    ) -> Result<(), LibraryError> {
+    ) -> Result<(), AuthorError> {
         // SAFETY: the caller vouches for the buffers.
         let call = |sink| unsafe {
             (self.table.generate)(benchmark, bytes(request), seed, buffers.as_ptr(), buffers.len(), sink)
@@ -108,7 +108,7 @@ impl Library {
     ///
     /// # Safety
     /// As [`Library::generate`]; inputs need only be readable.
-    pub unsafe fn reference(&self, benchmark: u32, request: &[u8], buffers: &[Buffer]) -> Result<(), LibraryError> {
+    pub unsafe fn reference(&self, benchmark: u32, request: &[u8], buffers: &[Buffer]) -> Result<(), AuthorError> {
         // SAFETY: the caller vouches for the buffers.
         let call =
             |sink| unsafe { (self.table.reference)(benchmark, bytes(request), buffers.as_ptr(), buffers.len(), sink) };
@@ -140,7 +140,7 @@ impl Library {
         request: &[u8],
         environment: HostEnvironment,
         buffers: &[Buffer],
-    ) -> Result<HostedBenchmark, LibraryError> {
+    ) -> Result<HostedBenchmark, AuthorError> {
         let mut state = std::ptr::null_mut();
         // SAFETY: the caller vouches for the buffers; request and state live through the call.
         let open = |sink| unsafe {
@@ -171,7 +171,7 @@ impl HostedBenchmark {
     ///
     /// # Safety
     /// On the thread that set the benchmark up, one call at a time.
-    pub unsafe fn call(self) -> Result<(), LibraryError> {
+    pub unsafe fn call(self) -> Result<(), AuthorError> {
         // SAFETY: the state is what `host_open` stored, and the caller keeps to its thread.
         answered(|sink| unsafe { (self.table.host_call)(self.state, sink) }).map(drop)
     }
@@ -195,19 +195,19 @@ fn called(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
 }
 
 /// Calls a function of the table and turns its status into a result.
-fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, LibraryError> {
+fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
     let (status, answer) = called(call);
     done(status, answer)
 }
 
-fn done(status: i32, answer: Vec<u8>) -> Result<Vec<u8>, LibraryError> {
+fn done(status: i32, answer: Vec<u8>) -> Result<Vec<u8>, AuthorError> {
     let failure = match status {
         0 => return Ok(answer),
         1 => AuthorFailure::Returned,
         2 => AuthorFailure::Panicked,
         _ => AuthorFailure::Library,
     };
-    Err(LibraryError::new(failure, String::from_utf8_lossy(&answer)))
+    Err(AuthorError::new(failure, String::from_utf8_lossy(&answer)))
 }
 
 unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {

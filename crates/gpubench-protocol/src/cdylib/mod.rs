@@ -5,23 +5,33 @@ mod library;
 
 pub use library::{HostedBenchmark, Library, Recorded};
 
-use crate::wire::AuthorFailure;
+use crate::wire::{AuthorFailure, ChannelError};
 
-/// Why a cdylib could not be used, or a function of it did not do what it was asked.
+/// Why a cdylib could not be used, a function of it did not do what it was asked, or the author could not carry out an order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct LibraryError {
+pub struct AuthorError {
     /// Whose fault it is.
     pub failure: AuthorFailure,
     /// What happened.
     pub message: String,
 }
 
-impl LibraryError {
-    fn new(failure: AuthorFailure, message: impl Into<String>) -> LibraryError {
-        LibraryError {
+impl AuthorError {
+    pub(crate) fn new(failure: AuthorFailure, message: impl Into<String>) -> AuthorError {
+        AuthorError {
             failure,
             message: message.into(),
         }
+    }
+
+    pub(crate) fn internal(error: &dyn std::error::Error) -> AuthorError {
+        AuthorError::new(AuthorFailure::Internal, gpubench_diagnostic::chain(error))
+    }
+}
+
+impl From<ChannelError> for AuthorError {
+    fn from(error: ChannelError) -> AuthorError {
+        AuthorError::internal(&error)
     }
 }

@@ -5,7 +5,7 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::Flush;
-use super::stamps::PreparationStamps;
+use super::stamps::Stamps;
 use crate::window::{Place, Purpose};
 use gpubench_device::harness::Batch;
 
@@ -13,11 +13,7 @@ impl Referee {
     /// Brings the buffers and the caches into the state that a call of the case's method starts from,
     /// and opens the window's batch. From the first stamp to the last nothing waits for the host, so
     /// that a gap between them is the device's.
-    pub(super) fn prepare(
-        &mut self,
-        case: &OpenCase,
-        place: Place,
-    ) -> Result<(Batch, PreparationStamps), RefereeError> {
+    pub(super) fn prepare(&mut self, case: &OpenCase, place: Place) -> Result<(Batch, Stamps), RefereeError> {
         self.driver.reset_persisting_lines()?;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream)?;
         let s0 = self.stamp(&mut batch)?;
@@ -30,7 +26,7 @@ impl Referee {
         let flush_ends = self.stamp(&mut batch)?;
         self.reveal(case, place)?;
         let s1 = self.stamp(&mut batch)?;
-        let stamps = PreparationStamps {
+        let stamps = Stamps {
             s0,
             flush_begins,
             flush_ends,

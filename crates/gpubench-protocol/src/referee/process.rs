@@ -11,9 +11,8 @@ use super::case::{OpenCase, Referee};
 use super::flush::Flush;
 use crate::window::{Place, Seeds};
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyAnswer, OccupancyOrder,
-    OpenCase as OpenCaseOrder, Patience, Problem, WindowOrder, decode_modules, from_referee, read_head, take_files,
-    to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyOrder, OpenCase as OpenCaseOrder, Patience,
+    Problem, WindowOrder, decode_modules, from_referee, read_head, take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder};
@@ -108,8 +107,7 @@ impl Referee {
             }
             to_referee::OCCUPANCY => {
                 let blocks = self.occupancy(frame)?;
-                let answer = OccupancyAnswer { blocks };
-                Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &answer)?)
+                Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &blocks)?)
             }
             to_referee::REFERENCE => {
                 let order: WindowOrder = frame.record()?;

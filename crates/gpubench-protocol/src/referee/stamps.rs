@@ -7,7 +7,7 @@ use gpubench_device::harness::{Batch, Findings, Nanoseconds, Ticket};
 
 /// The moments of a preparation whose time is taken, in their order.
 #[derive(Debug)]
-pub(super) struct PreparationStamps {
+pub(super) struct Stamps {
     /// Before the buffers are restored.
     pub(super) s0: Ticket<Nanoseconds>,
     /// Before the cache flush.
@@ -18,25 +18,19 @@ pub(super) struct PreparationStamps {
     pub(super) s1: Ticket<Nanoseconds>,
 }
 
-/// The moments of a window whose time is taken, in their order.
-#[derive(Debug)]
-pub(super) struct Stamps {
-    pub(super) preparation: PreparationStamps,
-    /// After *done*.
-    pub(super) s2: Ticket<Nanoseconds>,
-    /// When the outputs have been copied.
-    pub(super) s3: Ticket<Nanoseconds>,
-}
-
 impl Stamps {
-    /// Puts the times in the facts.
-    pub(super) fn report(self, found: &Findings, facts: &mut WindowFacts) -> Result<(), RefereeError> {
-        let before = self.preparation;
-        let [flush_begins, flush_ends] = [found.of(before.flush_begins)?, found.of(before.flush_ends)?];
-        facts.s0_ns = found.of(before.s0)?.0;
-        facts.s1_ns = found.of(before.s1)?.0;
-        facts.s2_ns = found.of(self.s2)?.0;
-        facts.s3_ns = found.of(self.s3)?.0;
+    /// Puts the times in the facts, with the preparation's those at which the window was *done* and its outputs were copied.
+    pub(super) fn report(
+        self,
+        [s2, s3]: [Ticket<Nanoseconds>; 2],
+        found: &Findings,
+        facts: &mut WindowFacts,
+    ) -> Result<(), RefereeError> {
+        let [flush_begins, flush_ends] = [found.of(self.flush_begins)?, found.of(self.flush_ends)?];
+        facts.s0_ns = found.of(self.s0)?.0;
+        facts.s1_ns = found.of(self.s1)?.0;
+        facts.s2_ns = found.of(s2)?.0;
+        facts.s3_ns = found.of(s3)?.0;
         facts.flush_ns = flush_ends.0.saturating_sub(flush_begins.0);
         Ok(())
     }

@@ -8,7 +8,6 @@ use bytemuck::Zeroable;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::seal_keys;
-use super::stamps::Stamps;
 use crate::window::Place;
 use crate::wire::{Channel, ChannelError, Patience, SharedPage, WindowEnd, WindowFacts, WindowOrder, to_referee};
 
@@ -33,7 +32,7 @@ impl Referee {
         };
 
         self.take_instance(case, kind, order.window)?;
-        let (mut batch, preparation) = self.prepare(case, place)?;
+        let (mut batch, stamps) = self.prepare(case, place)?;
         // While the device flushes: behind *done* they would take time of their own.
         let keys = self.hand_in_keys(case, place, kind, &mut batch)?;
         self.driver.synchronize(self.stream)?;
@@ -56,7 +55,7 @@ impl Referee {
             WindowEnd::NotDone | WindowEnd::Aborted => None,
         };
         let found = self.harness.collect(&mut *self.driver, batch)?;
-        Stamps { preparation, s2, s3 }.report(&found, &mut facts)?;
+        stamps.report([s2, s3], &found, &mut facts)?;
         if let Some(looks) = looks {
             self.report(case, place, looks, &found, &seals, &mut facts)?;
         }

@@ -7,7 +7,7 @@ use gpubench_device::memfd::GUARD;
 use gpubench_device::{DevicePtr, Fault, FaultCode};
 
 /// Every tensor, then every scratch allocation of the plan.
-pub(super) struct Buffers(Vec<NamedBuffer>);
+pub(super) struct Buffers(pub(super) Vec<NamedBuffer>);
 
 /// A buffer as this process has mapped it.
 #[derive(Clone, Debug)]
@@ -20,14 +20,6 @@ pub(super) struct NamedBuffer {
 }
 
 impl Buffers {
-    pub(super) fn new(buffers: Vec<NamedBuffer>) -> Buffers {
-        Buffers(buffers)
-    }
-
-    pub(super) fn all(&self) -> &[NamedBuffer] {
-        &self.0
-    }
-
     /// Outputs in tensor order: address and bytes.
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
         let outputs = self.0.iter().filter(|buffer| buffer.role.is_output());

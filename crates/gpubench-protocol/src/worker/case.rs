@@ -6,13 +6,13 @@ use gpubench::catalog::{Recording, Role};
 use gpubench_contract::Method;
 use rustix::process::Pid;
 
+use super::WorkerError;
 use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
-use super::{WorkerError, replay};
 use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
@@ -123,7 +123,7 @@ impl Assignment {
                 let tensors = setup.recording.tensors.len();
                 Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
             }
-            None => Call::Sealed(replay::bind(driver, &setup.recording, &buffers, &modules)?),
+            None => Call::sealed(driver, &setup.recording, &buffers, &modules)?,
         };
         Ok(Assignment {
             method: setup.method,
@@ -183,7 +183,7 @@ fn map_buffers(
             layout,
         });
     }
-    Ok((Buffers::new(buffers), memories))
+    Ok((Buffers(buffers), memories))
 }
 
 /// Whose memory must be closed to the user's host code: the broker's, and that of `others`.

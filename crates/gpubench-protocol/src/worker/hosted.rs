@@ -7,7 +7,7 @@ use gpubench::abi::{Buffer, HostEnvironment};
 
 use super::WorkerError;
 use super::buffers::Buffers;
-use crate::cdylib::{HostedBenchmark, Library, LibraryError};
+use crate::cdylib::{AuthorError, HostedBenchmark, Library};
 use crate::wire::AuthorFailure;
 use gpubench_device::{DeviceError, Driver, HostFailure, SealedFile, Stream};
 
@@ -39,16 +39,12 @@ impl Hosted {
         buffers: &Buffers,
         tensors: usize,
     ) -> Result<Hosted, WorkerError> {
-        let set_up = SetUp {
-            order,
-            stream: driver.raw_stream(stream),
-            ordinal: driver.ordinal(),
-            buffers: addresses(buffers, tensors),
-        };
+        let (raw_stream, ordinal) = (driver.raw_stream(stream), driver.ordinal());
+        let buffers = addresses(buffers, tensors);
         let place = Place::default();
         let made = Arc::clone(&place);
         let work = Box::new(move || {
-            let benchmark = set_up.run().map_err(failure)?;
+            let benchmark = set_up(order, raw_stream, ordinal, buffers).map_err(failure)?;
             *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(benchmark);
             Ok(())
         });
@@ -72,41 +68,34 @@ impl Hosted {
     }
 }
 
-/// What the set-up takes along to the thread that it runs on. Addresses are numbers there: the memory is the device's.
-struct SetUp {
+/// Runs on the thread that the stream has host code called on. Addresses are numbers there: the memory is the device's.
+fn set_up(
     order: HostedOrder,
     stream: u64,
     ordinal: u32,
     buffers: Vec<(u64, u64)>,
-}
-
-impl SetUp {
-    fn run(self) -> Result<HostedBenchmark, LibraryError> {
-        let library = Library::load(self.order.library)?;
-        let buffers: Vec<Buffer> = self
-            .buffers
-            .iter()
-            .map(|(address, bytes)| Buffer {
-                data: *address as *mut u8,
-                len: *bytes as usize,
-            })
-            .collect();
-        let environment = HostEnvironment {
-            stream: self.stream as *mut _,
-            ordinal: self.ordinal,
-            reserved: 0,
-        };
-        // SAFETY: the buffers are mapped by the worker's driver, which lives until the process ends.
-        unsafe { library.host_open(self.order.benchmark, &self.order.request, environment, &buffers) }
-    }
+) -> Result<HostedBenchmark, AuthorError> {
+    let library = Library::load(order.library)?;
+    let buffer = |(address, bytes): (u64, u64)| Buffer {
+        data: address as *mut u8,
+        len: bytes as usize,
+    };
+    let buffers: Vec<Buffer> = buffers.into_iter().map(buffer).collect();
+    let environment = HostEnvironment {
+        stream: stream as *mut _,
+        ordinal,
+        reserved: 0,
+    };
+    // SAFETY: the buffers are mapped by the worker's driver, which lives until the process ends.
+    unsafe { library.host_open(order.benchmark, &order.request, environment, &buffers) }
 }
 
 fn addresses(buffers: &Buffers, tensors: usize) -> Vec<(u64, u64)> {
-    let tensors = buffers.all().iter().take(tensors);
+    let tensors = buffers.0.iter().take(tensors);
     tensors.map(|buffer| (buffer.address().0, buffer.layout.len)).collect()
 }
 
-fn failure(error: LibraryError) -> HostFailure {
+fn failure(error: AuthorError) -> HostFailure {
     match error.failure {
         AuthorFailure::Panicked => HostFailure::Panicked(error.message),
         _ => HostFailure::Returned(error.message),

@@ -1,7 +1,7 @@
 //! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping of the buffers. The null worker is the same program without a plan, one for
 //! all cases of a run.
 //!
-//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected outputs, no verdicts. What launches is a plan that `replay` puts on a
+//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected outputs, no verdicts. What launches is a plan that `call` puts on a
 //! stream, or, where the benchmark is `hosted`, the user's library. `process` takes the broker's orders, `setup` reads what came with one,
 //! `case` is what the worker has. `window` arms a window and finishes it; `stopwatch` is what is armed round the call and read after it.
 
@@ -11,7 +11,6 @@ mod call;
 mod case;
 mod hosted;
 mod process;
-mod replay;
 mod setup;
 mod stopwatch;
 mod window;

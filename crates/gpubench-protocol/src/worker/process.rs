@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 
 use super::case::{OpenDevice, Worker};
 use super::{ReplayError, WorkerError};
-use crate::wire::{
-    Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, WorkerReady, from_worker, to_worker,
-};
+use crate::wire::{Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
 
 /// Serves the broker at the other end of `channel` until it is gone.
 ///
@@ -34,13 +32,13 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             _ => {}
         }
         let ready = Worker::set_up(held.device(), frame, channel).and_then(|mut ready| {
-            let event_overhead_ns = ready.stopwatch_overhead()?;
-            Ok((ready, WorkerReady { event_overhead_ns }))
+            let overhead_ns = ready.stopwatch_overhead()?;
+            Ok((ready, overhead_ns))
         });
         match ready {
-            Ok((ready, report)) => {
+            Ok((ready, overhead_ns)) => {
                 held = Held::Case(Box::new(ready));
-                channel.send_record(from_worker::READY, &report)?;
+                channel.send_record(from_worker::READY, &overhead_ns)?;
             }
             Err(error) => return refuse(channel, &error),
         }

@@ -19,29 +19,23 @@ const FEW: usize = 4;
 /// The section with all cases.
 pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past: &Past<'_>) -> Element {
     let cases = positions(run).map(|(anchor, result)| {
-        let folding = folding(run, result, comparisons);
-        case(anchor, result, past, folding)
+        let fold = fold(run, result, comparisons);
+        case(anchor, result, past, fold)
     });
     markup::section("details", "Each case").children(cases)
 }
 
-/// Whether a case is seen without being asked for.
-enum Folding {
-    Open,
-    Folded,
-}
-
-/// What failed or became slower is open, and everything where there is little.
-fn folding(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Folding {
+/// The fold of a case: what failed or became slower is open, and everything where there is little.
+fn fold(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Element {
     let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let regressed = rows.any(|row| row.verdict == ChangeVerdict::Regressed && row.is_of(result));
     match run.results.len() <= FEW || regressed || result.verdict.is_failure() {
-        true => Folding::Open,
-        false => Folding::Folded,
+        true => element("details").with("open", ""),
+        false => element("details"),
     }
 }
 
-fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Folding) -> Element {
+fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, fold: Element) -> Element {
     let value = result
         .stats
         .as_ref()
@@ -53,16 +47,12 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, folding: Fo
         .child(outcome(result))
         .text(" ")
         .child(value);
-    let details = match folding {
-        Folding::Open => element("details").with("open", ""),
-        Folding::Folded => element("details"),
-    };
     // The anchor lies inside, so that a browser that follows a link to it unfolds the case.
     let body = element("div")
         .class("case-body")
         .with("id", anchor)
         .child(content(result, past));
-    details.class("case").child(summary).child(body)
+    fold.class("case").child(summary).child(body)
 }
 
 fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {

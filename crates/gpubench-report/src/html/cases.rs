@@ -8,10 +8,10 @@ use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Stats, Verdict};
 use gpubench_store::StoredRun;
 
-/// A column: its title, and the class that says how it is set and when it gives way.
 /// The title that stands for the name of the metric.
 const VALUE: &str = "value";
 
+/// A column: its title, and the class that says how it is set and when it gives way.
 const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),

@@ -1,28 +1,17 @@
 //! What every drawing needs: scales, round numbers on them, and paths.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use super::markup::{Element, Markup, element};
 use gpubench_contract::units::scale_of;
 
 /// A position in a drawing, with one decimal: a tenth of a pixel is finer than anyone sees.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct At(pub(super) f64);
-
-impl Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round();
-        match tenths.is_finite() {
-            true if tenths % 10.0 == 0.0 => write!(f, "{}", tenths / 10.0 + 0.0),
-            true => write!(f, "{:.1}", tenths / 10.0),
-            false => f.write_str("0"),
-        }
-    }
-}
-
-impl From<f64> for At {
-    fn from(position: f64) -> At {
-        At(position)
+fn position(at: f64) -> String {
+    let tenths = (at * 10.0).round();
+    match tenths.is_finite() {
+        true if tenths % 10.0 == 0.0 => format!("{}", tenths / 10.0 + 0.0),
+        true => format!("{:.1}", tenths / 10.0),
+        false => "0".to_owned(),
     }
 }
 
@@ -50,12 +39,12 @@ impl Scale {
     }
 
     /// Where a value lies.
-    pub(super) fn at(&self, value: f64) -> At {
+    pub(super) fn at(&self, value: f64) -> f64 {
         let (low, high) = self.values;
         let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
         let share = if share.is_nan() { 0.0 } else { share };
         let (from, to) = self.positions;
-        At(from + share * (to - from))
+        from + share * (to - from)
     }
 
     /// Whether a value lies on the scale.
@@ -63,49 +52,35 @@ impl Scale {
         (self.values.0..=self.values.1).contains(&value)
     }
 
-    /// At most `most` round values on the scale, at equal distances of one, two or five times a power of ten.
-    pub(super) fn ticks(&self, most: usize) -> Ticks {
+    /// The distance of at most `most` round values on the scale: one, two or five times a power of ten.
+    pub(super) fn step(&self, most: usize) -> f64 {
         let (low, high) = self.values;
         let least = (high - low) / most as f64;
         let magnitude = 10f64.powf(least.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0]
+        [1.0, 2.0, 5.0, 10.0]
             .map(|factor| factor * magnitude)
             .into_iter()
             .find(|step| *step >= least * (1.0 - 1e-9))
-            .unwrap_or(10.0 * magnitude);
+            .unwrap_or(10.0 * magnitude)
+    }
+
+    /// Where those values lie, and what they are: in one unit and with as many decimals as tell them apart. The last one names the unit.
+    pub(super) fn marks(&self, most: usize, unit: &str) -> Vec<(f64, String)> {
+        let ((low, high), step) = (self.values, self.step(most));
         let first = (low / step).ceil();
-        let values = (0..=most)
+        let values: Vec<f64> = (0..=most)
             .map(|position| (first + position as f64) * step)
             .take_while(|value| *value <= high + step * 1e-6)
             .collect();
-        Ticks { step, values }
-    }
-}
-
-/// Round values at equal distances.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ticks {
-    /// The distance.
-    pub(super) step: f64,
-    /// The values in ascending order.
-    pub(super) values: Vec<f64>,
-}
-
-impl Ticks {
-    /// The values in one unit and with as many decimals as tell them apart. The last one names the unit.
-    pub(super) fn labels(&self, unit: &str) -> Vec<String> {
-        let largest = self
-            .values
-            .iter()
-            .fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         let (worth, unit) = scale_of(largest, unit);
-        let decimals = (-(self.step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
-        let label = |value: &f64| format!("{:.decimals$}", value / worth + 0.0);
-        let mut labels: Vec<String> = self.values.iter().map(label).collect();
-        if let Some(last) = labels.last_mut() {
+        let decimals = (-(step / worth).log10().floor()).clamp(0.0, 9.0) as usize;
+        let mark = |value: &f64| (self.at(*value), format!("{:.decimals$}", value / worth + 0.0));
+        let mut marks: Vec<(f64, String)> = values.iter().map(mark).collect();
+        if let Some((_, last)) = marks.last_mut() {
             last.extend([" ", &unit]);
         }
-        labels
+        marks
     }
 }
 
@@ -127,7 +102,7 @@ impl Path {
     pub(super) fn polygon<const CORNERS: usize>(corners: [(f64, f64); CORNERS]) -> Path {
         let steps = corners.into_iter().zip(["M"].into_iter().chain(std::iter::repeat("L")));
         let path = steps.fold(Path::default(), |path, ((x, y), step)| {
-            path.then(&format!("{step}{} {}", At(x), At(y)))
+            path.then(&format!("{step}{} {}", position(x), position(y)))
         });
         path.then("Z")
     }
@@ -138,28 +113,28 @@ impl Path {
     }
 
     /// Starts at a point.
-    pub(super) fn move_to(self, x: At, y: At) -> Path {
-        self.then(&format!("M{x} {y}"))
+    pub(super) fn move_to(self, x: f64, y: f64) -> Path {
+        self.then(&format!("M{} {}", position(x), position(y)))
     }
 
     /// Draws a line to a point.
-    pub(super) fn line_to(self, x: At, y: At) -> Path {
-        self.then(&format!("L{x} {y}"))
+    pub(super) fn line_to(self, x: f64, y: f64) -> Path {
+        self.then(&format!("L{} {}", position(x), position(y)))
     }
 
     /// Draws a line to another height.
-    pub(super) fn vertical_to(self, y: At) -> Path {
-        self.then(&format!("V{y}"))
+    pub(super) fn vertical_to(self, y: f64) -> Path {
+        self.then(&format!("V{}", position(y)))
     }
 
     /// Draws a line to another place at this height.
-    pub(super) fn horizontal_to(self, x: At) -> Path {
-        self.then(&format!("H{x}"))
+    pub(super) fn horizontal_to(self, x: f64) -> Path {
+        self.then(&format!("H{}", position(x)))
     }
 
     /// A dot where the line's ends are round.
-    pub(super) fn dot(self, x: At, y: At) -> Path {
-        self.then(&format!("M{x} {y}h0"))
+    pub(super) fn dot(self, x: f64, y: f64) -> Path {
+        self.then(&format!("M{} {}h0", position(x), position(y)))
     }
 
     /// Draws a line back to where this part began.
@@ -174,69 +149,62 @@ impl Path {
 }
 
 /// A straight line.
-pub(super) fn line(
-    class: &'static str,
-    from: (impl Into<At>, impl Into<At>),
-    to: (impl Into<At>, impl Into<At>),
-) -> Element {
+pub(super) fn line(class: &'static str, from: (f64, f64), to: (f64, f64)) -> Element {
     Path::default()
-        .move_to(from.0.into(), from.1.into())
-        .line_to(to.0.into(), to.1.into())
+        .move_to(from.0, from.1)
+        .line_to(to.0, to.1)
         .drawn_as(class)
 }
 
 /// A rectangle between two positions in each direction.
-pub(super) fn rectangle(
-    class: &'static str,
-    x: (impl Into<At>, impl Into<At>),
-    y: (impl Into<At>, impl Into<At>),
-) -> Element {
-    let [left, right, top, bottom] = [x.0.into(), x.1.into(), y.0.into(), y.1.into()].map(|At(position)| position);
+pub(super) fn rectangle(class: &'static str, x: (f64, f64), y: (f64, f64)) -> Element {
     element("rect")
         .class(class)
-        .with("x", At(left.min(right)))
-        .with("y", At(top.min(bottom)))
-        .with("width", At((right - left).abs()))
-        .with("height", At((bottom - top).abs()))
+        .with("x", position(x.0.min(x.1)))
+        .with("y", position(y.0.min(y.1)))
+        .with("width", position((x.1 - x.0).abs()))
+        .with("height", position((y.1 - y.0).abs()))
+}
+
+/// A dot that says what it is.
+pub(super) fn point(x: f64, y: f64, title: impl Display) -> Element {
+    element("circle")
+        .class("point")
+        .with("cx", position(x))
+        .with("cy", position(y))
+        .with("r", "4")
+        .child(element("title").text(title))
 }
 
 /// A text at a position; its class says how it is aligned.
-pub(super) fn label(class: &'static str, x: impl Into<At>, y: impl Into<At>, text: impl Display) -> Element {
+pub(super) fn label(class: &'static str, x: f64, y: f64, text: impl Display) -> Element {
     element("text")
         .class(class)
-        .with("x", x.into())
-        .with("y", y.into())
+        .with("x", position(x))
+        .with("y", position(y))
         .text(text)
 }
 
-/// A drawing that says in words what it shows.
-pub(super) struct Drawing {
-    /// Width and height in its own units, which are pixels where there is room.
-    pub(super) size: (f64, f64),
-    /// What it is.
-    pub(super) title: String,
-    /// What it shows.
-    pub(super) description: String,
+/// A drawing of a width and a height in its own units, which are pixels where there is room, that says in words what it shows.
+pub(super) fn drawing(
+    class: &'static str,
+    (width, height): (f64, f64),
+    words: impl Display,
+    shapes: Markup,
+) -> Element {
+    element("svg")
+        .class(class)
+        .with("viewBox", format_args!("0 0 {} {}", position(width), position(height)))
+        .with("role", "img")
+        .with("aria-label", words)
+        .child(shapes)
 }
 
-impl Drawing {
-    /// The drawing with its shapes.
-    pub(super) fn of(self, class: &'static str, shapes: Markup) -> Element {
-        let (width, height) = self.size;
-        element("svg")
-            .class(class)
-            .with("viewBox", format_args!("0 0 {} {}", At(width), At(height)))
-            .with("role", "img")
-            .with("aria-label", format_args!("{}: {}", self.title, self.description))
-            .child(shapes)
-    }
-
-    /// The drawing with its shapes and what is said below it.
-    pub(super) fn figure(self, shapes: Markup, caption: impl Into<Markup>) -> Element {
-        element("figure")
-            .child(self.of("chart", shapes))
-            .child(element("figcaption").child(caption))
-    }
+/// A drawing with what is said below it.
+pub(super) fn figure(drawing: Element, caption: impl Into<Markup>) -> Element {
+    element("figure")
+        .child(drawing)
+        .child(element("figcaption").child(caption))
 }
 
 #[cfg(test)]
@@ -245,21 +213,22 @@ mod tests {
 
     use super::*;
 
-    fn ticks(low: f64, high: f64) -> Ticks {
-        Scale::new((low, high), (0.0, 100.0)).ticks(5)
+    fn marks(low: f64, high: f64) -> Vec<String> {
+        let marks = Scale::new((low, high), (0.0, 100.0)).marks(5, "ns");
+        marks.into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
     fn ticks_are_round_and_tell_each_other_apart() {
-        assert_eq!(ticks(203_870.0, 204_130.0).labels("ns"), ["203.9", "204.0", "204.1 µs"]);
-        assert_eq!(ticks(0.0, 9.0).values, [0.0, 2.0, 4.0, 6.0, 8.0]);
-        assert!(ticks(950.0, 1_050.0).labels("ns").concat().ends_with(" µs"));
+        assert_eq!(marks(203_870.0, 204_130.0), ["203.9", "204.0", "204.1 µs"]);
+        assert_eq!(marks(0.0, 9.0), ["0", "2", "4", "6", "8 ns"]);
+        assert!(marks(950.0, 1_050.0).concat().ends_with(" µs"));
     }
 
     #[test]
     fn positions_have_one_decimal_and_no_sign_of_zero() {
         assert_eq!(
-            [0.04, -0.04, 12.0, 3.25, f64::NAN].map(|at| At(at).to_string()),
+            [0.04, -0.04, 12.0, 3.25, f64::NAN].map(position),
             ["0", "0", "12", "3.3", "0"]
         );
     }
@@ -267,7 +236,7 @@ mod tests {
     #[test]
     fn values_without_an_extent_lie_in_the_middle() {
         for value in [0.0, 1.0, -5.0, 1e9] {
-            assert_eq!(Scale::new((value, value), (0.0, 100.0)).at(value), At(50.0));
+            assert_eq!(Scale::new((value, value), (0.0, 100.0)).at(value), 50.0);
         }
     }
 
@@ -275,10 +244,10 @@ mod tests {
         #[test]
         fn every_value_has_a_position_in_the_drawing(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
             let scale = Scale::new((low, high), (10.0, 90.0));
-            prop_assert!((10.0..=90.0).contains(&scale.at(value).0));
-            let ticks = scale.ticks(5);
-            prop_assert!(ticks.values.len() <= 6, "{:?}", ticks);
-            prop_assert_eq!(ticks.labels("ns").len(), ticks.values.len());
+            prop_assert!((10.0..=90.0).contains(&scale.at(value)));
+            let marks = scale.marks(5, "ns");
+            prop_assert!(marks.len() <= 6, "{:?}", marks);
+            prop_assert!(marks.iter().all(|(at, _)| (10.0..=90.0).contains(at)), "{:?}", marks);
         }
     }
 }

@@ -50,16 +50,11 @@ pub(super) fn anchor(position: usize) -> String {
     format!("comparison-{position}")
 }
 
-/// The section of the case that a row is about, where the page is of the candidate.
-fn anchor_of(run: &StoredRun, row: &ComparisonRow) -> Option<Anchor> {
-    run.results.iter().position(|result| row.is_of(result)).map(Anchor)
-}
-
-/// The name of a row, which leads to the section of its case.
+/// The name of a row, which leads to the section of its case where the page is of the candidate.
 pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
     let name = name_with_params(&row.benchmark, &row.params);
-    match anchor_of(run, row) {
-        Some(anchor) => anchor.link(name).into(),
+    match run.results.iter().position(|result| row.is_of(result)) {
+        Some(position) => Anchor(position).link(name).into(),
         None => name,
     }
 }
@@ -76,11 +71,11 @@ pub(super) fn mark(verdict: ChangeVerdict) -> Element {
 }
 
 fn counts(comparison: &ComparisonComplete) -> Element {
-    let counted = ChangeVerdict::BY_RELEVANCE.into_iter().filter_map(|verdict| {
-        let count = comparison.count(verdict);
+    let counted = ChangeVerdict::ALL.iter().filter_map(|verdict| {
+        let count = comparison.count(*verdict);
         (count > 0).then(|| {
             let count = element("b").text(count);
-            Markup::from(span("count").child(count).text(" ").child(mark(verdict))).then(text(" "))
+            Markup::from(span("count").child(count).text(" ").child(mark(*verdict))).then(text(" "))
         })
     });
     element("p").class("outcome small").children(counted)

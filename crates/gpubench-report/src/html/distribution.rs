@@ -1,6 +1,6 @@
 //! How the samples of a case are distributed: all of them, and each worker's beside it.
 
-use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
+use super::chart::{self, Path, Scale, drawing, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
 use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Metric, Stats, WorkerShare};
@@ -30,7 +30,8 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
     let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
     let workers = workers(result);
     let axis = BASE + LINE * workers.len() as f64 + 4.0;
-    let shapes = Markup::from(interval(stats, &scale, axis))
+    let [low, high] = stats.ci95.map(|bound| scale.at(bound));
+    let shapes = Markup::from(rectangle("band", (low, high), (TOP, axis)))
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(
@@ -46,26 +47,24 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
                 .collect::<Markup>(),
         )
         .then(labelled_axis(&scale, metric, axis));
-    let drawing = Drawing {
-        size: (WIDTH, axis + 18.0),
-        title: "Distribution of the samples".to_owned(),
-        description: format!(
-            "{} from {}, {} {}, middle half from {}",
-            counted(stats.n, "sample"),
-            metric.range([stats.min, stats.max]),
-            metric.name,
-            metric.quantity(stats.value),
-            metric.range([stats.q1, stats.q3])
-        ),
-    };
-    Some(drawing.figure(shapes, caption(&histogram, metric, workers.len(), result.workers.len())))
+    let words = format_args!(
+        "Distribution of the samples: {} from {}, {} {}, middle half from {}",
+        counted(stats.n, "sample"),
+        metric.range([stats.min, stats.max]),
+        metric.name,
+        metric.quantity(stats.value),
+        metric.range([stats.q1, stats.q3])
+    );
+    let drawing = drawing("chart", (WIDTH, axis + 18.0), words, shapes);
+    let caption = caption(&histogram, metric, workers.len(), result.workers.len());
+    Some(chart::figure(drawing, caption))
 }
 
 /// All samples in a few pixels, for a row of a table.
 pub(super) fn strip(samples: &[f64]) -> Option<Element> {
     let histogram = Histogram::of(samples)?;
     let scale = Scale::new((0.0, histogram.counts.len() as f64), (0.0, 72.0));
-    let bars = Path::default().move_to(At(0.0), At(16.0));
+    let bars = Path::default().move_to(0.0, 16.0);
     let bars = columns(bars, &histogram, (16.0, 1.0), |edge| scale.at(edge as f64))
         .close()
         .drawn_as("mass");
@@ -79,42 +78,37 @@ pub(super) fn strip(samples: &[f64]) -> Option<Element> {
 }
 
 fn bars(histogram: &Histogram, scale: &Scale) -> Path {
-    let width = (histogram.high - histogram.low) / histogram.counts.len() as f64;
+    let (low, high) = (scale.at(histogram.low), scale.at(histogram.high));
     // Equal samples have no width of their own: they fill a part of the scale round them.
-    let (from, to) = (scale.at(histogram.low).0, scale.at(histogram.high).0);
-    let place = |edge: usize| match width > 0.0 {
-        true => At(from + (to - from) * edge as f64 / histogram.counts.len() as f64),
-        false => At(from - 12.0 + 24.0 * edge as f64 / histogram.counts.len() as f64),
+    let (from, to) = match histogram.high > histogram.low {
+        true => (low, high),
+        false => (low - 12.0, low + 12.0),
     };
-    let path = Path::default().move_to(place(0), At(BASE));
+    let place = |edge: usize| from + (to - from) * edge as f64 / histogram.counts.len() as f64;
+    let path = Path::default().move_to(place(0), BASE);
     columns(path, histogram, (BASE, TOP), place).close()
 }
 
 /// The outline of the bars, between the heights of none and of most.
-fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: impl Fn(usize) -> At) -> Path {
+fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: impl Fn(usize) -> f64) -> Path {
     let largest = histogram.counts.iter().copied().max().unwrap_or(1).max(1) as f64;
-    let height = |count: u64| At(none - (none - most) * count as f64 / largest);
+    let height = |count: u64| none - (none - most) * count as f64 / largest;
     let drawn = histogram.counts.iter().enumerate().fold(path, |path, (bin, count)| {
         path.vertical_to(height(*count)).horizontal_to(place(bin + 1))
     });
-    drawn.vertical_to(At(none))
+    drawn.vertical_to(none)
 }
 
 /// The share of samples at or below each value.
 fn share_below(sorted: &[f64], scale: &Scale) -> Path {
-    let height = |share: f64| At(BASE - (BASE - TOP) * share);
+    let height = |share: f64| BASE - (BASE - TOP) * share;
     let steps = sorted.len().min(STEPS);
-    (1..=steps).fold(Path::default().move_to(scale.at(sorted[0]), At(BASE)), |path, step| {
+    (1..=steps).fold(Path::default().move_to(scale.at(sorted[0]), BASE), |path, step| {
         let reached = (step * sorted.len()).div_ceil(steps);
         let share = reached as f64 / sorted.len() as f64;
         path.horizontal_to(scale.at(sorted[reached - 1]))
             .vertical_to(height(share))
     })
-}
-
-fn interval(stats: &Stats, scale: &Scale, axis: f64) -> Element {
-    let [low, high] = stats.ci95;
-    rectangle("band", (scale.at(low), scale.at(high)), (TOP, axis))
 }
 
 /// Each worker that has samples, with them, where several took part.
@@ -145,20 +139,14 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
 
 /// The scale in figures, below a drawing.
 fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
-    let ticks = scale.ticks(5);
-    let marks = ticks
-        .values
-        .iter()
-        .zip(ticks.labels(&metric.unit))
-        .map(|(value, text)| {
-            let x = scale.at(*value);
-            let class = match x.0 {
-                x if x < LEFT + 16.0 => "t",
-                x if x > RIGHT - 22.0 => "t end",
-                _ => "t middle",
-            };
-            Markup::from(line("axis", (x, y), (x, y + 3.0))).then(label(class, x, At(y + 14.0), text))
-        });
+    let marks = scale.marks(5, &metric.unit).into_iter().map(|(x, text)| {
+        let class = match x {
+            x if x < LEFT + 16.0 => "t",
+            x if x > RIGHT - 22.0 => "t end",
+            _ => "t middle",
+        };
+        Markup::from(line("axis", (x, y), (x, y + 3.0))).then(label(class, x, y + 14.0, text))
+    });
     Markup::from(line("axis", (LEFT, y), (RIGHT, y))).then(marks.collect::<Markup>())
 }
 

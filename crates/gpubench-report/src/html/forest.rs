@@ -1,6 +1,6 @@
 //! The forest plot of a comparison: one line a case, all on one scale of ratios.
 
-use super::chart::{At, Drawing, Path, Scale, label, line, rectangle};
+use super::chart::{Path, Scale, drawing, label, line, rectangle};
 use super::markup::{Element, Markup};
 use crate::wording::{interval, lower_and_higher, metric_of};
 use gpubench_contract::units::change;
@@ -52,7 +52,7 @@ impl Forest {
         }
     }
 
-    fn at(&self, ratio: f64) -> At {
+    fn at(&self, ratio: f64) -> f64 {
         self.scale.at(ratio.ln())
     }
 
@@ -62,25 +62,16 @@ impl Forest {
         let labels = marks.map(|ratio| label("t middle", self.at(ratio), 12.0, named(ratio)));
         let ticks = marks.map(|ratio| line("axis", (self.at(ratio), 16.0), (self.at(ratio), HEIGHT)));
         let shapes: Markup = labels.into_iter().chain(ticks).collect();
-        let drawing = Drawing {
-            size: (WIDTH, HEIGHT),
-            title: "Scale of ratios".to_owned(),
-            description: format!(
-                "{} to the left, {} to the right, {} to {}",
-                self.words[0],
-                self.words[1],
-                named(marks[0]),
-                named(marks[2])
-            ),
-        };
-        drawing.of("forest", shapes)
+        let ([lower, higher], [least, _, most]) = (self.words, marks.map(named));
+        let words = format_args!("Scale of ratios: {lower} to the left, {higher} to the right, {least} to {most}");
+        drawing("forest", (WIDTH, HEIGHT), words, shapes)
     }
 
     /// Round ratios on both sides of the same time.
     fn marks(&self) -> [f64; 3] {
         // Well inside the drawing, which must not cut their labels off.
         let inside = (0.8 * self.reach).exp() - 1.0;
-        let step = Scale::new((0.0, inside), (0.0, 1.0)).ticks(2).step;
+        let step = Scale::new((0.0, inside), (0.0, 1.0)).step(2);
         match step < 0.5 {
             true => [1.0 - step, 1.0, 1.0 + step],
             false => [0.5, 1.0, 2.0],
@@ -89,7 +80,7 @@ impl Forest {
 
     /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form depends on the verdict.
     pub(super) fn line(&self, figures: &Change, verdict: ChangeVerdict) -> Element {
-        let middle = At(HEIGHT / 2.0);
+        let middle = HEIGHT / 2.0;
         let [low, high] = figures.interval;
         let band = (
             self.at(1.0 / (1.0 + figures.threshold)),
@@ -107,12 +98,9 @@ impl Forest {
             .then(self.arrow(low, class))
             .then(self.arrow(high, class))
             .then(mark(self.at(figures.ratio), middle, verdict).drawn_as(class));
-        let drawing = Drawing {
-            size: (WIDTH, HEIGHT),
-            title: "Ratio".to_owned(),
-            description: format!("{}, interval {}", change(figures.ratio), interval(figures.interval)),
-        };
-        drawing.of("forest", shapes)
+        let (ratio, interval) = (change(figures.ratio), interval(figures.interval));
+        let words = format_args!("Ratio: {ratio}, interval {interval}");
+        drawing("forest", (WIDTH, HEIGHT), words, shapes)
     }
 
     /// An arrow where a bound lies beyond the scale.
@@ -130,8 +118,7 @@ impl Forest {
 }
 
 /// Up for slower, down for faster, a diamond for neither.
-fn mark(x: At, y: At, verdict: ChangeVerdict) -> Path {
-    let (At(x), At(y)) = (x, y);
+fn mark(x: f64, y: f64, verdict: ChangeVerdict) -> Path {
     match verdict {
         ChangeVerdict::Regressed => Path::polygon([(x - 5.0, y + 4.0), (x, y - 5.0), (x + 5.0, y + 4.0)]),
         ChangeVerdict::Improved => Path::polygon([(x - 5.0, y - 4.0), (x, y + 5.0), (x + 5.0, y - 4.0)]),

@@ -1,8 +1,8 @@
 //! Why the times of a case can be believed, and how far.
 
-use super::chart::{At, Drawing, Scale, label, line, rectangle};
+use super::chart::{Scale, drawing, figure, label, line, rectangle};
 use super::facts::Facts;
-use super::markup::{Element, Markup, element, text};
+use super::markup::{Element, Markup, text};
 use super::names::grade;
 use gpubench_contract::units::{counted, time};
 use gpubench_contract::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
@@ -83,19 +83,16 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         false => ("bar-good", "within what can be explained"),
     };
     let shapes = Markup::from(rectangle("band", (scale.at(-bound), scale.at(bound)), (4.0, 18.0)))
-        .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (At(8.0), At(14.0))))
+        .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (8.0, 14.0)))
         .then(line("axis", (scale.at(0.0), 2.0), (scale.at(0.0), 20.0)))
         .then(label("t middle", scale.at(0.0), 31.0, "0"))
         .then(label("t middle", scale.at(bound), 31.0, signed(bound)));
-    let drawing = Drawing {
-        size: (WIDTH, HEIGHT),
-        title: "Time beyond the claims".to_owned(),
-        description: format!("{} of at most {}, {within}", time(excess), time(bound)),
-    };
-    Some(
-        element("figure")
-            .class("bullet")
-            .child(drawing.of("bullet", shapes))
-            .child(element("figcaption").text(format_args!("Time beyond the claims: {within}."))),
-    )
+    let words = format_args!(
+        "Time beyond the claims: {} of at most {}, {within}",
+        time(excess),
+        time(bound)
+    );
+    let drawing = drawing("bullet", (WIDTH, HEIGHT), words, shapes);
+    let caption = text(format_args!("Time beyond the claims: {within}."));
+    Some(figure(drawing, caption).class("bullet"))
 }

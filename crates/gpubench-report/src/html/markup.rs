@@ -3,8 +3,8 @@
 
 use std::fmt::Display;
 
-use super::text::readable;
 use gpubench_contract::units::counted;
+use gpubench_diagnostic::printable;
 
 /// A piece of the page.
 #[derive(Clone, Debug, Default)]
@@ -179,6 +179,20 @@ fn closes_itself(name: &str) -> bool {
     matches!(name, "meta" | "wbr" | "br" | "path" | "rect" | "line" | "circle")
 }
 
+/// Characters of one text that are shown; the rest is counted.
+const LONGEST: usize = 8_000;
+
+/// A text of strangers, made harmless to read: as [`printable`] has it, cut where it is longer than anybody reads.
+fn readable(text: &impl Display) -> String {
+    let text = text.to_string();
+    let mut letters = text.chars();
+    let kept: String = letters.by_ref().take(LONGEST).collect();
+    match letters.count() {
+        0 => printable(&kept),
+        more => format!("{}… ({more} more characters)", printable(&kept)),
+    }
+}
+
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -218,6 +232,12 @@ mod tests {
     fn an_element_without_content_is_closed_as_html_wants_it() {
         assert_eq!(html(element("td")), "<td></td>");
         assert_eq!(html(element("wbr")), "<wbr/>");
+    }
+
+    #[test]
+    fn a_text_without_an_end_is_cut_and_what_is_missing_counted() {
+        let shown = readable(&"é".repeat(LONGEST + 5));
+        assert!(shown.ends_with("é… (5 more characters)"), "{shown}");
     }
 
     proptest! {

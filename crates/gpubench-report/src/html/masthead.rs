@@ -21,6 +21,13 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
         .child(span("name").text(packages(run)))
         .text(" on ")
         .child(span("said").text(&run.run.device.name));
+    let notice = run
+        .run
+        .device
+        .kind
+        .words()
+        .advisory
+        .map(|notice| note("p").text(notice));
     element("header")
         .child(
             element("p")
@@ -29,7 +36,7 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
         )
         .child(heading)
         .child(outcome(run))
-        .child(notice(&run.run.device))
+        .child(notice)
         .child(facts(run).list())
 }
 
@@ -59,7 +66,10 @@ fn outcome(run: &StoredRun) -> Element {
         )
         .then(text(" "))
     });
-    let ending = run.finished.as_ref().map_or_else(never_finished, ending);
+    let ending = match &run.finished {
+        Some(finished) => ending(finished),
+        None => span("doubtful").text("The run never came to its end.").into(),
+    };
     element("p").class("outcome").children(counts).child(ending)
 }
 
@@ -76,15 +86,6 @@ fn ending(finished: &RunFinished) -> Markup {
         RunEnd::Interrupted => format!("in {wall}, interrupted"),
     };
     Markup::from(not_run).then(span("quiet").text(how))
-}
-
-fn never_finished() -> Markup {
-    span("doubtful").text("The run never came to its end.").into()
-}
-
-fn notice(device: &Device) -> Option<Element> {
-    let notice = device.kind.words().advisory?;
-    Some(note("p").text(notice))
 }
 
 fn facts(run: &StoredRun) -> Facts {

@@ -23,7 +23,6 @@ mod roofline;
 mod roofline_chart;
 mod sequence;
 mod surroundings;
-mod text;
 mod trend;
 
 #[cfg(test)]

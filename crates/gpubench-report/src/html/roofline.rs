@@ -5,7 +5,7 @@ use super::attention::positions;
 use super::cases::scrolled;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, row_heading, text};
 use super::names::{Anchor, case_name};
-use super::roofline_chart::{Shape, chart};
+use super::roofline_chart::{NARROW, WIDE, chart};
 use crate::wording::three_digits;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Verdict};
@@ -46,8 +46,6 @@ impl Roof {
 /// A case with both kinds of work declared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point<'a> {
-    /// Its number in drawing and table, from 1.
-    pub(super) number: usize,
     /// The case.
     pub(super) result: &'a BenchmarkComplete,
     anchor: Anchor,
@@ -73,7 +71,7 @@ pub(super) struct Roofline<'a> {
     pub(super) bandwidth: Roof,
     /// Floating-point operations per second.
     pub(super) compute: Roof,
-    /// The cases that can be drawn.
+    /// The cases that can be drawn, numbered in drawing and table from 1.
     pub(super) points: Vec<Point<'a>>,
 }
 
@@ -82,11 +80,6 @@ impl<'a> Roofline<'a> {
     fn of(run: &'a StoredRun) -> Option<Roofline<'a>> {
         let points: Vec<Point<'_>> = positions(run)
             .filter_map(|(anchor, result)| point(anchor, result))
-            .enumerate()
-            .map(|(position, point)| Point {
-                number: position + 1,
-                ..point
-            })
             .collect();
         let passed = || {
             run.results
@@ -142,7 +135,6 @@ fn point(anchor: Anchor, result: &BenchmarkComplete) -> Option<Point<'_>> {
             .iter()
             .all(|value| value.is_finite() && *value > 0.0);
     is_drawn.then_some(Point {
-        number: 0,
         result,
         anchor,
         intensity,
@@ -183,8 +175,8 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
     );
     let figure = element("figure")
         .class("roofline")
-        .child(chart(roofline, Shape::Wide))
-        .child(chart(roofline, Shape::Narrow))
+        .child(chart(roofline, WIDE))
+        .child(chart(roofline, NARROW))
         .child(element("figcaption").text(caption));
     let points = counted(roofline.points.len(), "case");
     let points = folded(format_args!("The points in figures: {points}")).child(table(roofline));
@@ -200,7 +192,7 @@ fn table(roofline: &Roofline<'_>) -> Element {
         ("of the roof", "number"),
         ("below", ""),
     ];
-    let rows = roofline.points.iter().map(|point| {
+    let rows = (1..).zip(&roofline.points).map(|(number, point)| {
         let roof = roofline.lowest_roof(point.intensity);
         let figures = [
             (three_digits(point.intensity), "number"),
@@ -208,7 +200,7 @@ fn table(roofline: &Roofline<'_>) -> Element {
             (percent(point.rate / roof.rate), "number"),
         ];
         element("tr")
-            .child(cell("number").text(point.number))
+            .child(cell("number").text(number))
             .child(row_heading(point.anchor.link(case_name(point.result))))
             .children(figures.map(|(figure, class)| cell(class).text(figure)))
             .child(element("td").text(roof.name))

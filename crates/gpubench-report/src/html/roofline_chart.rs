@@ -1,34 +1,18 @@
 //! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a telephone.
 
-use super::chart::{At, Drawing, Scale, extent, label, line};
-use super::markup::{Element, Markup, element};
+use super::chart::{Scale, drawing, extent, label, line, point};
+use super::markup::{Element, Markup};
 use super::roofline::{Point, Roof, Roofline};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 
-/// Which shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// For pages that are wide.
-    Wide,
-    /// For telephones.
-    Narrow,
-}
+/// A shape: the class that says which pages it is for, and its size.
+pub(super) type Shape = (&'static str, (f64, f64));
 
-impl Shape {
-    fn class(self) -> &'static str {
-        match self {
-            Shape::Wide => "chart only-wide",
-            Shape::Narrow => "chart only-narrow",
-        }
-    }
+/// For pages that are wide.
+pub(super) const WIDE: Shape = ("chart only-wide", (760.0, 400.0));
 
-    fn size(self) -> (f64, f64) {
-        match self {
-            Shape::Wide => (760.0, 400.0),
-            Shape::Narrow => (340.0, 320.0),
-        }
-    }
-}
+/// For telephones.
+pub(super) const NARROW: Shape = ("chart only-narrow", (340.0, 320.0));
 
 const LEFT: f64 = 44.0;
 const TOP: f64 = 20.0;
@@ -67,35 +51,32 @@ impl Axes {
         }
     }
 
-    fn at(&self, intensity: f64, rate: f64) -> (At, At) {
+    fn at(&self, intensity: f64, rate: f64) -> (f64, f64) {
         (self.intensity.at(intensity.log10()), self.rate.at(rate.log10()))
     }
 }
 
 /// The drawing.
-pub(super) fn chart(roofline: &Roofline<'_>, shape: Shape) -> Element {
-    let axes = Axes::of(roofline, shape.size());
+pub(super) fn chart(roofline: &Roofline<'_>, (class, size): Shape) -> Element {
+    let axes = Axes::of(roofline, size);
     let shapes = grid(&axes)
         .then(roofs(roofline, &axes))
         .then(points(roofline, &axes))
-        .then(names_of_axes(&axes));
+        .then(label("t end", axes.right, axes.base + 30.0, "FLOP per byte →"))
+        .then(label("t", 2.0, 10.0, "FLOP/s ↑"));
     let best = roofline
         .points
         .iter()
         .map(|point| point.rate / roofline.lowest_roof(point.intensity).rate)
         .fold(0.0, f64::max);
-    let drawing = Drawing {
-        size: shape.size(),
-        title: "Roofline".to_owned(),
-        description: format!(
-            "{} below a bandwidth of {} and a compute rate of {}; the nearest reaches {} of its roof",
-            counted(roofline.points.len(), "case"),
-            byte_rate(roofline.bandwidth.rate()),
-            flop_rate(roofline.compute.rate()),
-            percent(best)
-        ),
-    };
-    drawing.of(shape.class(), shapes)
+    let words = format_args!(
+        "Roofline: {} below a bandwidth of {} and a compute rate of {}; the nearest reaches {} of its roof",
+        counted(roofline.points.len(), "case"),
+        byte_rate(roofline.bandwidth.rate()),
+        flop_rate(roofline.compute.rate()),
+        percent(best)
+    );
+    drawing(class, size, words, shapes)
 }
 
 /// Lines at round values.
@@ -107,7 +88,7 @@ fn grid(axes: &Axes) -> Markup {
     });
     let level = marks(&axes.rate).into_iter().map(|mark| {
         let y = axes.rate.at(mark.log10());
-        let shown = label("t end", LEFT - 5.0, y.0 + 4.0, mark.prefixed());
+        let shown = label("t end", LEFT - 5.0, y + 4.0, mark.prefixed());
         Markup::from(line("grid", (LEFT, y), (axes.right, y))).then(shown)
     });
     upright.chain(level).collect()
@@ -166,9 +147,9 @@ fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let corner = axes.at(roofline.ridge(), roofline.compute.rate());
     let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
     Markup::from(line(style(roofline.bandwidth), start, corner))
-        .then(line(style(roofline.compute), corner, (At(axes.right), corner.1)))
+        .then(line(style(roofline.compute), corner, (axes.right, corner.1)))
         .then(label("t", LEFT + 6.0, TOP + 10.0, "bandwidth"))
-        .then(label("t end", axes.right, corner.1.0 - 6.0, "compute"))
+        .then(label("t end", axes.right, corner.1 - 6.0, "compute"))
 }
 
 fn style(roof: Roof) -> &'static str {
@@ -180,37 +161,30 @@ fn style(roof: Roof) -> &'static str {
 
 fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let mut numbers = Numbers::beside_the_names(roofline, axes);
-    let places: Vec<(At, At)> = roofline
+    let places: Vec<(f64, f64)> = roofline
         .points
         .iter()
         .map(|point| axes.at(point.intensity, point.rate))
         .collect();
     numbers
         .taken
-        .extend(places.iter().map(|(x, y)| (x.0 - 4.0, y.0 - 4.0, x.0 + 4.0, y.0 + 4.0)));
-    let drawn = roofline.points.iter().zip(&places).map(|(point, place)| {
-        let number = numbers
-            .beside(*place)
-            .map(|(x, y)| label("t middle number", x, y, point.number));
-        Markup::from(dot(point, *place)).then(number)
-    });
+        .extend(places.iter().map(|(x, y)| (x - 4.0, y - 4.0, x + 4.0, y + 4.0)));
+    let drawn = (1..)
+        .zip(&roofline.points)
+        .zip(&places)
+        .map(|((number, point), place)| {
+            let shown = numbers
+                .beside(*place)
+                .map(|(x, y)| label("t middle number", x, y, number));
+            Markup::from(dot(number, point, *place)).then(shown)
+        });
     drawn.collect()
 }
 
-fn dot(point: &Point<'_>, (x, y): (At, At)) -> Element {
-    let name = format!("{} {}", point.result.benchmark, point.result.params);
-    let title = element("title").text(format_args!(
-        "{}: {}, {}",
-        point.number,
-        name.trim_end(),
-        flop_rate(point.rate)
-    ));
-    element("circle")
-        .class("point")
-        .with("cx", x)
-        .with("cy", y)
-        .with("r", "4")
-        .child(title)
+fn dot(number: usize, of: &Point<'_>, (x, y): (f64, f64)) -> Element {
+    let name = format!("{} {}", of.result.benchmark, of.result.params);
+    let title = format!("{number}: {}, {}", name.trim_end(), flop_rate(of.rate));
+    point(x, y, title)
 }
 
 /// Where numbers stand, so that none covers another; the table has those for which there is no room.
@@ -221,7 +195,7 @@ struct Numbers {
 impl Numbers {
     /// The names of the roofs are there already.
     fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
-        let (_, At(compute)) = axes.at(roofline.ridge(), roofline.compute.rate());
+        let (_, compute) = axes.at(roofline.ridge(), roofline.compute.rate());
         Numbers {
             taken: vec![
                 (LEFT, TOP, LEFT + 64.0, TOP + 14.0),
@@ -230,7 +204,7 @@ impl Numbers {
         }
     }
 
-    fn beside(&mut self, (At(x), At(y)): (At, At)) -> Option<(At, At)> {
+    fn beside(&mut self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let around = [
             (12.0, 4.0),
             (-12.0, 4.0),
@@ -252,19 +226,10 @@ impl Numbers {
                     .all(|other| room.2 < other.0 || other.2 < room.0 || room.3 < other.1 || other.3 < room.1);
                 is_free.then(|| {
                     self.taken.push(room);
-                    (At(x), At(y))
+                    (x, y)
                 })
             })
     }
-}
-
-fn names_of_axes(axes: &Axes) -> Markup {
-    Markup::from(label("t end", axes.right, axes.base + 30.0, "FLOP per byte →")).then(label(
-        "t",
-        2.0,
-        10.0,
-        "FLOP/s ↑",
-    ))
 }
 
 #[cfg(test)]

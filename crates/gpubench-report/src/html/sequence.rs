@@ -1,6 +1,6 @@
 //! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
 
-use super::chart::{At, Drawing, Path, Scale, extent, label, line};
+use super::chart::{self, Path, Scale, drawing, extent, label, line};
 use super::markup::{Element, Markup, text};
 use gpubench_contract::{BenchmarkComplete, Metric, SampleFlagKind};
 use gpubench_stats::Histogram;
@@ -35,30 +35,21 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
         .then(line("axis", (LEFT, BASE + 4.0), (RIGHT, BASE + 4.0)))
         .then(label("t", LEFT, HEIGHT - 4.0, "first"))
         .then(label("t end", RIGHT, HEIGHT - 4.0, last));
-    let drawing = Drawing {
-        size: (WIDTH, HEIGHT),
-        title: "Samples in the order taken".to_owned(),
-        description: format!(
-            "first {}, last {}",
-            result.metric.quantity(samples[0]),
-            result.metric.quantity(samples[samples.len() - 1])
-        ),
-    };
-    Some(drawing.figure(shapes, caption(result)))
+    let words = format_args!(
+        "Samples in the order taken: first {}, last {}",
+        result.metric.quantity(samples[0]),
+        result.metric.quantity(samples[samples.len() - 1])
+    );
+    let drawing = drawing("chart", (WIDTH, HEIGHT), words, shapes);
+    Some(chart::figure(drawing, caption(result)))
 }
 
 /// Round times at the left, with a line through the drawing at each.
 fn values(y: &Scale, metric: &Metric) -> Markup {
-    let ticks = y.ticks(3);
-    let lines = ticks
-        .values
-        .iter()
-        .zip(ticks.labels(&metric.unit))
-        .map(|(value, text)| {
-            let At(height) = y.at(*value);
-            let named = label("t end", LEFT - 6.0, height + 4.0, text);
-            Markup::from(line("grid", (LEFT, height), (RIGHT, height))).then(named)
-        });
+    let lines = y.marks(3, &metric.unit).into_iter().map(|(height, text)| {
+        let named = label("t end", LEFT - 6.0, height + 4.0, text);
+        Markup::from(line("grid", (LEFT, height), (RIGHT, height))).then(named)
+    });
     lines.collect()
 }
 
@@ -101,11 +92,11 @@ fn flags(result: &BenchmarkComplete, x: &Scale, y: &Scale) -> Path {
         Some((sample, result.samples.get(sample)?))
     });
     flagged.fold(Path::default(), |path, (sample, value)| {
-        let (At(x), At(y)) = (x.at(sample as f64), y.at(*value));
-        path.move_to(At(x - 3.0), At(y - 3.0))
-            .line_to(At(x + 3.0), At(y + 3.0))
-            .move_to(At(x - 3.0), At(y + 3.0))
-            .line_to(At(x + 3.0), At(y - 3.0))
+        let (x, y) = (x.at(sample as f64), y.at(*value));
+        path.move_to(x - 3.0, y - 3.0)
+            .line_to(x + 3.0, y + 3.0)
+            .move_to(x - 3.0, y + 3.0)
+            .line_to(x + 3.0, y - 3.0)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::chart::{Drawing, Path, Scale, extent, label, line};
+use super::chart::{self, Path, Scale, drawing, extent, label, line};
 use super::markup::{Element, Markup, element, folded, text};
 use super::names::{moment, revision};
 use crate::wording::capitalized;
@@ -99,16 +99,13 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         .then(label("t", LEFT, 11.0, at_most))
         .then(label("t", LEFT, HEIGHT - 4.0, at_least))
         .then(label("t end", RIGHT, HEIGHT - 4.0, "this run"));
-    let drawing = Drawing {
-        size: (WIDTH, HEIGHT),
-        title: "Earlier runs and this one".to_owned(),
-        description: format!(
-            "{}, the last {}, now {}",
-            counted(past.len(), "earlier run"),
-            metric.quantity(last.case.value),
-            metric.quantity(now.value)
-        ),
-    };
+    let words = format_args!(
+        "Earlier runs and this one: {}, the last {}, now {}",
+        counted(past.len(), "earlier run"),
+        metric.quantity(last.case.value),
+        metric.quantity(now.value)
+    );
+    let drawing = drawing("chart", (WIDTH, HEIGHT), words, shapes);
     let named = past.iter().rev().take(NAMED).map(entry);
     let caption = text(format_args!(
         "{} with its 95 % interval in {} and this one.",
@@ -116,7 +113,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         counted(past.len(), "earlier run")
     ));
     let last_ones = folded("The last ones").child(element("ul").children(named));
-    Some(drawing.figure(shapes, caption.then(last_ones)))
+    Some(chart::figure(drawing, caption.then(last_ones)))
 }
 
 fn entry(run: &&PastResult<'_>) -> Element {

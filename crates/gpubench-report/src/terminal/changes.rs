@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording::{change_sign, interval, level};
 use gpubench_contract::units::{change, percent};
@@ -12,7 +12,7 @@ use gpubench_diagnostic::printable_line;
 
 /// What a column after the name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Figure {
+pub(super) enum Figure {
     Verdict,
     Baseline,
     Candidate,
@@ -25,12 +25,12 @@ use Figure::*;
 
 /// All columns, in order.
 const ALL: [Column<Figure>; 6] = [
-    Column::left(Verdict, 14, "verdict"),
-    Column::right(Baseline, 8, "baseline"),
-    Column::right(Candidate, 9, "candidate"),
-    Column::right(Change, 7, "change"),
-    Column::right(Interval, 18, "interval"),
-    Column::right(Threshold, 9, "threshold"),
+    Column::new(Left, Verdict, 14, "verdict"),
+    Column::new(Right, Baseline, 8, "baseline"),
+    Column::new(Right, Candidate, 9, "candidate"),
+    Column::new(Right, Change, 7, "change"),
+    Column::new(Right, Interval, 18, "interval"),
+    Column::new(Right, Threshold, 9, "threshold"),
 ];
 
 /// Which columns give way, from the widest line to the narrowest. Verdict and change always stay.
@@ -47,58 +47,32 @@ const DROPPED: [&[Figure]; 7] = [
 /// After a threshold that comes from the history.
 pub(super) const FROM_HISTORY: &str = "*";
 
-/// Which columns are shown, and how wide names are.
-#[derive(Clone, Debug)]
-pub(super) struct Columns {
-    table: Table<Figure>,
-    styling: Styling,
+/// Columns for some rows and a line of `line` columns, of which the longest name may take two fifths.
+pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Table<Figure> {
+    let names = rows.iter().map(|row| width(&name_of(row)));
+    let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
+    let mut columns = ALL.to_vec();
+    if let (Some(confidence), Some(column)) = (confidence, columns.iter_mut().find(|column| column.key == Interval)) {
+        column.title = format!("{} interval", level(confidence)).into();
+    }
+    Table::new(columns, names, line * 2 / 5, styling).fit(line, DROPPED)
 }
 
-impl Columns {
-    /// Columns for some rows and a line of `line` columns, of which the longest name may take two fifths.
-    pub(super) fn fit(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Columns {
-        let names = rows.iter().map(|row| width(&name_of(row)));
-        let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
-        let columns = ALL.map(|column| match (column.key, confidence) {
-            (Interval, Some(confidence)) => column.titled(format!("{} interval", level(confidence))),
-            _ => column,
-        });
-        Columns {
-            table: Table::new(columns.to_vec(), names, line * 2 / 5, styling).fit(line, DROPPED),
-            styling,
-        }
-    }
-
-    /// Whether thresholds are shown.
-    pub(super) fn show_thresholds(&self) -> bool {
-        self.table.shows(Threshold)
-    }
-
-    /// The line above the rows.
-    pub(super) fn titles(&self) -> String {
-        self.table.row("", "", &self.table.titles())
-    }
-
-    /// A row, on two lines where its name is too long.
-    pub(super) fn row(&self, row: &ComparisonRow) -> String {
-        let figures = if row.has_failed() {
-            // It has no figures, and how it fails needs their room.
-            let (failed, style) = failed(row);
-            " ".repeat(GAP) + &self.styling.paint(style, &failed)
-        } else {
-            self.table.cells(|column| column.key.cell(row))
-        };
-        let line = self.table.row(&name_of(row), "", &figures);
-        match row.baseline_name() {
-            Some(other) => {
-                line + &self
-                    .styling
-                    .paint(FAINT, &format!("  against {}", printable_line(other)))
-                    + "\n"
-            }
-            None => line,
-        }
-    }
+/// A row, on two lines where its name is too long.
+pub(super) fn row_of(row: &ComparisonRow, table: &Table<Figure>) -> String {
+    let figures = if row.has_failed() {
+        // It has no figures, and how it fails needs their room.
+        let (failed, style) = failed(row);
+        " ".repeat(GAP) + &table.styling.paint(style, &failed)
+    } else {
+        table.cells(|column| column.key.cell(row))
+    };
+    let line = table.row(&name_of(row), "", &figures);
+    let against = row.baseline_name().map(|other| {
+        let against = format!("  against {}", printable_line(other));
+        table.styling.paint(FAINT, &against) + "\n"
+    });
+    line + &against.unwrap_or_default()
 }
 
 impl Figure {

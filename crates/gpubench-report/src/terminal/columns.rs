@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, NONE, Table, aligned};
+use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
 use super::text::{in_one_line, width};
 use crate::wording;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
@@ -28,88 +28,64 @@ use Figure::*;
 
 /// All columns, in order.
 const ALL: [Column<Figure>; 9] = [
-    Column::left(Verdict, 7, "verdict"),
-    Column::right(Value, 8, "time"),
-    Column::right(Interval, 7, "± 95%"),
-    Column::right(Cv, 6, "cv"),
-    Column::right(Samples, 4, "n"),
-    Column::right(Bytes, 10, "bandwidth"),
-    Column::right(OfPeak, 7, "of peak"),
-    Column::right(Flops, 13, "compute"),
-    Column::left(Grade, 9, "grade"),
+    Column::new(Left, Verdict, 7, "verdict"),
+    Column::new(Right, Value, 8, "time"),
+    Column::new(Right, Interval, 7, "± 95%"),
+    Column::new(Right, Cv, 6, "cv"),
+    Column::new(Right, Samples, 4, "n"),
+    Column::new(Right, Bytes, 10, "bandwidth"),
+    Column::new(Right, OfPeak, 7, "of peak"),
+    Column::new(Right, Flops, 13, "compute"),
+    Column::new(Left, Grade, 9, "grade"),
 ];
 
 /// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
 /// as long as there is room.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
-/// Whether the device's peak bandwidth is known, and bandwidths can be shown as shares of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Peak {
-    /// It is.
-    Known,
-    /// It is not, as on the CPU device.
-    Unknown,
-}
-
-/// Which columns are shown, and how wide names are.
-#[derive(Clone, Debug)]
-pub(super) struct Columns {
-    /// The names and their figures.
-    pub table: Table<Figure>,
-    /// Columns of a whole line.
-    pub line: usize,
+/// Those columns that are `wanted`, for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+pub(super) fn table_for(
+    line: usize,
+    names: impl IntoIterator<Item = usize>,
+    wanted: impl Fn(Figure) -> bool,
     styling: Styling,
+) -> Table<Figure> {
+    let columns = ALL.into_iter().filter(|column| wanted(column.key)).collect();
+    let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
+    Table::new(columns, names, line / 2, styling).fit(line, dropped)
 }
 
-impl Columns {
-    /// Columns for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
-    pub(super) fn fit(line: usize, names: impl IntoIterator<Item = usize>, peak: Peak, styling: Styling) -> Columns {
-        let mut columns = ALL.to_vec();
-        if peak == Peak::Unknown {
-            columns.retain(|column| column.key != OfPeak);
-        }
-        let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
-        Columns {
-            table: Table::new(columns, names, line / 2, styling).fit(line, dropped),
-            line,
-            styling,
-        }
-    }
-
-    /// Without figures.
-    pub(super) fn verdict_only(self) -> Columns {
-        Columns {
-            table: self.table.only(Verdict),
-            ..self
-        }
-    }
-
-    /// The titles, to stand after a package's name.
-    pub(super) fn titles(&self, metric: &Metric) -> String {
-        self.table.clone().titled(Value, &metric.name).titles()
-    }
-
-    /// What stands after the name of a case.
-    pub(super) fn figures(&self, result: &BenchmarkComplete) -> String {
-        match (&result.stats, result.verdict) {
-            (Some(stats), Verdict::Pass) => self.table.cells(|column| column.key.cell(result, stats)),
-            _ => self.outcome(result),
-        }
-    }
-
-    /// A verdict in words, in place of figures that it takes the meaning from.
-    fn outcome(&self, result: &BenchmarkComplete) -> String {
-        let (verdict, style) = signed(result.verdict);
-        let reason = match (result.verdict, result.cause, &result.message) {
-            (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
-            (_, Some(cause), _) => format!(": {cause}"),
-            _ => String::new(),
+/// The titles, to stand after a package's name.
+pub(super) fn titles(table: &Table<Figure>, metric: &Metric) -> String {
+    table.cells(|column| {
+        let title = if column.key == Value {
+            &metric.name
+        } else {
+            &column.title
         };
-        let room = self.line.saturating_sub(self.table.name + GAP + width(&verdict));
-        let reason = in_one_line(&reason, room);
-        format!("{}{}{}", " ".repeat(GAP), self.styling.paint(style, &verdict), reason)
+        (title.to_string(), FAINT)
+    })
+}
+
+/// What stands after the name of a case on a line of `line` columns.
+pub(super) fn figures(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
+    match (&result.stats, result.verdict) {
+        (Some(stats), Verdict::Pass) => table.cells(|column| column.key.cell(result, stats)),
+        _ => outcome(table, result, line),
     }
+}
+
+/// A verdict in words, in place of figures that it takes the meaning from.
+fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
+    let (verdict, style) = signed(result.verdict);
+    let reason = match (result.verdict, result.cause, &result.message) {
+        (Verdict::Skipped, _, Some(message)) => format!(": {}", printable_line(message)),
+        (_, Some(cause), _) => format!(": {cause}"),
+        _ => String::new(),
+    };
+    let room = line.saturating_sub(table.name + GAP + width(&verdict));
+    let reason = in_one_line(&reason, room);
+    format!("{}{}{}", " ".repeat(GAP), table.styling.paint(style, &verdict), reason)
 }
 
 impl Figure {
@@ -167,15 +143,15 @@ fn style_of(grade: Grade) -> Style {
 mod tests {
     use super::*;
 
-    fn shown(line: usize, peak: Peak) -> Vec<Figure> {
-        let table = Columns::fit(line, [20], peak, Styling::Plain).table;
+    fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
+        let table = table_for(line, [20], wanted, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
     }
 
     #[test]
     fn columns_give_way_in_the_stated_order() {
-        let shown_at = |line| shown(line, Peak::Unknown);
+        let shown_at = |line| shown(line, |figure| figure != OfPeak);
         assert_eq!(
             shown_at(120),
             [Verdict, Value, Interval, Cv, Samples, Bytes, Flops, Grade]
@@ -191,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
-        let shown_at = |line| shown(line, Peak::Known);
+        let shown_at = |line| shown(line, |_| true);
         assert_eq!(shown_at(120), ALL.map(|column| column.key));
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
         assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
@@ -202,9 +178,9 @@ mod tests {
     fn every_choice_of_columns_fits_its_line() {
         for line in 40..200 {
             for name in [0, 10, 30, 90] {
-                for peak in [Peak::Known, Peak::Unknown] {
-                    let columns = Columns::fit(line, [name, 10], peak, Styling::Plain);
-                    assert!(columns.table.width() <= line, "{line} {name}");
+                for unwanted in [None, Some(OfPeak)] {
+                    let table = table_for(line, [name, 10], |figure| Some(figure) != unwanted, Styling::Plain);
+                    assert!(table.width() <= line, "{line} {name}");
                 }
             }
         }

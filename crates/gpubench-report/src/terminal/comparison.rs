@@ -1,15 +1,14 @@
 //! The page people look at when two runs have been compared.
 
-use super::changes::{Columns, FROM_HISTORY, sign_of};
+use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
 use super::table::GAP;
-use super::tally::tally;
-use super::text::{width, wrapped};
+use super::text::{NO_BREAK, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
-use gpubench_contract::{Arrangement, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
+use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
 use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
@@ -71,16 +70,16 @@ impl Page<'_> {
         if rows.is_empty() {
             return String::new();
         }
-        let columns = Columns::fit(self.options.width, rows, self.options.styling);
-        let lines: String = rows.iter().map(|row| columns.row(row)).collect();
-        let from_history = columns.show_thresholds() && rows.iter().any(|row| is_from_history(row));
+        let table = table_for(self.options.width, rows, self.options.styling);
+        let lines: String = rows.iter().map(|row| row_of(row, &table)).collect();
+        let from_history = table.shows(Figure::Threshold) && rows.iter().any(|row| is_from_history(row));
         let footnote = if from_history {
             let text = format!("{FROM_HISTORY} from the history of the device");
             self.paint(FAINT, &text) + "\n"
         } else {
             String::new()
         };
-        format!("\n{}{lines}{footnote}", columns.titles())
+        format!("\n{}{lines}{footnote}", table.row("", "", &table.titles()))
     }
 
     /// What is said of rows. What is said of the runs stands above already.
@@ -182,4 +181,14 @@ fn is_from_history(row: &ComparisonRow) -> bool {
     row.change
         .as_ref()
         .is_some_and(|change| change.threshold_source == ThresholdSource::History)
+}
+
+/// `1 regressed, 12 no change, 1 new`, each count as `painted` has it and in one piece when lines are wrapped; `None` where there is nothing to count.
+pub(super) fn tally(
+    comparison: &ComparisonComplete,
+    painted: impl Fn(ChangeVerdict, &str) -> String,
+) -> Option<String> {
+    let counts = comparison.counts_shown(|verdict, count| painted(verdict, &count));
+    let unbroken: Vec<String> = counts.iter().map(|count| count.replace(' ', NO_BREAK)).collect();
+    (!unbroken.is_empty()).then(|| unbroken.join(", "))
 }

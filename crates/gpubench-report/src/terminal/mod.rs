@@ -15,7 +15,6 @@ mod reporter;
 mod several;
 mod style;
 mod table;
-mod tally;
 mod text;
 mod tree;
 

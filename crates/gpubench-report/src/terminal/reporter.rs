@@ -3,12 +3,13 @@
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-use super::columns::{Columns, Peak};
+use super::columns::{self, Figure};
 use super::comparison::comparison_page;
 use super::explanation::{self, Message, RepeatedCommand};
 use super::progress::ProgressLine;
 use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
+use super::table::Table;
 use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use super::{contest, details};
@@ -68,7 +69,7 @@ impl TerminalOptions {
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: width_of(&io::stdout()),
-            styling: Styling::of_stdout(color),
+            styling: Styling::of(color, &io::stdout()),
             progress: ProgressDisplay::Stderr,
             detail: Detail::Table,
         }
@@ -78,7 +79,7 @@ impl TerminalOptions {
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: width_of(&io::stderr()),
-            styling: Styling::of_stderr(color),
+            styling: Styling::of(color, &io::stderr()),
             progress: match io::stdout().is_terminal() {
                 true => ProgressDisplay::Hidden,
                 false => ProgressDisplay::Stderr,
@@ -111,7 +112,7 @@ pub struct TerminalReporter {
     output: Output,
     options: TerminalOptions,
     tree: Tree,
-    columns: Columns,
+    table: Table<Figure>,
     progress: ProgressLine,
     device: Option<DeviceKind>,
     contests: Contests,
@@ -133,7 +134,7 @@ impl TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            columns: Columns::fit(options.width, [], Peak::Unknown, options.styling),
+            table: columns::table_for(options.width, [], |figure| figure != Figure::OfPeak, options.styling),
             progress: ProgressLine::hidden(),
             device: None,
             contests: Contests::default(),
@@ -165,19 +166,22 @@ impl TerminalReporter {
 
     /// The lines of a result: what leads to it in the tree, then the case with its figures.
     fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
-        let (columns, styling) = (self.columns.clone(), self.options.styling);
-        let figures = columns.figures(result);
+        let TerminalOptions {
+            width: line, styling, ..
+        } = self.options;
+        let table = &self.table;
+        let figures = columns::figures(table, result, line);
         let mut lines = self.tree.reveal(result.index);
         let Some(own) = lines.pop() else {
             return format!("{}{figures}\n", printable_line(&result.case));
         };
         let mut text: String = lines
             .into_iter()
-            .map(|line| heading(line, &result.metric, &columns, styling))
+            .map(|line| heading(line, &result.metric, table, styling))
             .collect();
-        text += &entry(own, &figures, &columns, styling);
+        text += &entry(own, &figures, table, styling);
         if self.options.detail == Detail::Full {
-            text += &details_below(own, result, &columns, styling);
+            text += &details_below(own, result, line, styling);
         }
         text
     }
@@ -217,18 +221,18 @@ impl TerminalReporter {
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.tree = Tree::of(cases);
-        let peak = match run.device.peak_bandwidth {
-            Some(_) => Peak::Known,
-            None => Peak::Unknown,
+        let is_timed = self.figures == Figures::Expected;
+        let has_peak = run.device.peak_bandwidth.is_some();
+        let wanted = |figure: Figure| match figure {
+            Figure::Verdict => true,
+            Figure::OfPeak => is_timed && has_peak,
+            _ => is_timed,
         };
         let TerminalOptions {
             width: line, styling, ..
         } = self.options;
-        let columns = Columns::fit(line, self.tree.lines().iter().map(Line::width), peak, styling);
-        self.columns = match self.figures {
-            Figures::Expected => columns,
-            Figures::Absent => columns.verdict_only(),
-        };
+        let names = self.tree.lines().iter().map(Line::width);
+        self.table = columns::table_for(line, names, wanted, styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = ProgressLine::on_stderr(run.cases);
@@ -296,26 +300,26 @@ impl Reporter for TerminalReporter {
 }
 
 /// A line of the tree that is no case; a package carries the titles of the columns.
-fn heading(line: &Line, metric: &Metric, columns: &Columns, styling: Styling) -> String {
+fn heading(line: &Line, metric: &Metric, table: &Table<Figure>, styling: Styling) -> String {
     if line.is_package() {
-        let name = padded(&line.name, columns.table.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns.titles(metric))
+        let name = padded(&line.name, table.name);
+        format!("{}{}\n", styling.paint(TITLE, &name), columns::titles(table, metric))
     } else {
         format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
     }
 }
 
 /// A case with its figures, on the next line where its name is too long.
-fn entry(line: &Line, figures: &str, columns: &Columns, styling: Styling) -> String {
+fn entry(line: &Line, figures: &str, table: &Table<Figure>, styling: Styling) -> String {
     let name = styling.paint(FAINT, &line.branches) + &line.name;
-    let continued = padded(&line.continued, columns.table.name);
-    columns.table.row(&name, &styling.paint(FAINT, &continued), figures)
+    let continued = padded(&line.continued, table.name);
+    table.row(&name, &styling.paint(FAINT, &continued), figures)
 }
 
 /// What is known of a case beyond its line, below it and behind the branches of the tree.
-fn details_below(line: &Line, result: &BenchmarkComplete, columns: &Columns, styling: Styling) -> String {
+fn details_below(line: &Line, result: &BenchmarkComplete, columns: usize, styling: Styling) -> String {
     let indent = format!("{}  ", line.continued);
-    let room = columns.line.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);
+    let room = columns.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);
     details::phrases(result)
         .iter()
         .flat_map(|phrase| wrapped(phrase, room))

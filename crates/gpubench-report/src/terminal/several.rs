@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use super::changes::sign_of;
-use super::comparison::named_runs;
+use super::comparison::{named_runs, tally};
 use super::remarks::noted;
 use super::style::{FAINT, PLAIN};
-use super::table::{Cell, Column, GAP, NONE, Table};
-use super::tally::tally;
+use super::table::{Cell, Column, GAP, NONE, Right, Table};
 use super::text::{in_one_line, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::wording::{left_out, one_run};
@@ -104,9 +103,11 @@ impl<'a> Beside<'a> {
         }
         // The column of the baseline, then one for each run.
         let columns = self.widths().into_iter().zip(&self.runs).enumerate();
-        let runs =
-            columns.map(|(run, (width, name))| Column::right(Some(run), width, "").titled(in_one_line(name, width)));
-        let columns: Vec<_> = std::iter::once(Column::right(None, BASELINE, "baseline"))
+        let runs = columns.map(|(run, (width, name))| Column {
+            title: in_one_line(name, width).into(),
+            ..Column::new(Right, Some(run), width, "")
+        });
+        let columns: Vec<_> = std::iter::once(Column::new(Right, None, BASELINE, "baseline"))
             .chain(runs)
             .collect();
         let figures: usize = columns.iter().map(|column| GAP + column.width).sum();

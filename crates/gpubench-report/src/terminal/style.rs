@@ -1,7 +1,5 @@
 //! Colours and when to use them.
 
-use std::io;
-
 use anstyle::{AnsiColor, Style};
 
 /// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says otherwise; `CLICOLOR_FORCE` insists.
@@ -39,21 +37,16 @@ pub enum Styling {
 }
 
 impl Styling {
-    /// What `color` means for standard output.
-    pub fn of_stdout(color: Color) -> Styling {
-        Styling::resolve(color, || anstream::AutoStream::choice(&io::stdout()))
+    /// What `color` means for a stream.
+    pub(super) fn of(color: Color, stream: &impl anstream::stream::RawStream) -> Styling {
+        Styling::resolve(color, anstream::AutoStream::choice(stream))
     }
 
-    /// What `color` means for standard error.
-    pub fn of_stderr(color: Color) -> Styling {
-        Styling::resolve(color, || anstream::AutoStream::choice(&io::stderr()))
-    }
-
-    fn resolve(color: Color, detect: impl FnOnce() -> anstream::ColorChoice) -> Styling {
+    fn resolve(color: Color, detected: anstream::ColorChoice) -> Styling {
         match color {
             Color::Always => Styling::Ansi,
             Color::Never => Styling::Plain,
-            Color::Auto if detect() == anstream::ColorChoice::Never => Styling::Plain,
+            Color::Auto if detected == anstream::ColorChoice::Never => Styling::Plain,
             Color::Auto => Styling::Ansi,
         }
     }
@@ -88,10 +81,10 @@ mod tests {
 
     #[test]
     fn colours_follow_the_option_and_then_the_stream() {
-        assert_eq!(Styling::resolve(Color::Always, || ColorChoice::Never), Styling::Ansi);
-        assert_eq!(Styling::resolve(Color::Never, || ColorChoice::Always), Styling::Plain);
-        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Always), Styling::Ansi);
-        assert_eq!(Styling::resolve(Color::Auto, || ColorChoice::Never), Styling::Plain);
+        assert_eq!(Styling::resolve(Color::Always, ColorChoice::Never), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Never, ColorChoice::Always), Styling::Plain);
+        assert_eq!(Styling::resolve(Color::Auto, ColorChoice::Always), Styling::Ansi);
+        assert_eq!(Styling::resolve(Color::Auto, ColorChoice::Never), Styling::Plain);
     }
 
     #[test]

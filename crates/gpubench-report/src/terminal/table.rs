@@ -21,44 +21,28 @@ pub(super) type Cell = (String, Style);
 #[derive(Clone, Debug)]
 pub(super) struct Column<K> {
     pub key: K,
-    title: Cow<'static, str>,
+    pub title: Cow<'static, str>,
     pub width: usize,
-    align: Align,
+    pub align: Align,
 }
 
-/// At which end of their column texts and the title are set.
+/// At which end of their column texts and the title are set: words at the left, numbers at the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Align {
+pub(super) enum Align {
     Left,
     Right,
 }
 
+pub(super) use Align::{Left, Right};
+
 impl<K> Column<K> {
-    /// A column of words.
-    pub(super) const fn left(key: K, width: usize, title: &'static str) -> Column<K> {
+    /// A column of `width` columns of a terminal.
+    pub(super) const fn new(align: Align, key: K, width: usize, title: &'static str) -> Column<K> {
         Column {
             key,
             title: Cow::Borrowed(title),
             width,
-            align: Align::Left,
-        }
-    }
-
-    /// A column of numbers.
-    pub(super) const fn right(key: K, width: usize, title: &'static str) -> Column<K> {
-        Column {
-            key,
-            title: Cow::Borrowed(title),
-            width,
-            align: Align::Right,
-        }
-    }
-
-    /// With a title that is known only when the table is made.
-    pub(super) fn titled(self, title: String) -> Column<K> {
-        Column {
-            title: title.into(),
-            ..self
+            align,
         }
     }
 }
@@ -69,19 +53,10 @@ pub(super) struct Table<K> {
     /// The width of a name.
     pub name: usize,
     columns: Vec<Column<K>>,
-    styling: Styling,
+    pub styling: Styling,
 }
 
 impl<K: Copy + PartialEq> Table<K> {
-    /// With a title that is known only when the first row is.
-    pub(super) fn titled(mut self, key: K, title: &str) -> Table<K> {
-        let column = self.columns.iter_mut().find(|column| column.key == key);
-        if let Some(column) = column {
-            column.title = title.to_owned().into();
-        }
-        self
-    }
-
     /// A table for names of the given widths. A name wider than `longest` stands on a line of its own and does not count:
     /// one long name must not cost every other row its figures.
     pub(super) fn new(
@@ -110,12 +85,6 @@ impl<K: Copy + PartialEq> Table<K> {
                 break;
             }
         }
-        self
-    }
-
-    /// With one column only.
-    pub(super) fn only(mut self, key: K) -> Table<K> {
-        self.columns.retain(|column| column.key == key);
         self
     }
 

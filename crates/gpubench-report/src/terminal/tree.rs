@@ -43,7 +43,7 @@ impl Tree {
         }
         let mut tree = Tree::default();
         for package in &root.children {
-            tree.add(package, None, Branches::default());
+            tree.add(package, None, "", "");
         }
         tree
     }
@@ -71,12 +71,13 @@ impl Tree {
         chain.into_iter().map(|position| &self.lines[position]).collect()
     }
 
-    fn add(&mut self, node: &Node, parent: Option<usize>, branches: Branches) {
+    /// Adds a node behind its own branches, and what is below it behind `below`.
+    fn add(&mut self, node: &Node, parent: Option<usize>, branches: &str, below: &str) {
         let position = self.lines.len();
         let has_children = !node.children.is_empty();
         self.lines.push(Line {
-            branches: branches.own.clone(),
-            continued: branches.below.clone() + if has_children { "│  " } else { "" },
+            branches: branches.to_owned(),
+            continued: format!("{below}{}", if has_children { "│  " } else { "" }),
             name: printable_line(&node.name),
             parent,
             shown: false,
@@ -85,11 +86,12 @@ impl Tree {
             self.of_case.insert(case, position);
         }
         for (index, child) in node.children.iter().enumerate() {
-            let place = match index + 1 == node.children.len() {
+            let added = match index + 1 == node.children.len() {
                 true => LAST,
                 false => BETWEEN,
             };
-            self.add(child, Some(position), branches.child(place));
+            let [own, below] = added.map(|added| format!("{below}{added}"));
+            self.add(child, Some(position), &own, &below);
         }
     }
 }
@@ -124,23 +126,9 @@ impl Node {
     }
 }
 
-/// What is drawn before a node and before the nodes below it.
-#[derive(Default)]
-struct Branches {
-    own: String,
-    below: String,
-}
-
-/// Branches of a node before others, and of the last one.
+/// Branches of a node before others, and of the last one: before itself and before those below it.
 const BETWEEN: [&str; 2] = ["├─ ", "│  "];
 const LAST: [&str; 2] = ["╰─ ", "   "];
-
-impl Branches {
-    fn child(&self, place: [&str; 2]) -> Branches {
-        let [own, below] = place.map(|added| format!("{}{added}", self.below));
-        Branches { own, below }
-    }
-}
 
 /// Package, modules, benchmark and, where it has axes, their values.
 fn path_of(case: &BenchmarkStarted) -> Vec<String> {

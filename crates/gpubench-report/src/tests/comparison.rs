@@ -21,7 +21,7 @@ fn plain(comparison: &ComparisonComplete, width: usize) -> String {
 
 #[test]
 fn the_sample_has_every_verdict() {
-    for verdict in ChangeVerdict::BY_RELEVANCE {
+    for verdict in ChangeVerdict::ALL.iter().copied() {
         assert!(every_change().count(verdict) > 0, "{verdict}");
     }
 }
@@ -116,7 +116,7 @@ fn small_changes_can_be_left_out_and_still_count_and_what_has_no_figure_stays() 
         .map(|row| row.case.split("::").next().unwrap())
         .collect();
     assert_eq!(kept, ["axpy", "softmax", "reduce", "scan", "gemm", "gemm"]);
-    for verdict in ChangeVerdict::BY_RELEVANCE {
+    for verdict in ChangeVerdict::ALL.iter().copied() {
         assert_eq!(comparison.count(verdict), every_change().count(verdict), "{verdict}");
     }
     let left_out = comparison.left_out.as_ref().map(crate::wording::left_out);

@@ -303,7 +303,9 @@ fn every_listener_hears_of_everything_and_the_first_failure_is_returned() {
         Box::new(JsonReporter::new(page.output())),
     ]);
     let run = every_verdict();
-    let failure = reporters.run_started(&run.started, &run.cases).unwrap_err();
+    let failure = reporters
+        .tell(|reporter| reporter.run_started(&run.started, &run.cases))
+        .unwrap_err();
     assert!(matches!(failure, OutputError::Closed { .. }));
     assert_eq!(page.text().lines().count(), 1);
 }

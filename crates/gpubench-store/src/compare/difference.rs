@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpubench_contract::units::size;
-use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, EarlierRun, Environment, Execution, Flush};
+use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, EarlierRun, Environment, Flush};
 
 /// One thing that was not alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,109 +34,85 @@ impl fmt::Display for Difference {
     }
 }
 
+/// What is known of a side: what it is called, what it is, and what it means where the other's is not alike.
+type Fact = (&'static str, Option<String>, Weight);
+
 /// Differences between two runs.
 pub(super) fn of_runs(baseline: &EarlierRun, candidate: &EarlierRun) -> Vec<Difference> {
-    let (one, other) = (&baseline.device, &candidate.device);
-    let mut found = Findings::default();
-    found.decides("device", kind(one.kind), kind(other.kind));
-    found.decides("device", &one.name, &other.name);
-    found.known("multiprocessors", one.multiprocessors, other.multiprocessors);
-    found.known("compute capability", one.capability, other.capability);
-    let (processor, weight) = match one.kind.words().is_the_host && other.kind.words().is_the_host {
+    let is_the_host = |run: &EarlierRun| run.device.kind.words().is_the_host;
+    let processor = match is_the_host(baseline) && is_the_host(candidate) {
         true => ("processor", Weight::Decides),
         false => ("host's processor", Weight::Noted),
     };
-    found.maybe(
-        processor,
-        baseline.environment.cpu.as_ref(),
-        candidate.environment.cpu.as_ref(),
-        weight,
-    );
-    found.of_environments(&baseline.environment, &candidate.environment);
-    let noted = |environment: &Environment| (environment.compiler.clone(), environment.kernel.clone());
-    let ((compiler, kernel), (other_compiler, other_kernel)) =
-        (noted(&baseline.environment), noted(&candidate.environment));
-    found.maybe("compiler", compiler, other_compiler, Weight::Noted);
-    found.maybe("operating system's kernel", kernel, other_kernel, Weight::Noted);
-    found.noted("version of the tool", &baseline.tool_version, &candidate.tool_version);
-    found.0
+    unlike([baseline, candidate].map(|run| facts_of_run(run, processor)))
 }
 
 /// Differences between two results that their runs do not tell of.
 pub(super) fn of_results(baseline: &BenchmarkComplete, candidate: &BenchmarkComplete) -> Vec<Difference> {
-    let mut found = Findings::default();
-    found.decides("caches before a call", baseline.mode, candidate.mode);
-    found.of_environments(&baseline.environment, &candidate.environment);
-    let execution = |result: &BenchmarkComplete| result.execution.map(Execution::as_str);
-    found.maybe("execution", execution(baseline), execution(candidate), Weight::Decides);
-    let grade = |result: &BenchmarkComplete| result.grade;
-    found.maybe("grade", grade(baseline), grade(candidate), Weight::Noted);
-    found.0
+    unlike([baseline, candidate].map(|result| {
+        let mut facts = vec![("caches before a call", Some(result.mode.to_string()), Weight::Decides)];
+        facts.extend(facts_of_environment(&result.environment));
+        let execution = result.execution.map(|execution| execution.as_str().to_owned());
+        facts.push(("execution", execution, Weight::Decides));
+        facts.push(("grade", text(result.grade), Weight::Noted));
+        facts
+    }))
 }
 
-#[derive(Default)]
-struct Findings(Vec<Difference>);
+fn facts_of_run(run: &EarlierRun, (processor, weight): (&'static str, Weight)) -> Vec<Fact> {
+    let (device, environment) = (&run.device, &run.environment);
+    let mut facts = vec![
+        ("device", Some(kind(device.kind)), Weight::Decides),
+        ("device", Some(device.name.clone()), Weight::Decides),
+        ("multiprocessors", text(device.multiprocessors), Weight::Decides),
+        ("compute capability", text(device.capability), Weight::Decides),
+        (processor, environment.cpu.clone(), weight),
+    ];
+    facts.extend(facts_of_environment(environment));
+    facts.extend([
+        ("compiler", environment.compiler.clone(), Weight::Noted),
+        ("operating system's kernel", environment.kernel.clone(), Weight::Noted),
+        ("version of the tool", Some(run.tool_version.clone()), Weight::Noted),
+    ]);
+    facts
+}
 
-impl Findings {
-    fn of_environments(&mut self, one: &Environment, other: &Environment) {
-        self.maybe("driver", one.driver.as_ref(), other.driver.as_ref(), Weight::Decides);
-        self.known("threads", one.threads, other.threads);
-        let flush = |environment: &Environment| {
-            environment.flush.map(|flush| match flush {
-                Flush::Read => "reads",
-                Flush::Write => "writes",
-            })
-        };
-        self.maybe("cache flush", flush(one), flush(other), Weight::Decides);
-        let flushed = |environment: &Environment| environment.flush_bytes.map(size);
-        self.maybe(
-            "bytes of the cache flush",
-            flushed(one),
-            flushed(other),
-            Weight::Decides,
-        );
-    }
+fn facts_of_environment(environment: &Environment) -> [Fact; 4] {
+    let flush = environment.flush.map(|flush| match flush {
+        Flush::Read => "reads".to_owned(),
+        Flush::Write => "writes".to_owned(),
+    });
+    let flushed = text(environment.flush_bytes.map(size));
+    [
+        ("driver", environment.driver.clone(), Weight::Decides),
+        ("threads", text(environment.threads), Weight::Decides),
+        ("cache flush", flush, Weight::Decides),
+        ("bytes of the cache flush", flushed, Weight::Decides),
+    ]
+}
 
-    fn decides(&mut self, what: &'static str, one: impl fmt::Display, other: impl fmt::Display) {
-        self.add(what, &one, &other, Weight::Decides);
-    }
+fn text(fact: Option<impl fmt::Display>) -> Option<String> {
+    fact.map(|fact| fact.to_string())
+}
 
-    fn noted(&mut self, what: &'static str, one: impl fmt::Display, other: impl fmt::Display) {
-        self.add(what, &one, &other, Weight::Noted);
-    }
+/// The facts that are not alike. What one side does not know cannot be held against the other.
+fn unlike([baseline, candidate]: [Vec<Fact>; 2]) -> Vec<Difference> {
+    let sides = baseline.into_iter().zip(candidate);
+    let unlike = sides.filter(|((_, one, _), (_, other, _))| one != other);
+    let differences = unlike.map(|((what, baseline, weight), (_, candidate, _))| Difference {
+        what,
+        weight: match baseline.is_some() && candidate.is_some() {
+            true => weight,
+            false => Weight::Noted,
+        },
+        baseline: known(baseline),
+        candidate: known(candidate),
+    });
+    differences.collect()
+}
 
-    fn known(&mut self, what: &'static str, one: Option<u64>, other: Option<u64>) {
-        self.maybe(what, one, other, Weight::Decides);
-    }
-
-    /// What one side does not know cannot be held against the other.
-    fn maybe(
-        &mut self,
-        what: &'static str,
-        one: Option<impl fmt::Display>,
-        other: Option<impl fmt::Display>,
-        weight: Weight,
-    ) {
-        const UNKNOWN: &str = "not known";
-        match (&one, &other) {
-            (Some(one), Some(other)) => self.add(what, one, other, weight),
-            (Some(one), None) => self.add(what, one, &UNKNOWN, Weight::Noted),
-            (None, Some(other)) => self.add(what, &UNKNOWN, other, Weight::Noted),
-            (None, None) => {}
-        }
-    }
-
-    fn add(&mut self, what: &'static str, one: &dyn fmt::Display, other: &dyn fmt::Display, weight: Weight) {
-        let (baseline, candidate) = (one.to_string(), other.to_string());
-        if baseline != candidate {
-            self.0.push(Difference {
-                what,
-                baseline,
-                candidate,
-                weight,
-            });
-        }
-    }
+fn known(fact: Option<String>) -> String {
+    fact.unwrap_or_else(|| "not known".to_owned())
 }
 
 /// `the CPU device`, `a GPU`.

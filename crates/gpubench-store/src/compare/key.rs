@@ -1,7 +1,5 @@
 //! What makes two results those of one benchmark.
 
-use std::fmt;
-
 use regex::Regex;
 
 use gpubench_contract::BenchmarkComplete;
@@ -32,11 +30,5 @@ impl CaseKey {
             .skip(1)
             .map(|group| group.map_or("", |group| group.as_str()));
         Some(CaseKey(texts.collect::<Vec<_>>().join("\u{0}")))
-    }
-}
-
-impl fmt::Display for CaseKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }

@@ -68,13 +68,9 @@ fn keyed<'a>(
     results: &'a [BenchmarkComplete],
     matching: &Matching,
 ) -> impl Iterator<Item = (CaseKey, &'a BenchmarkComplete)> {
-    results.iter().filter_map(move |result| {
-        let key = match matching {
-            Matching::Names => Some(CaseKey::of(result)),
-            Matching::Groups(expression) => CaseKey::by_groups(expression, result),
-        };
-        Some((key?, result))
-    })
+    results
+        .iter()
+        .filter_map(|result| Some((matching.key(result)?, result)))
 }
 
 fn by_key<'a>(results: &'a [BenchmarkComplete], matching: &Matching) -> HashMap<CaseKey, Vec<&'a BenchmarkComplete>> {

@@ -34,20 +34,6 @@ struct Finding {
     remarks: Vec<String>,
 }
 
-impl Finding {
-    fn not_compared(reason: String) -> Finding {
-        Finding::without_figures(ChangeVerdict::NotCompared, reason)
-    }
-
-    fn without_figures(verdict: ChangeVerdict, reason: String) -> Finding {
-        Finding {
-            verdict,
-            change: None,
-            remarks: vec![reason],
-        }
-    }
-}
-
 pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(side);
@@ -55,8 +41,7 @@ pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
     let differences = differences(pair, &origins, ground);
     let is_same = is_one_measurement(pair, &origins, ground);
     let mut finding = match obstacle(pair, ground, &differences) {
-        Some(reason) if newly_failed(pair) => Finding::without_figures(ChangeVerdict::NowFails, reason),
-        Some(reason) => Finding::not_compared(reason),
+        Some(reason) => without_figures(pair, reason),
         None if is_same => same(pair, ground),
         None => compared(pair, &sides, ground, &differences),
     };
@@ -152,8 +137,16 @@ fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) ->
 }
 
 /// However the two were measured, a kernel that has become wrong is what its author must know.
-fn newly_failed(pair: &Pair<'_>) -> bool {
-    pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure()
+fn without_figures(pair: &Pair<'_>, reason: String) -> Finding {
+    let newly_failed = pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure();
+    Finding {
+        verdict: match newly_failed {
+            true => ChangeVerdict::NowFails,
+            false => ChangeVerdict::NotCompared,
+        },
+        change: None,
+        remarks: vec![reason],
+    }
 }
 
 fn rivalry(pair: &Pair<'_>) -> Option<String> {
@@ -250,10 +243,11 @@ fn compared(
         _ => None,
     };
     let ([Some(baseline), Some(candidate)], Some(of_figures)) = (sides, of_figures) else {
-        return Finding::not_compared(format!("a {} that is not above zero has no ratio", metric.name));
+        return without_figures(pair, format!("a {} that is not above zero has no ratio", metric.name));
     };
-    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
-    let looks = ground.rules.looks_at(&CaseKey::of(pair.candidate));
+    let key = CaseKey::of(pair.candidate);
+    let threshold = ground.rules.threshold(&key);
+    let looks = ground.rules.looks.get(&key).copied().unwrap_or_default();
     let paired = match ground.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
@@ -345,17 +339,12 @@ fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candi
     let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());
     let fewer_threads = candidate.environment.threads.is_some_and(|threads| threads > 1);
     let fewer_threads = fewer_threads.then(|| "`--threads 1`".to_owned());
-    let remedies: Vec<String> = [more_rounds, more_samples, fewer_threads]
-        .into_iter()
-        .flatten()
-        .collect();
+    let quieter = Some("a quieter machine".to_owned());
+    let remedies = units::listed([quieter, more_rounds, more_samples, fewer_threads]);
     let because = match paired.wide_for() {
         Spread::AmongRounds => "processes differ",
         Spread::WithinRounds => "samples spread",
     };
-    let remedies = remedies
-        .iter()
-        .fold("a quieter machine".to_owned(), |all, remedy| format!("{all}, {remedy}"));
     format!(
         "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
         percent(ruled_out)

@@ -49,9 +49,14 @@ pub enum Matching {
 impl Matching {
     /// Whether a benchmark can be matched at all.
     pub fn takes(&self, result: &BenchmarkComplete) -> bool {
+        self.key(result).is_some()
+    }
+
+    /// What a benchmark is matched by; `None` for one that takes no part.
+    pub(super) fn key(&self, result: &BenchmarkComplete) -> Option<CaseKey> {
         match self {
-            Matching::Names => true,
-            Matching::Groups(expression) => CaseKey::by_groups(expression, result).is_some(),
+            Matching::Names => Some(CaseKey::of(result)),
+            Matching::Groups(expression) => CaseKey::by_groups(expression, result),
         }
     }
 }
@@ -78,11 +83,6 @@ pub struct Threshold {
 impl Rules {
     /// Changes below 1 % are noise.
     pub const FLOOR: f64 = 0.01;
-
-    /// How often a benchmark that was measured in turns was looked at.
-    pub(super) fn looks_at(&self, key: &CaseKey) -> Looks {
-        self.looks.get(key).copied().unwrap_or_default()
-    }
 
     /// The threshold of a benchmark: the larger of the floor and its fence.
     pub fn threshold(&self, key: &CaseKey) -> Threshold {

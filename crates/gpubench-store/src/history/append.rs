@@ -32,21 +32,17 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     let _turn = turn(&path).map_err(&not_written)?;
     let text = contents(&path)?.unwrap_or_default();
     let line = line_of(entry).map_err(&not_written)?;
-    if text.is_empty() {
+    let (written, tail) = if text.is_empty() {
         let begun = [line_of(&HistoryHead::of(identity.clone())).map_err(&not_written)?, line].concat();
-        replace(&path, &begun).map_err(&not_written)?;
-        return Ok(Appended {
-            path: path.clone(),
-            tail: Tail::Whole,
-        });
-    }
-    head(&path, &text)?;
-    let (whole, tail) = whole_lines(&text);
-    let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-    let written = if runs < MOST_RUNS {
-        extend(&path, whole.len() as u64, &line)
+        (replace(&path, &begun), Tail::Whole)
     } else {
-        replace(&path, &[&latest(whole), line.as_slice()].concat())
+        head(&path, &text)?;
+        let (whole, tail) = whole_lines(&text);
+        let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
+        match runs < MOST_RUNS {
+            true => (extend(&path, whole.len() as u64, &line), tail),
+            false => (replace(&path, &[&latest(whole), line.as_slice()].concat()), tail),
+        }
     };
     written.map_err(&not_written)?;
     Ok(Appended {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::HistoryEntry;
 use crate::StoreError;
+use crate::error::{LEFT_ALONE, MALFORMED};
 use crate::read::contents;
 use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_stats::PastValue;
@@ -142,19 +143,16 @@ pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
 /// # Errors
 /// It is not that of a history which this tool knows.
 pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreError> {
-    let foreign = |found: &str| StoreError::Foreign {
-        path: path.to_owned(),
-        wanted: HISTORY,
-        found: found.to_owned(),
-    };
+    let how = || format!("is no {HISTORY}: its first line is not a history's");
+    let foreign = || StoreError::refused(path, how(), LEFT_ALONE);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign("its first line is not a history's"))?;
+    let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign())?;
     match (&any.format, any.format_version) {
         (Some(Value::String(format)), Some(found)) if format == HISTORY_FORMAT => {
             StoreError::unless_of_version(path, HISTORY, found, HISTORY_FORMAT_VERSION, None)?;
-            serde_json::from_slice(first).map_err(StoreError::malformed(path))
+            serde_json::from_slice(first).map_err(StoreError::refused_by_json(path, MALFORMED))
         }
-        _ => Err(foreign("its first line is not a history's")),
+        _ => Err(foreign()),
     }
 }
 

@@ -96,7 +96,8 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
     }
 }
 
-fn gpu() -> Device {
+/// The GPU of these runs.
+pub fn gpu() -> Device {
     Device {
         kind: DeviceKind::Cuda,
         name: "NVIDIA H200".into(),

@@ -58,16 +58,20 @@ fn suite() -> Catalog {
 }
 
 fn search(filters: &[&str], skip: &[&str]) -> NameFilter {
-    let expressions = |texts: &[&str]| texts.iter().map(|text| Regex::new(text).expect("a regex")).collect();
-    NameFilter::Search {
+    let search = |text: &&str| NamePattern::Search(Regex::new(text).expect("a regex"));
+    let expressions = |texts: &[&str]| texts.iter().map(search).collect();
+    NameFilter {
         filters: expressions(filters),
         skip: expressions(skip),
     }
 }
 
 fn exact(filters: &[&str]) -> NameFilter {
-    NameFilter::Exact {
-        filters: filters.iter().map(|name| name.to_string()).collect(),
+    NameFilter {
+        filters: filters
+            .iter()
+            .map(|name| NamePattern::Exact(name.to_string()))
+            .collect(),
         skip: Vec::new(),
     }
 }

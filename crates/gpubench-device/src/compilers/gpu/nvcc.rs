@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use super::super::error::KernelBuildError;
-use super::super::process::{Patience, run};
+use super::super::process::describe;
 use super::super::scratch::{read, write};
 use super::super::unit::{NVCC_UNIT, nvcc_unit, without_pointers};
 use super::compiler::Tool;
@@ -14,9 +12,6 @@ use super::job::{Code, Job};
 use super::nvrtc::end_ptx;
 use super::options::Dialect;
 use crate::cuda::KernelImage;
-
-/// The longest nvcc may take to say what it is.
-const DESCRIPTION_LIMIT: Duration = Duration::from_secs(60);
 
 /// An nvcc that works.
 #[derive(Clone, Debug)]
@@ -122,18 +117,7 @@ impl Nvcc {
 /// What the program prints, if it succeeds.
 fn output_of(program: &Path, option: &str) -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
-    let never = AtomicBool::new(false);
-    let patience = Patience {
-        limit: DESCRIPTION_LIMIT,
-        interrupt: &never,
-    };
-    let printed = run(
-        Command::new(program).arg(option),
-        Stdio::null(),
-        folder.path(),
-        patience,
-    )
-    .ok()?;
+    let printed = describe(Command::new(program).arg(option), Stdio::null(), folder.path()).ok()?;
     let text = || String::from_utf8_lossy(&printed.stdout).into_owned();
     printed.status.success().then(text)
 }

@@ -3,11 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use super::super::error::KernelBuildError;
-use super::super::process::{Finished, Patience, run};
+use super::super::process::{Finished, describe};
 use super::compiler::Tool;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::job::Job;
@@ -17,9 +15,6 @@ use crate::cuda::KernelImage;
 
 /// The hidden verb of this tool that serves requests.
 const VERB: &str = "__nvrtc";
-
-/// The longest a library may take to say what it is: it is large, and the disk may be slow.
-const DESCRIPTION_LIMIT: Duration = Duration::from_secs(60);
 
 /// An NVRTC that works.
 #[derive(Clone, Debug)]
@@ -41,14 +36,9 @@ impl NvrtcCompiler {
             order: Order::Describe,
         };
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let never = AtomicBool::new(false);
-        let patience = Patience {
-            limit: DESCRIPTION_LIMIT,
-            interrupt: &never,
-        };
         let (mut command, input) =
             ask(tool, &request, folder.path(), folder.path()).map_err(|error| error.to_string())?;
-        let finished = run(&mut command, input, folder.path(), patience).map_err(|error| error.to_string())?;
+        let finished = describe(&mut command, input, folder.path()).map_err(|error| error.to_string())?;
         match Reply::decode(&finished.stdout) {
             Some(Reply::Described(library)) => Ok(NvrtcCompiler {
                 tool: tool.to_owned(),

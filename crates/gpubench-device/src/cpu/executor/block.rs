@@ -61,8 +61,8 @@ enum Form {
 impl Form {
     fn entry(self, job: &Job) -> Threads {
         match self {
-            Form::Fast => job.kernel.descriptor().fast,
-            Form::Precise => job.kernel.descriptor().precise,
+            Form::Fast => job.kernel.descriptor.fast,
+            Form::Precise => job.kernel.descriptor.precise,
         }
     }
 }
@@ -114,7 +114,7 @@ impl BlockRunner {
         };
         let exchange: *const Exchange = &*self.exchange;
         // SAFETY: the unit copies the shape; exchange and arguments outlive the launch.
-        unsafe { ((*job.kernel.descriptor().unit).begin)(exchange as *mut c_void, &abi_shape, job.arguments) };
+        unsafe { ((*job.kernel.descriptor.unit).begin)(exchange as *mut c_void, &abi_shape, job.arguments) };
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
@@ -139,7 +139,7 @@ impl BlockRunner {
 
     /// Tells the job's kernel where dynamic shared memory begins on the calling thread.
     fn place_dynamic_shared(&mut self, job: &Job) -> Result<Place, FaultKind> {
-        let Some(place) = job.kernel.place_dynamic_shared() else {
+        let Some(place) = job.kernel.place_dynamic_shared else {
             self.placed = None;
             return Ok(Place::Kept);
         };
@@ -159,7 +159,7 @@ impl BlockRunner {
 
     /// The job's dynamic shared memory, where the kernel was told of it.
     fn dynamic_shared(&mut self, job: &Job) -> Option<&mut DynamicShared> {
-        job.kernel.place_dynamic_shared().and(self.dynamic_shared.as_mut())
+        job.kernel.place_dynamic_shared.and(self.dynamic_shared.as_mut())
     }
 
     /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
@@ -180,7 +180,7 @@ impl BlockRunner {
     /// Runs the blocks with these linear numbers. [`begin`](Self::begin) was called for the job on this thread.
     pub(super) fn run(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), (u64, KernelFault)> {
         signals::enter(&self.exchange);
-        let unit = job.kernel.descriptor().unit;
+        let unit = job.kernel.descriptor.unit;
         let mut outcome = Ok(());
         let [mut x, mut y, mut z] = job.shape.block_at(blocks.start);
         for block in blocks {
@@ -257,7 +257,7 @@ impl BlockRunner {
     fn thread_that_ran(&self, job: &Job) -> u32 {
         let mut index = [0u32; 3];
         // SAFETY: the unit writes three words.
-        unsafe { ((*job.kernel.descriptor().unit).thread)(index.as_mut_ptr()) };
+        unsafe { ((*job.kernel.descriptor.unit).thread)(index.as_mut_ptr()) };
         let [bx, by, _] = job.shape.block;
         index[0] + bx * (index[1] + by * index[2])
     }

@@ -35,9 +35,9 @@ pub(super) type PlaceDynamicShared = unsafe extern "C" fn(start: *mut c_void);
 /// A kernel that can be launched. Its code is never unloaded.
 #[derive(Clone, Copy)]
 pub struct Kernel {
-    descriptor: &'static Descriptor,
+    pub(super) descriptor: &'static Descriptor,
     /// Of a library that has such arrays, where its compiler lets the executor place them.
-    place_dynamic_shared: Option<PlaceDynamicShared>,
+    pub(super) place_dynamic_shared: Option<PlaceDynamicShared>,
 }
 
 // SAFETY: a descriptor is immutable data and functions that may be called on any thread.
@@ -74,14 +74,6 @@ impl Kernel {
     pub fn param_sizes(&self) -> &'static [u32] {
         // SAFETY: the shim makes both from the same parameter list.
         unsafe { std::slice::from_raw_parts(self.descriptor.param_sizes, self.descriptor.param_count as usize) }
-    }
-
-    pub(super) fn descriptor(&self) -> &'static Descriptor {
-        self.descriptor
-    }
-
-    pub(super) fn place_dynamic_shared(&self) -> Option<PlaceDynamicShared> {
-        self.place_dynamic_shared
     }
 }
 

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::verdict::{NullWindows, balance};
+use crate::verdict::{NullWindows, balance, open_sandbox};
 use gpubench_device::{ClockBound, KernelPart};
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -86,6 +86,7 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         null: NullWindows::default(),
         kernel_part: KernelPart::of_device("NVIDIA H200"),
         other_clients: None,
+        open_sandboxes: &[],
     }
 }
 
@@ -371,6 +372,25 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
         assert_eq!(judgement.grade, Grade::Advisory);
         assert!(judgement.grade_reason.unwrap().contains(reason));
     }
+}
+
+#[test]
+fn an_open_sandbox_round_any_code_of_the_users_costs_the_grade() {
+    let (tensors, null) = (tensors(), null_windows());
+    let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+    let open = ["generators and references", "native kernels"].map(|whose| open_sandbox(whose, "no Landlock"));
+    let judgement = judge(&Evidence {
+        clock_bound: &ClockBound::Exclusive,
+        null: interleaved(&null),
+        open_sandboxes: &open,
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    });
+    let said = "the sandbox round generators and references is not closed: no Landlock; \
+                the sandbox round native kernels is not closed: no Landlock";
+    assert_eq!(
+        (judgement.verdict, judgement.grade, judgement.grade_reason.as_deref()),
+        (Verdict::Pass, Grade::Advisory, Some(said))
+    );
 }
 
 #[test]

@@ -4,14 +4,6 @@ use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
 use gpubench_device::CodeHome;
 
-/// The benchmark an order to the author is about.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct BenchmarkNumber {
-    /// Position in the catalog.
-    pub benchmark: u32,
-}
-
 /// Head of an `ATTACH` frame.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]

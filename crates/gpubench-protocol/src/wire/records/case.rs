@@ -73,14 +73,6 @@ pub struct OccupancyOrder {
     pub dynamic_shared: u32,
 }
 
-/// How many blocks of a kernel a multiprocessor holds.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct OccupancyAnswer {
-    /// Blocks.
-    pub blocks: u32,
-}
-
 /// Where a buffer lies in its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -43,7 +43,7 @@ pub mod from_referee {
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
-    /// Answer to `OCCUPANCY`: [`OccupancyAnswer`](crate::wire::OccupancyAnswer).
+    /// Answer to `OCCUPANCY`: `u32`, how many blocks of a kernel a multiprocessor holds.
     pub const OCCUPANCY_FOUND: u32 = 111;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
@@ -72,7 +72,7 @@ pub mod to_worker {
 pub mod from_worker {
     /// [`Problem`](crate::wire::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Second answer to `SETUP`: [`WorkerReady`](crate::wire::WorkerReady).
+    /// Second answer to `SETUP`: `f64`, the median of the time between two events with nothing between them, in nanoseconds.
     pub const READY: u32 = 101;
     /// Answer to `ARM`: [`WindowOrder`](crate::wire::WindowOrder) as understood.
     pub const ARMED: u32 = 102;
@@ -94,7 +94,7 @@ pub mod from_worker {
 pub mod to_author {
     /// Path of the cdylib. Once.
     pub const LOAD: u32 = 1;
-    /// [`BenchmarkNumber`](crate::wire::BenchmarkNumber), then the encoded request.
+    /// the number of a benchmark as `u32`, then the encoded request.
     pub const RECORD: u32 = 2;
     /// [`Attach`](crate::wire::Attach), layouts, module paths, the encoded request and the encoded recording, with descriptors.
     pub const ATTACH: u32 = 3;

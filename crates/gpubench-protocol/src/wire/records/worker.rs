@@ -1,6 +1,6 @@
 //! What a worker is told, and its words before it can be armed.
 
-use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use bytemuck::{CheckedBitPattern, NoUninit};
 
 use crate::wire::FixedText;
 use gpubench_contract::Method;
@@ -75,14 +75,6 @@ impl From<&SandboxReport> for Confinement {
 pub enum SandboxState {
     Open = 0,
     Closed = 1,
-}
-
-/// A worker is ready to be armed.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct WorkerReady {
-    /// Median of the time between two events with nothing between them, in nanoseconds.
-    pub event_overhead_ns: f64,
 }
 
 #[cfg(test)]

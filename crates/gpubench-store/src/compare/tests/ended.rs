@@ -1,0 +1,45 @@
+//! Sides that were skipped or failed.
+
+use super::*;
+
+#[test]
+fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
+    let failed = BenchmarkComplete {
+        samples: vec![1.0, 2.0],
+        ..result("axpy", Verdict::WrongOutput)
+    };
+    let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
+    assert_eq!((row.verdict, row.change.is_none()), (ChangeVerdict::NowFails, true));
+    assert_eq!(remark(&row), "the candidate ended in `wrong-output`");
+    assert_eq!(row.candidate.value, None);
+    let row = row_of(result("axpy", Verdict::Skipped), quiet("axpy", 1e5), &Rules::default());
+    assert_eq!(remark(&row), "the baseline was skipped");
+    let broken = BenchmarkComplete {
+        cause: Some(Cause::CompileFailed),
+        ..result("axpy", Verdict::Error)
+    };
+    let row = row_of(result("axpy", Verdict::Skipped), broken, &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+    assert_eq!(remark(&row), "the candidate ended in `error: compile-failed`");
+}
+
+#[test]
+fn what_both_runs_skipped_makes_no_row() {
+    let runs = [(); 2].map(|()| run(vec![result("tensor_cores", Verdict::Skipped)]));
+    let comparison = compared(&runs[0], &runs[1], &Rules::default());
+    assert!(comparison.rows.is_empty() && comparison.new.is_empty() && comparison.removed.is_empty());
+}
+
+#[test]
+fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always_did() {
+    let failed = || result("axpy", Verdict::WrongOutput);
+    let newly = compared(&run(vec![quiet("axpy", 1e5)]), &run(vec![failed()]), &Rules::default());
+    assert!(newly.has_newly_failed() && !newly.has_regressed());
+    let still = compared(&run(vec![failed()]), &run(vec![failed()]), &Rules::default());
+    assert!(!still.has_newly_failed());
+    assert_eq!(still.rows[0].verdict, ChangeVerdict::NotCompared);
+    let mut on_another_device = run(vec![failed()]);
+    on_another_device.run.device.name = "NVIDIA B200".into();
+    let elsewhere = compared(&run(vec![quiet("axpy", 1e5)]), &on_another_device, &Rules::default());
+    assert!(elsewhere.has_newly_failed(), "another device does not excuse it");
+}

@@ -1,0 +1,85 @@
+//! Which results belong together.
+
+use super::*;
+
+#[test]
+fn new_and_removed_benchmarks_are_listed_and_make_no_row() {
+    let baseline = run(vec![quiet("gone", 1e5), quiet("kept", 1e5)]);
+    let candidate = run(vec![quiet("kept", 1e5), quiet("added", 1e5)]);
+    let comparison = compared(&baseline, &candidate, &Rules::default());
+    assert_eq!(
+        (comparison.new, comparison.removed),
+        (vec!["added".to_owned()], vec!["gone".to_owned()])
+    );
+    assert_eq!(comparison.rows.len(), 1);
+}
+
+#[test]
+fn rows_are_in_the_order_of_the_candidate() {
+    let baseline = run(vec![quiet("a", 1e5), quiet("b", 1e5), quiet("c", 1e5)]);
+    let candidate = run(vec![quiet("c", 1e5), quiet("a", 1e5), quiet("b", 1e5)]);
+    let cases: Vec<String> = compared(&baseline, &candidate, &Rules::default())
+        .rows
+        .into_iter()
+        .map(|row| row.case)
+        .collect();
+    assert_eq!(cases, ["c", "a", "b"]);
+}
+
+#[test]
+fn benchmarks_match_by_package_name_and_values_in_whatever_order_and_form() {
+    let before = with_params(&[("m", 1), ("n", 2)], quiet("axpy", 1e5));
+    let after = BenchmarkComplete {
+        case: "suite::axpy::n=2,m=1".into(),
+        ..with_params(&[("n", 2), ("m", 1)], quiet("axpy", 1e5))
+    };
+    let row = row_of(before, after, &Rules::default());
+    assert_eq!(
+        (&*row.baseline_case, &*row.case),
+        ("axpy::m=1,n=2", "suite::axpy::n=2,m=1")
+    );
+    let other_package = BenchmarkComplete {
+        package: "other".into(),
+        ..quiet("axpy", 1e5)
+    };
+    let comparison = compared(
+        &run(vec![quiet("axpy", 1e5)]),
+        &run(vec![other_package]),
+        &Rules::default(),
+    );
+    assert!(comparison.rows.is_empty());
+}
+
+#[test]
+fn groups_match_benchmarks_of_different_names_and_packages() {
+    let before = with_params(&[("n", 64)], quiet("gemm::tiled", 1e5));
+    let after = BenchmarkComplete {
+        package: "other".into(),
+        ..with_params(&[("n", 64)], quiet("fast::gemm", 0.5e5))
+    };
+    let row = row_of(before, after, &grouped("(n=.*)$"));
+    assert_eq!(row.verdict, ChangeVerdict::Improved);
+    assert_eq!(
+        (&*row.baseline_case, &*row.case),
+        ("gemm::tiled::n=64", "fast::gemm::n=64")
+    );
+}
+
+#[test]
+fn what_the_expression_does_not_find_takes_no_part() {
+    let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm", center), quiet("axpy", center)]));
+    let comparison = compared(&runs[0], &runs[1], &grouped("suite::(gemm)"));
+    assert_eq!(comparison.rows.len(), 1);
+    assert!(comparison.new.is_empty() && comparison.removed.is_empty());
+}
+
+#[test]
+fn a_group_of_several_benchmarks_is_not_compared_and_names_them() {
+    let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm_a", center), quiet("gemm_b", center)]));
+    let comparison = compared(&runs[0], &runs[1], &grouped("(gemm)_"));
+    assert_eq!(comparison.rows.len(), 2);
+    for row in &comparison.rows {
+        assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+        assert!(remark(row).starts_with("`gemm_a`, `gemm_b` are one group"), "{row:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What is taken for noise: the floor, a benchmark's own, the history.
+
+use super::*;
+
+#[test]
+fn a_benchmark_s_own_threshold_counts_instead_of_the_common_one() {
+    let after = quiet("axpy", 1.03e5);
+    let rules = Rules {
+        floors: Floors::from([(CaseKey::of(&after), 0.05)]),
+        ..Rules::default()
+    };
+    assert_eq!(
+        row_of(quiet("axpy", 1e5), after, &rules).verdict,
+        ChangeVerdict::WithinNoise
+    );
+    let other = row_of(quiet("gemm", 1e5), quiet("gemm", 1.03e5), &rules);
+    assert_eq!(other.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn a_larger_threshold_turns_a_regression_into_noise() {
+    let rules = Rules {
+        floor: 0.05,
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &rules);
+    assert_eq!(row.verdict, ChangeVerdict::WithinNoise);
+}
+
+#[test]
+fn the_history_of_a_benchmark_raises_its_threshold_and_never_lowers_it() {
+    let (before, after) = (quiet("axpy", 1e5), quiet("axpy", 1.03e5));
+    let fenced = |fence| Rules {
+        fences: Fences::from([(CaseKey::of(&before), fence)]),
+        ..Rules::default()
+    };
+    let noisy = row_of(before.clone(), after.clone(), &fenced(0.08));
+    assert_eq!(noisy.verdict, ChangeVerdict::WithinNoise);
+    let change = noisy.change.unwrap();
+    assert_eq!(
+        (change.threshold, change.threshold_source),
+        (0.08, ThresholdSource::History)
+    );
+    let steady = row_of(before.clone(), after.clone(), &fenced(0.000_1));
+    let change = steady.change.unwrap();
+    assert_eq!(
+        (change.threshold, change.threshold_source),
+        (0.01, ThresholdSource::Floor)
+    );
+}
+
+#[test]
+fn another_benchmarks_history_does_not_count() {
+    let rules = Rules {
+        fences: Fences::from([(CaseKey::of(&quiet("softmax", 1e5)), 0.5)]),
+        ..Rules::default()
+    };
+    let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &rules);
+    assert_eq!(row.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn a_history_that_hides_changes_of_more_than_a_tenth_says_so() {
+    let fenced = |fence, candidate| {
+        let before = quiet("axpy", 1e5);
+        let rules = Rules {
+            fences: Fences::from([(CaseKey::of(&before), fence)]),
+            ..Rules::default()
+        };
+        row_of(before, candidate, &rules)
+    };
+    let hidden = fenced(1.84, quiet("axpy", 1.5e5));
+    assert_eq!(hidden.verdict, ChangeVerdict::WithinNoise);
+    assert_eq!(remark(&hidden), "the history is too noisy to tell changes below 184%");
+    let same = fenced(1.84, quiet("axpy", 1e5));
+    assert_eq!(same.verdict, ChangeVerdict::NoChange);
+    assert!(remark(&same).contains("too noisy"), "{same:?}");
+    assert_eq!(fenced(0.09, quiet("axpy", 1.05e5)).remark, None);
+    let asked_for = Rules {
+        floor: 0.5,
+        ..Rules::default()
+    };
+    assert_eq!(row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &asked_for).remark, None);
+}
