@@ -115,7 +115,6 @@ mod tests {
         let records = [
             size_of::<gpubench_protocol::wire::Claim>(),
             size_of::<gpubench_protocol::wire::Problem>(),
-            size_of::<gpubench_protocol::wire::WorkerReady>(),
             size_of::<gpubench_protocol::wire::SandboxReport>(),
         ];
         assert!(records.iter().all(|bytes| *bytes <= 4096), "{records:?}");

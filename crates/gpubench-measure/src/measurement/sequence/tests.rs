@@ -55,7 +55,7 @@ fn tell_facts(broker: &Channel, end: WindowEnd) {
 
 /// How a window went, and what was seen of it from outside.
 struct Seen {
-    outcome: Result<WindowOutcome, WindowError>,
+    outcome: Result<WindowOutcome, MeasureError>,
     /// Kinds of what the referee was told, in this order.
     told_referee: Vec<u32>,
     worker_was_killed: bool,
@@ -317,7 +317,7 @@ fn a_window_is_left_when_the_user_interrupts() {
     };
     let seen = interruptible(&interrupt, arms(interrupts), waits);
     assert!(
-        matches!(seen.outcome, Err(WindowError::Interrupted)),
+        matches!(seen.outcome, Err(MeasureError::Interrupted)),
         "{:?}",
         seen.outcome
     );
@@ -351,7 +351,7 @@ fn what_a_worker_says_instead_of_a_claim_decides_how_its_case_ends() {
     broke(RoleFailure::Reference { text: text() });
     assert!(matches!(
         ending_of(RoleFailure::Interrupted),
-        Err(WindowError::Interrupted)
+        Err(MeasureError::Interrupted)
     ));
     let silent = RoleFailure::Silent { role, within: SOON };
     assert_eq!(ending_of(silent).unwrap(), Ending::TimedOut { within: SOON });
