@@ -119,7 +119,7 @@ fn parent_of(process: i32) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader};
-    use std::os::unix::process::CommandExt as _;
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -189,7 +189,7 @@ mod tests {
     fn the_group_of_a_role_is_killed_with_it() {
         let (mut said, theirs) = std::io::pipe().unwrap();
         let mut role = Command::new("sh")
-            .args(["-c", "sleep 30 & echo $!; wait"])
+            .args(["-c", "sleep 10 & echo $!; wait"])
             .process_group(0)
             .stdout(theirs)
             .stderr(Stdio::null())
@@ -199,7 +199,7 @@ mod tests {
         let registered = Registered::new(role.id());
         assert!(!registered.has_ended());
         registered.kill_group();
-        role.wait().unwrap();
+        assert_eq!(role.wait().unwrap().signal(), Some(9));
         // Its new parent may take a moment to reap it.
         let lives = || fs_err::read_to_string(format!("/proc/{started}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
         let ended = (0..5_000).any(|_| {
