@@ -85,6 +85,8 @@ mod tests {
     fn reads_count_but_for_revealed_decoys_and_writes_as_far_as_they_exceed_the_cache() {
         assert_eq!(floor(&copy(256, Some(512 * MIB))), Some(512.0 - 60.0 - 16.0));
         assert_eq!(floor(&copy(32, Some(64 * MIB))), Some(32.0 - 2.0));
+        // No more of an input than the cache holds is revealed in it.
+        assert_eq!(floor(&copy(2048, Some(4096 * MIB))), Some(4096.0 - 60.0 - 60.0));
     }
 
     #[test]

@@ -220,3 +220,97 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
         last = now;
     }
 }
+
+#[test]
+fn it_is_asked_of_sixteen_calls_whether_the_answer_before_would_pass() {
+    let mut stage = Stage::set();
+    let asked = (1..=19).filter(|&window| stage.honest(window).outputs()[0].old_answer() != OldAnswer::NotAsked);
+    assert_eq!(asked.collect::<Vec<u32>>(), Vec::from_iter(2..=17));
+}
+
+#[test]
+fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
+    const LONG: usize = 5_000;
+    let mut long = recording();
+    long.tensors
+        .iter_mut()
+        .for_each(|tensor| tensor.shape = vec![LONG as u64]);
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, long, &[]).unwrap();
+    let answers = case.buffers[1].answers().unwrap();
+    let comparison = gpubench_device::harness::Comparison {
+        got: answers.snapshot,
+        expected: answers.expected,
+        len: LONG as u64,
+        dtype: DType::F32,
+        tolerance: Tolerance::Exact,
+        poison_key: 1,
+        poison_offset: 0,
+        order_key: 2,
+    };
+    let contents = vec![0; 4 * LONG];
+    referee.driver.write(answers.expected, &contents).unwrap();
+    for (changed, expected) in [
+        (None, OldAnswer::Passes),
+        (Some(0), OldAnswer::Fails),
+        (Some(4 * LONG - 1), OldAnswer::Fails),
+    ] {
+        let mut old = contents.clone();
+        changed.into_iter().for_each(|byte: usize| old[byte] = 64);
+        referee.driver.write(answers.previous, &old).unwrap();
+        let found = referee.look_at_old_answer(&comparison, answers, 2).unwrap();
+        assert_eq!(found as u64, expected as u64, "{changed:?}");
+    }
+}
+
+#[test]
+fn the_digest_of_a_window_is_of_all_its_inputs() {
+    let digest = |changed: Option<usize>| {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+        referee.generate(&case, 1).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+        if let Some(buffer) = changed {
+            let master = case.buffers[buffer].masters().unwrap().current;
+            referee.driver.write(master, &[1; 4]).unwrap();
+        }
+        end_at_once(&mut referee, &case, &case.page, &order(1))
+            .unwrap()
+            .input_digest
+    };
+    let unchanged = digest(None);
+    assert_eq!(digest(None), unchanged);
+    for buffer in [0, 1, 3] {
+        assert_ne!(digest(Some(buffer)), unchanged, "input {buffer}");
+    }
+}
+
+#[test]
+fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
+    let driver = cpu();
+    let mut referee = referee(Box::new(driver)).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    referee.generate(&case, 1).unwrap();
+    let place = case.place(1);
+    let (mut batch, _) = referee.prepare(&case, place).unwrap();
+    for buffer in [2, 5] {
+        let buffer = &case.buffers[buffer];
+        let before = buffer.address().0 - 8;
+        referee.driver.set(referee.stream, DevicePtr(before), 7, 8).unwrap();
+    }
+    let keys = referee
+        .hand_in_keys(&case, place, WindowKind::Timed, &mut batch)
+        .unwrap();
+    referee.snapshot(&case).unwrap();
+    let looks = referee
+        .queue_looks(&case, place, WindowKind::Timed, keys, &mut batch)
+        .unwrap();
+    let found = referee.harness.collect(&mut *referee.driver, batch).unwrap();
+    let mut facts = WindowFacts {
+        window: 1,
+        ..bytemuck::Zeroable::zeroed()
+    };
+    referee.report(&case, place, looks, &found, &[], &mut facts).unwrap();
+    assert_eq!(facts.slack_buffer, 2);
+    assert!((-8..0).contains(&facts.slack_offset) && (1..=8).contains(&facts.slack_bytes));
+}

@@ -203,3 +203,14 @@ fn a_single_wrong_element_is_no_constant_output() {
     let judgement = judge(&evidence(&tensors, &[window(1, single)], Ending::Stopped));
     assert_eq!(judgement.cause, Some(Cause::Mismatch));
 }
+
+#[test]
+fn a_null_window_is_disturbed_by_any_of_its_outputs() {
+    use crate::verdict::null_residuals;
+    for output in 0..POSITIONS.len() {
+        let mut null = right_window(1, WindowKind::Null);
+        assert_eq!(null_residuals(&[null.clone()]).len(), 1);
+        null.facts.outputs[output].seal_claimed = 1;
+        assert!(null_residuals(&[null]).is_empty(), "output {output}");
+    }
+}
