@@ -1,5 +1,6 @@
-//! A driver whose calls can be made to fail, for tests of what stands on it.
+//! A driver whose calls can be seen and made to fail, for tests of what stands on it.
 
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -8,11 +9,27 @@ use super::{
     ModuleImage, Seal, Stream,
 };
 
-/// Wraps a driver and fails one call.
+/// A call of a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its name; a launch has that of its kernel.
+    pub name: String,
+    /// The stream that it puts a copy or a kernel on.
+    pub stream: Option<Stream>,
+    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of what is stored.
+    pub words: Vec<u64>,
+}
+
+/// Sees each call before the wrapped driver does, and may use that itself.
+type Watch<D> = Box<dyn FnMut(&mut D, &Call) + Send>;
+
+/// Wraps a driver, shows its calls, and fails one of them.
 pub struct FaultyDriver<D> {
     inner: D,
     /// Calls that still succeed; the one behind them fails.
     left: Option<usize>,
+    watch: Option<Watch<D>>,
+    kernels: HashMap<Function, String>,
 }
 
 impl<D: Driver> FaultyDriver<D> {
@@ -21,10 +38,38 @@ impl<D: Driver> FaultyDriver<D> {
         FaultyDriver {
             inner,
             left: Some(successes),
+            watch: None,
+            kernels: HashMap::new(),
+        }
+    }
+
+    /// Fails none, and shows each to `watch` before it is carried out.
+    pub fn watched(inner: D, watch: impl FnMut(&mut D, &Call) + Send + 'static) -> FaultyDriver<D> {
+        FaultyDriver {
+            inner,
+            left: None,
+            watch: Some(Box::new(watch)),
+            kernels: HashMap::new(),
+        }
+    }
+
+    fn show(&mut self, name: &str, stream: Option<Stream>, words: &[u64]) {
+        if let Some(watch) = &mut self.watch {
+            let call = Call {
+                name: name.to_owned(),
+                stream,
+                words: words.to_vec(),
+            };
+            watch(&mut self.inner, &call);
         }
     }
 
     fn count(&mut self, call: &'static str) -> Result<(), DeviceError> {
+        self.show(call, None, &[]);
+        self.count_unseen(call)
+    }
+
+    fn count_unseen(&mut self, call: &'static str) -> Result<(), DeviceError> {
         match self.left {
             Some(0) => {
                 self.left = None;
@@ -103,7 +148,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
 
     fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError> {
         self.count("function")?;
-        self.inner.function(module, name)
+        let function = self.inner.function(module, name)?;
+        self.kernels.insert(function, name.to_owned());
+        Ok(function)
     }
 
     fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
@@ -169,6 +216,7 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     }
 
     fn store_value(&mut self, address: u64, value: u32) {
+        self.show("store_value", None, &[address, u64::from(value)]);
         self.inner.store_value(address, value);
     }
 
@@ -183,12 +231,20 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         config: &LaunchConfig,
         arguments: &[&[u8]],
     ) -> Result<(), DeviceError> {
-        self.count("launch")?;
+        let words: Vec<u64> = arguments
+            .iter()
+            .flat_map(|argument| argument.chunks_exact(8))
+            .filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)))
+            .collect();
+        let name = self.kernels.get(&function).cloned().unwrap_or_default();
+        self.show(&name, Some(stream), &words);
+        self.count_unseen("launch")?;
         self.inner.launch(stream, function, config, arguments)
     }
 
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
-        self.count("copy")?;
+        self.show("copy", Some(stream), &[target.0, source.0, bytes]);
+        self.count_unseen("copy")?;
         self.inner.copy(stream, target, source, bytes)
     }
 

@@ -218,6 +218,34 @@ mod tests {
         }
     }
 
+    /// What says how a process is treated: which is ended first where memory runs out, for one.
+    #[test]
+    fn settings_of_the_system_and_of_other_processes_cannot_be_written() {
+        let writes = |path: &str| std::fs::OpenOptions::new().write(true).open(path).map(drop);
+        let mut other = std::process::Command::new("sleep").arg("30").spawn().unwrap();
+        let settings = [
+            format!("/proc/{}/oom_score_adj", other.id()),
+            format!("/proc/{}/comm", other.id()),
+            "/proc/sys/kernel/hostname".to_owned(),
+            "/proc/sys/vm/overcommit_memory".to_owned(),
+            "/proc/sysrq-trigger".to_owned(),
+        ];
+        assert!(writes(&settings[0]).is_ok(), "a process can set what it started");
+        for role in ConfinedRole::ALL
+            .into_iter()
+            .filter(|role| *role != ConfinedRole::Compiler)
+        {
+            for setting in &settings {
+                let written = closed_as(role, None, || writes(setting));
+                assert!(written.is_err() || !is_closed_here(), "{role:?}: {setting}");
+            }
+            let own = closed_as(role, None, || writes("/proc/self/comm"));
+            assert!(own.is_ok(), "{role:?}: {own:?}");
+        }
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
     #[test]
     fn nothing_is_changed_outside_of_the_private_folder() {
         let (private, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

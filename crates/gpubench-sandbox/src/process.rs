@@ -70,3 +70,59 @@ pub fn take_standard_input() -> Result<OwnedFd, RoleError> {
     rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::of("emptying standard input"))?;
     Ok(socket)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::*;
+
+    /// There is no way back, so it is done in a process of its own.
+    #[test]
+    fn every_process_gives_up_privileges_its_memory_s_openness_and_core_files() {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "process::tests::gives_up",
+                "--ignored",
+                "--test-threads",
+                "1",
+            ])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    fn gives_up() {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Core);
+        // As much as there may be, so that the limit is seen to be set.
+        let as_many = Rlimit {
+            current: maximum,
+            maximum,
+        };
+        setrlimit(Resource::Core, as_many).unwrap();
+        give_up().unwrap();
+        let status = fs_err::read_to_string("/proc/thread-self/status").unwrap();
+        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+        let none = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        assert_eq!(getrlimit(Resource::Core), none);
+        assert_eq!(
+            rustix::process::dumpable_behavior().unwrap(),
+            DumpableBehavior::NotDumpable
+        );
+        assert_eq!(
+            rustix::process::parent_process_death_signal().unwrap(),
+            Some(Signal::KILL)
+        );
+        let first = fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
+        assert_eq!(first.trim(), "1000");
+    }
+}

@@ -86,3 +86,106 @@ fn give_up_capabilities() -> rustix::io::Result<()> {
 fn memory_can_be_opened(process: Pid) -> bool {
     fs_err::File::open(format!("/proc/{}/mem", process.as_raw_nonzero())).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn nothing_filtered(gaps: &[&str]) -> Sandbox {
+        Sandbox {
+            calls: Calls::All,
+            gaps: gaps.iter().map(|gap| (*gap).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_memory_that_can_be_opened_is_noticed_whichever_it_is() {
+        let mut open = Command::new("sleep").arg("30").spawn().unwrap();
+        let open_one = Pid::from_child(&open);
+        // Processes start with a memory that their parent can open.
+        assert!(memory_can_be_opened(open_one));
+        let said = format!("the memory of process {} can be opened", open.id());
+        let gone = Pid::from_raw(i32::MAX).unwrap();
+        for guarded in [&[open_one][..], &[gone, open_one], &[open_one, gone]] {
+            let confinement = nothing_filtered(&[]).close(guarded.iter().copied());
+            assert_eq!(confinement, Confinement::Open(said.clone()));
+        }
+        assert_eq!(nothing_filtered(&[]).close([gone]), Confinement::Closed);
+        open.kill().unwrap();
+        open.wait().unwrap();
+    }
+
+    #[test]
+    fn every_gap_is_told() {
+        assert_eq!(nothing_filtered(&[]).close([]), Confinement::Closed);
+        assert_eq!(
+            nothing_filtered(&["one", "another"]).close([]),
+            Confinement::Open("one; another".to_owned())
+        );
+        assert_eq!(Sandbox::left_open("why").close([]), Confinement::Open("why".to_owned()));
+        let mut sandbox = nothing_filtered(&[]);
+        sandbox.note("this fails", Err(Errno::PERM));
+        sandbox.note("this does not", Ok(()));
+        assert_eq!(
+            sandbox.close([]),
+            Confinement::Open("this fails: Operation not permitted (os error 1)".to_owned())
+        );
+    }
+
+    /// What a closed role can be seen to have, in a process of its own: there is no way back.
+    #[test]
+    fn a_closed_role_has_neither_capabilities_nor_unlimited_files_nor_new_privileges() {
+        let folder = tempfile::tempdir().unwrap();
+        for role in ["author", "native", "host"] {
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "sandbox::tests::closes", "--ignored", "--test-threads", "1"])
+                .env("GPUBENCH_TEST_ROLE", role)
+                .env("TMPDIR", folder.path())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && said.contains("1 passed"), "{role}: {said}");
+        }
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    fn closes() {
+        use rustix::process::{Resource, getrlimit};
+        let Ok(role) = std::env::var("GPUBENCH_TEST_ROLE") else {
+            return;
+        };
+        let (role, private) = match role.as_str() {
+            "author" => (ConfinedRole::Author, None),
+            "native" => (ConfinedRole::NativeKernels, None),
+            _ => (ConfinedRole::HostCode, Some(std::env::temp_dir())),
+        };
+        let file = fs_err::File::open("/dev/null").unwrap();
+        let confinement = Sandbox::begin(role, &[], private.as_deref()).close([]);
+        let whole = crate::FileClosing::here() == crate::FileClosing::Whole;
+        assert_eq!(matches!(confinement, Confinement::Closed), whole, "{confinement:?}");
+        assert!(
+            rustix::io::fcntl_getfd(&file).is_err(),
+            "an inherited descriptor is open"
+        );
+        std::mem::forget(file);
+        let status = fs_err::read_to_string("/proc/thread-self/status").unwrap();
+        for nothing in ["CapInh:", "CapPrm:", "CapEff:"] {
+            assert!(status.contains(&format!("{nothing}\t0000000000000000")), "{status}");
+        }
+        assert!(
+            status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1"),
+            "{status}"
+        );
+        assert_eq!(getrlimit(Resource::Fsize).maximum, Some(4 << 30));
+        let system = rustix::system::sysinfo();
+        let most = getrlimit(Resource::Data).maximum.unwrap();
+        assert!(most <= system.totalram as u64 * u64::from(system.mem_unit), "{most}");
+        assert_eq!(
+            rustix::process::kill_process(rustix::process::getppid().unwrap(), rustix::process::Signal::CONT),
+            Err(Errno::PERM)
+        );
+    }
+}

@@ -236,6 +236,63 @@ mod tests {
     }
 
     #[test]
+    fn spread_and_interval_do_not_count_before_they_are_to() {
+        let rule = StopRule {
+            min_samples: 2,
+            spread_from: 30,
+            ..StopRule::usual()
+        };
+        assert_eq!(run(&rule, &[1e6; 60]), (30, Some(StopReason::TargetCv)));
+        let by_interval = StopRule { target_cv: 0.0, ..rule };
+        assert_eq!(run(&by_interval, &[1e6; 60]), (30, Some(StopReason::MedianInterval)));
+        let later = StopRule {
+            min_samples: 40,
+            ..rule
+        };
+        assert_eq!(run(&later, &[1e6; 60]), (40, Some(StopReason::TargetCv)));
+        // The time is over from the smallest number on, whatever the spread.
+        assert_eq!(
+            rule.decide(&[1e6; 2], Duration::from_secs(2)),
+            Some(StopReason::MaxTime)
+        );
+    }
+
+    #[test]
+    fn an_interval_with_one_near_end_is_as_wide_as_its_far_one() {
+        // Ten of twenty samples just below the median, ten far above it, or the other way round.
+        for far in [1.5e4, 0.5e4] {
+            let samples: Vec<f64> = (0..20).map(|i| if i < 11 { 1e4 + f64::from(i) } else { far }).collect();
+            let rule = StopRule {
+                plateau: None,
+                target_cv: 0.0,
+                ..StopRule::usual()
+            };
+            assert_eq!(rule.decide(&samples, SOON), None, "{far}");
+            let stepped = StopRule { step: 32.0, ..rule };
+            assert_eq!(stepped.decide(&samples, SOON), None, "{far}");
+        }
+    }
+
+    #[test]
+    fn a_plateau_is_not_looked_for_among_the_first_samples() {
+        // A spread that never changes: the estimates settle at once.
+        let samples: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { 1e4 } else { 2e4 }).collect();
+        let rule = StopRule {
+            min_samples: 10,
+            median_interval: 0.0,
+            target_cv: 0.0,
+            ..StopRule::usual()
+        };
+        let (at, reason) = run(&rule, &samples);
+        assert_eq!((at, reason), (74, Some(StopReason::Plateau)));
+        let later = StopRule {
+            spread_from: 50,
+            ..rule
+        };
+        assert_eq!(run(&later, &samples), (114, Some(StopReason::Plateau)));
+    }
+
+    #[test]
     fn sampling_never_stops_before_the_first_sample() {
         assert_eq!(StopRule::usual().decide(&[], Duration::from_secs(60)), None);
     }

@@ -93,6 +93,14 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_reaches_as_far_as_its_farther_end() {
+        let interval = Interval { low: 1.0, high: 4.0 };
+        assert_eq!(interval.reach_from(2.0), 2.0);
+        assert_eq!(interval.reach_from(3.5), 2.5);
+        assert_eq!(interval.reach_from(1.0), 3.0);
+    }
+
+    #[test]
     fn exact_and_approximate_ranks_meet() {
         let (exact, approximate) = (lower_rank(1_000).unwrap(), lower_rank(1_001).unwrap());
         assert!(exact.abs_diff(approximate) <= 1, "{exact} {approximate}");

@@ -113,6 +113,44 @@ proptest! {
 }
 
 #[test]
+fn a_changed_byte_is_found_at_every_place_of_a_short_buffer() {
+    for bytes in [1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100] {
+        for offset in [0, 1, 15, 16, 4095, 4096] {
+            let whole = noise(bytes, 3, offset, 0, GEOMETRIES[0]);
+            for place in 0..bytes {
+                let mut changed = whole.clone();
+                changed[place] = !changed[place];
+                let expected = NoiseSummary {
+                    bytes: bytes as u64,
+                    different: 1,
+                    extent: Some((place as u64, place as u64)),
+                };
+                let found = check(&changed, 3, offset, GEOMETRIES[place % 6], 1 + place % 3);
+                assert_eq!(found, Ok(expected), "byte {place} of {bytes} from {offset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_changed_byte_is_found_on_both_sides_of_every_border_of_a_long_buffer() {
+    // Runs of the kernels and lines of the cache begin at multiples of 16.
+    let (bytes, offset) = (2_100, 5);
+    let whole = noise(bytes, 3, offset, 0, GEOMETRIES[0]);
+    for border in (0..bytes + 16).step_by(16) {
+        for place in border.saturating_sub(2)..border + 2 {
+            let Some(place) = place.checked_sub(offset as usize).filter(|place| *place < bytes) else {
+                continue;
+            };
+            let mut changed = whole.clone();
+            changed[place] = !changed[place];
+            let found = check(&changed, 3, offset, GEOMETRIES[border / 16 % 6], 3).expect("complete");
+            assert_eq!((found.different, found.extent), (1, Some((place as u64, place as u64))));
+        }
+    }
+}
+
+#[test]
 fn another_key_or_place_is_other_noise() {
     let written = noise(4096, 3, 0, 0, GEOMETRIES[0]);
     for (key, offset) in [(4, 0), (3, 16), (3, 1)] {

@@ -6,6 +6,8 @@ use gpubench::plan::{
     Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Span, TensorMapDescription, TensorMapElement,
 };
 
+mod limits;
+
 fn facts() -> DeviceFacts {
     DeviceFacts {
         kind: DeviceKind::Cpu,

@@ -140,17 +140,23 @@ impl Recorder<'_, '_, '_> {
 
     /// Puts the answer to a query into the request.
     fn add_occupancy(&mut self, request: &mut RecordRequest, query: &OccupancyQuery) -> Result<(), NoAnswer> {
-        let known = request.occupancies.iter().any(|known| known.query == *query);
-        if known || request.occupancies.len() == MOST_OCCUPANCIES {
-            let message = format!(
-                "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
-                query.kernel
-            );
-            return Err(NoAnswer::Failed(CaseFailure::error(Cause::RecordingFailed, message)));
-        }
+        may_ask(request, query).map_err(NoAnswer::Failed)?;
         request.occupancies.push(self.occupancies.answer(query)?);
         Ok(())
     }
+}
+
+/// Whether a plan may depend on one occupancy more.
+fn may_ask(request: &RecordRequest, query: &OccupancyQuery) -> Result<(), CaseFailure> {
+    let known = request.occupancies.iter().any(|known| known.query == *query);
+    if known || request.occupancies.len() >= MOST_OCCUPANCIES {
+        let message = format!(
+            "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
+            query.kernel
+        );
+        return Err(CaseFailure::error(Cause::RecordingFailed, message));
+    }
+    Ok(())
 }
 
 fn explain(problem: AuthorProblem) -> NoAnswer {
@@ -161,3 +167,6 @@ fn explain(problem: AuthorProblem) -> NoAnswer {
     };
     NoAnswer::Failed(CaseFailure::author(cause, &problem))
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,12 +75,12 @@ impl HostCompiler {
         HostCompiler { processors, ..self }
     }
 
-    /// Everything a library depends on, as a file name.
-    fn key(&self, wanted: Wanted<'_>) -> String {
+    /// Everything a library depends on, as a file name; `here` says which processor this is.
+    fn key(&self, wanted: Wanted<'_>, here: &str) -> String {
         let mut key = CacheKey::new();
         key.add(&self.identity);
         match self.processors {
-            Processors::Here => key.add(processor()),
+            Processors::Here => key.add(here),
             Processors::Baseline => key.add(BASELINE),
         }
         key.add_all(REQUIRED_OPTIONS);
@@ -114,7 +114,7 @@ impl Compiler for HostCompiler {
                 source.name, source.form
             )));
         }
-        let library = cache.join(format!("{}.so", self.key(wanted)));
+        let library = cache.join(format!("{}.so", self.key(wanted, &processor())));
         if library.is_file() {
             return Ok(library);
         }
@@ -279,3 +279,6 @@ fn processor() -> String {
     };
     text.lines().filter(relevant).take(2).collect()
 }
+
+#[cfg(test)]
+mod tests;

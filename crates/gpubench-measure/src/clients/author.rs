@@ -254,6 +254,18 @@ impl AuthorProblem {
 }
 
 #[cfg(test)]
+impl AuthorClient {
+    /// An author that a test plays.
+    pub(crate) fn played(child: Child) -> AuthorClient {
+        AuthorClient {
+            child,
+            confinement: Confinement::Closed,
+            within: Duration::from_secs(1),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

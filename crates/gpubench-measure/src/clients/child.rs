@@ -209,3 +209,6 @@ impl Drop for Child {
         end_strays();
     }
 }
+
+#[cfg(test)]
+mod played;

@@ -246,3 +246,12 @@ impl RefereeClient {
             .map(drop)
     }
 }
+
+#[cfg(test)]
+impl RefereeClient {
+    /// A referee that a test plays.
+    pub(crate) fn played(child: Child) -> RefereeClient {
+        let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        RefereeClient { child, facts }
+    }
+}

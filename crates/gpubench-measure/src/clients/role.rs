@@ -89,3 +89,34 @@ impl std::fmt::Display for End {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_protocol::wire::{ChannelError, Patience, from_worker};
+
+    #[test]
+    fn a_worker_says_nothing_but_small_records() {
+        use crate::clients::Child;
+        let (child, worker) = Child::played(RoleName::Worker);
+        let receive = || child.channel().receive(Patience::Forever);
+        worker.send(from_worker::CLAIM, &[&[0; 4096]], &[]).unwrap();
+        assert_eq!(receive().unwrap().payload.len(), 4096);
+        worker.send(from_worker::CLAIM, &[&[0; 4097]], &[]).unwrap();
+        assert!(matches!(receive(), Err(ChannelError::Protocol(_))));
+    }
+
+    #[test]
+    fn who_runs_code_of_others_hands_nothing_over_and_what_a_role_says_fits_its_limits() {
+        let most = |role: RoleName| (role.limits().payload, role.limits().descriptors);
+        assert_eq!(most(RoleName::Worker), (4096, 0));
+        assert_eq!(most(RoleName::Author), (256 << 20, 0));
+        assert_eq!(most(RoleName::Referee), (1 << 20, MAX_DESCRIPTORS));
+        let records = [
+            size_of::<gpubench_protocol::wire::Claim>(),
+            size_of::<gpubench_protocol::wire::Problem>(),
+            size_of::<gpubench_protocol::wire::SandboxReport>(),
+        ];
+        assert!(records.iter().all(|bytes| *bytes <= 4096), "{records:?}");
+    }
+}

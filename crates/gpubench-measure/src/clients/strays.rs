@@ -118,11 +118,15 @@ fn parent_of(process: i32) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
     fn a_parent_is_read_from_behind_the_name() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert_eq!(parent_of(child.id() as i32), Some(std::process::id() as i32));
         assert!(
             children()
@@ -131,5 +135,77 @@ mod tests {
         );
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// Where orphans are adopted every other child of the process is killed, so it is done in a process of its own.
+    #[test]
+    fn who_left_and_whoever_they_started_that_left_too_are_ended() {
+        let alone = "clients::strays::tests::ends_strays_of_strays";
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", alone, "--ignored", "--test-threads", "1"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    fn ends_strays_of_strays() {
+        adopt_orphans();
+        // Each leaves its group. The first is orphaned at once, the others when those above them end.
+        let tree = "setsid sh -c 'setsid sh -c \"setsid sleep 30 & echo \\$!; wait\" & wait' & read there";
+        let mut role = Command::new("sleep").arg("30").spawn().unwrap();
+        let registered = Registered::new(role.id());
+        let (mut said, theirs) = std::io::pipe().unwrap();
+        let mut parent = Command::new("sh");
+        parent
+            .args(["-c", tree])
+            .stdin(Stdio::null())
+            .stdout(theirs)
+            .stderr(Stdio::null());
+        parent.status().unwrap();
+        drop(parent);
+        let last = number(&mut said);
+        let of_role = |process: &Pid| process.as_raw_nonzero().get() == role.id() as i32;
+        assert!(children().iter().any(|process| !of_role(process)), "there are strays");
+        end_strays();
+        let left = children();
+        assert!(left.iter().all(of_role), "{left:?} are left");
+        assert!(parent_of(last).is_none(), "the last of them lives");
+        assert!(!registered.has_ended(), "a role is no stray");
+        role.kill().unwrap();
+        role.wait().unwrap();
+    }
+
+    /// A line that is a number.
+    fn number(said: &mut std::io::PipeReader) -> i32 {
+        let mut line = String::new();
+        BufReader::new(said).read_line(&mut line).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    #[test]
+    fn the_group_of_a_role_is_killed_with_it() {
+        let (mut said, theirs) = std::io::pipe().unwrap();
+        let mut role = Command::new("sh")
+            .args(["-c", "sleep 10 & echo $!; wait"])
+            .process_group(0)
+            .stdout(theirs)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = number(&mut said);
+        let registered = Registered::new(role.id());
+        assert!(!registered.has_ended());
+        registered.kill_group();
+        assert_eq!(role.wait().unwrap().signal(), Some(9));
+        // Its new parent may take a moment to reap it.
+        let lives = || fs_err::read_to_string(format!("/proc/{started}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        let ended = (0..5_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            !lives()
+        });
+        assert!(ended, "what it started lives");
     }
 }

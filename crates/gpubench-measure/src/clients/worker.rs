@@ -198,3 +198,11 @@ impl WorkerClient {
         Ok(Box::new(claim))
     }
 }
+
+#[cfg(test)]
+impl WorkerClient {
+    /// A worker that a test plays.
+    pub(crate) fn played(child: Child) -> WorkerClient {
+        WorkerClient { child, _private: None }
+    }
+}

@@ -286,3 +286,6 @@ fn ending_of(failure: RoleFailure) -> Result<Ending, MeasureError> {
         },
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,6 +84,8 @@ mod tests {
     fn reads_count_but_for_revealed_decoys_and_writes_as_far_as_they_exceed_the_cache() {
         assert_eq!(floor(&copy(256, Some(512 * MIB))), Some(512.0 - 60.0 - 16.0));
         assert_eq!(floor(&copy(32, Some(64 * MIB))), Some(32.0 - 2.0));
+        // No more of an input than the cache holds is revealed in it.
+        assert_eq!(floor(&copy(2048, Some(4096 * MIB))), Some(4096.0 - 60.0 - 60.0));
     }
 
     #[test]
@@ -98,15 +100,54 @@ mod tests {
     }
 
     #[test]
+    fn every_role_is_read_written_or_both() {
+        let floor_of = |role| {
+            let mut recording = copy(256, Some(u64::MAX));
+            recording.tensors.truncate(1);
+            recording.tensors[0].role = role;
+            floor(&recording)
+        };
+        let (revealed, kept_in_cache) = (16.0, 60.0);
+        for (role, expected) in [
+            (Role::Input, 256.0 - revealed),
+            (Role::Constant, 256.0 - revealed),
+            (Role::Output, 256.0 - kept_in_cache),
+            (Role::Scratch, 256.0 - kept_in_cache),
+            (Role::InOut, 512.0 - revealed - kept_in_cache),
+        ] {
+            assert_eq!(floor_of(role), Some(expected), "{role:?}");
+        }
+    }
+
+    #[test]
+    fn at_least_eight_lines_of_an_input_are_revealed_where_it_has_so_many() {
+        let floor_of = |bytes| {
+            let mut recording = copy(1, Some(bytes));
+            recording.tensors.truncate(1);
+            recording.tensors[0].shape = vec![bytes];
+            let facts = Facts {
+                peak_bandwidth: Some(1e9),
+                ..facts()
+            };
+            floor_ns(&recording, &facts, Method::Cold, 60 * MIB).map(f64::round)
+        };
+        assert_eq!(floor_of(1_000), Some(0.0));
+        assert_eq!(floor_of(4_096), Some(4_096.0 - 1_024.0));
+        assert_eq!(floor_of(1 << 20), Some((1 << 20) as f64 * 15.0 / 16.0));
+    }
+
+    #[test]
     fn there_is_no_floor_without_peak_declaration_or_a_whole_flush() {
         assert_eq!(floor(&copy(256, None)), None);
         let copied = copy(256, Some(MIB));
         assert_eq!(floor_ns(&copied, &facts(), Method::Cold, 59 * MIB), None);
         assert_eq!(floor_ns(&copied, &facts(), Method::Warm, 120 * MIB), None);
-        let unknown = Facts {
-            peak_bandwidth: None,
-            ..facts()
-        };
-        assert_eq!(floor_ns(&copied, &unknown, Method::Cold, 120 * MIB), None);
+        for peak_bandwidth in [None, Some(0.0), Some(-1.0), Some(f64::NAN)] {
+            let unknown = Facts {
+                peak_bandwidth,
+                ..facts()
+            };
+            assert_eq!(floor_ns(&copied, &unknown, Method::Cold, 120 * MIB), None);
+        }
     }
 }

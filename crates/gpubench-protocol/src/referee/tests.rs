@@ -25,6 +25,8 @@ use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::memfd::MemfdTable;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
+mod calls;
+mod looks;
 mod own_kernels;
 
 const ELEMENTS: usize = 1000;

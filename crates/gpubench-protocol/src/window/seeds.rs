@@ -181,19 +181,107 @@ impl std::fmt::Debug for Seeds {
 mod tests {
     use super::*;
 
+    /// Every purpose, in the order of their numbers.
+    const PURPOSES: [Purpose; 14] = [
+        Purpose::Inputs,
+        Purpose::Constants,
+        Purpose::Generator,
+        Purpose::ConstantGenerator,
+        Purpose::Poison,
+        Purpose::Decoys,
+        Purpose::Seal,
+        Purpose::SealOrder,
+        Purpose::CheckOrder,
+        Purpose::Kind,
+        Purpose::InputDigest,
+        Purpose::NullTurn,
+        Purpose::DecoyContents,
+        Purpose::FirstOfPair,
+    ];
+
+    /// Places that differ from the first in each byte of their numbers.
+    fn places() -> Vec<Place> {
+        let cases = (0..8).map(|byte| Place {
+            case: 1 << (8 * byte),
+            window: 0,
+        });
+        let windows = (0..4).map(|byte| Place {
+            case: 0,
+            window: 1 << (8 * byte),
+        });
+        let nulls = (0..3).map(|before| Place {
+            case: 0,
+            window: WindowKind::null_window(before),
+        });
+        let next = (2..6).map(|window| Place { case: 0, window });
+        let first = [Place { case: 0, window: 0 }];
+        first
+            .into_iter()
+            .chain(cases)
+            .chain(windows)
+            .chain(nulls)
+            .chain(next)
+            .collect()
+    }
+
     #[test]
-    fn keys_differ_by_seed_purpose_case_and_window() {
+    fn every_purpose_has_keys_of_its_own_in_every_window_of_every_case() {
+        let last = Purpose::FirstOfPair as usize;
+        assert_eq!(
+            PURPOSES.map(|purpose| purpose as usize).to_vec(),
+            Vec::from_iter(0..=last)
+        );
         let seeds = Seeds::new([1; 32]);
+        let mut keys = std::collections::HashMap::new();
+        for place in places() {
+            for purpose in PURPOSES {
+                let key = seeds.key(purpose, place);
+                assert_ne!(key, 0, "{purpose:?} at {place:?}");
+                assert_eq!(key, Seeds::new([1; 32]).key(purpose, place), "{purpose:?} at {place:?}");
+                let other = keys.insert(key, (purpose, place));
+                // 2 000 of 2^64 keys: two are alike once in 10^13 seeds, and this seed is always the same.
+                assert_eq!(other, None, "{purpose:?} at {place:?} has its key");
+            }
+        }
+        assert_eq!(keys.len(), PURPOSES.len() * places().len());
+    }
+
+    #[test]
+    fn every_byte_of_the_seed_changes_every_key() {
         let place = Place { case: 3, window: 9 };
-        let key = seeds.key(Purpose::Inputs, place);
-        assert_eq!(key, Seeds::new([1; 32]).key(Purpose::Inputs, place));
-        let others = [
-            Seeds::new([2; 32]).key(Purpose::Inputs, place),
-            seeds.key(Purpose::Poison, place),
-            seeds.key(Purpose::Inputs, Place { case: 4, ..place }),
-            seeds.key(Purpose::Inputs, Place { window: 10, ..place }),
-        ];
-        assert!(others.iter().all(|other| *other != key));
+        for purpose in PURPOSES {
+            let mut keys: Vec<u64> = (0..32)
+                .map(|byte| {
+                    let mut master = [1; 32];
+                    master[byte] = 2;
+                    Seeds::new(master).key(purpose, place)
+                })
+                .chain([Seeds::new([1; 32]).key(purpose, place)])
+                .collect();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 33, "{purpose:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_as_it_was_when_a_seed_was_published() {
+        // By Python's hashlib, over the text and the numbers in little-endian order.
+        let key = Seeds::new([1; 32]).key(Purpose::SealOrder, Place { case: 3, window: 9 });
+        assert_eq!(key, 0xd593_1681_d821_2ff1);
+    }
+
+    #[test]
+    fn no_two_runs_have_the_same_seed() {
+        let drawn: Vec<[u8; 32]> = (0..8).map(|_| *Seeds::from_os().unwrap().master()).collect();
+        // Every half of a seed is drawn: one is zero, or that of another, once in 2^120 runs of this test.
+        for half in [0..16, 16..32] {
+            let mut halves: Vec<&[u8]> = drawn.iter().map(|master| &master[half.clone()]).collect();
+            assert!(!halves.contains(&&[0; 16][..]));
+            halves.sort_unstable();
+            halves.dedup();
+            assert_eq!(halves.len(), 8);
+        }
     }
 
     #[test]
@@ -216,7 +304,8 @@ mod tests {
             }
             assert!(since <= 16);
         }
-        assert!((900..1_500).contains(&early), "{early}");
+        // One in 8, and one more for each 17 without: 1 115 on average.
+        assert!((1_050..1_180).contains(&early), "{early}");
     }
 
     #[test]
@@ -253,5 +342,10 @@ mod tests {
         assert!(!seeds.commitment().contains("abab"));
         assert_ne!(seeds.commitment(), Seeds::new([0xac; 32]).commitment());
         assert!(!format!("{seeds:?}").contains("ab, ab"));
+        for byte in 0..32 {
+            let mut other = [0xab; 32];
+            other[byte] = 0;
+            assert_ne!(seeds.commitment(), Seeds::new(other).commitment(), "byte {byte}");
+        }
     }
 }

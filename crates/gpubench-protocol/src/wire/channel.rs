@@ -392,34 +392,71 @@ mod tests {
         drop(far);
     }
 
-    #[test]
-    fn more_than_the_limits_is_refused() {
-        let limits = Limits {
-            payload: 4,
-            descriptors: 0,
-        };
+    /// What is received of a header, which comes with so many descriptors, and a payload.
+    fn received(header: Header, descriptors: usize, payload: &[u8], limits: Limits) -> Result<Frame, ChannelError> {
         let (near, far) = Channel::pair().unwrap();
         let far = far.limited(limits).unwrap();
-        near.send(1, &[b"12345"], &[]).unwrap();
-        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
-        let (near, far) = Channel::pair().unwrap();
-        let far = far.limited(limits).unwrap();
-        near.send(1, &[], &[near.as_fd()]).unwrap();
-        assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+        let socket = far.as_fd().try_clone_to_owned().unwrap();
+        near.send_header(&header, &vec![socket.as_fd(); descriptors])?;
+        near.send_all(payload)?;
+        far.receive(Patience::at_most(Duration::from_secs(5)))
     }
 
     #[test]
-    fn a_header_of_another_version_or_an_absurd_length_is_refused() {
-        for (version, payload) in [(WIRE_VERSION + 1, 0), (WIRE_VERSION, u32::MAX)] {
-            let (near, far) = Channel::pair().unwrap();
-            let header = Header {
-                version,
-                kind: 0,
-                payload,
-                descriptors: 0,
-            };
-            near.send_all(bytemuck::bytes_of(&header)).unwrap();
-            assert!(matches!(far.receive(Patience::Forever), Err(ChannelError::Protocol(_))));
+    fn a_header_is_taken_at_its_word_only_as_far_as_it_is_true() {
+        let header = Header {
+            version: WIRE_VERSION,
+            kind: 7,
+            payload: 4,
+            descriptors: 2,
+        };
+        let limits = Limits {
+            payload: 4,
+            descriptors: 2,
+        };
+        let taken = |header, descriptors| received(header, descriptors, b"12345678", limits);
+        let frame = taken(header, 2).unwrap();
+        assert_eq!(
+            (frame.kind, &frame.payload[..], frame.descriptors.len()),
+            (7, &b"1234"[..], 2)
+        );
+        let with = |change: fn(&mut Header)| {
+            let mut changed = header;
+            change(&mut changed);
+            changed
+        };
+        for (refused, descriptors) in [
+            (with(|header| header.version += 1), 2),
+            (with(|header| header.version -= 1), 2),
+            (with(|header| header.payload = 5), 2),
+            (with(|header| header.payload = u32::MAX), 2),
+            (header, 0),
+            (header, 1),
+            (with(|header| header.descriptors = 0), 1),
+            (with(|header| header.descriptors = 0), 2),
+            (with(|header| header.descriptors = 1), 2),
+            (with(|header| header.descriptors = 3), 2),
+            (with(|header| header.descriptors = 3), 3),
+            (with(|header| header.descriptors = u32::MAX), 0),
+        ] {
+            let found = taken(refused, descriptors);
+            assert!(
+                matches!(found, Err(ChannelError::Protocol(_))),
+                "{found:?} of {descriptors} descriptors"
+            );
         }
+    }
+
+    #[test]
+    fn what_is_longer_than_anybody_takes_is_not_sent() {
+        let (near, far) = Channel::pair().unwrap();
+        let part = vec![0; 1 << 20];
+        let parts = vec![&part[..]; 257];
+        assert!(matches!(near.send(1, &parts, &[]), Err(ChannelError::Protocol(_))));
+        let many = vec![near.as_fd(); MAX_DESCRIPTORS + 1];
+        assert!(matches!(near.send(1, &[], &many), Err(ChannelError::Protocol(_))));
+        near.send(1, &[], &many[1..]).unwrap();
+        let frame = far.receive(Patience::Forever).unwrap();
+        assert_eq!(frame.descriptors.len(), MAX_DESCRIPTORS);
     }
 }

@@ -1,5 +1,7 @@
 use super::*;
 
+mod thresholds;
+
 /// What an H200 was seen to allow its kernels.
 const KERNEL_PART_NS: f64 = 12_000.0;
 

@@ -9,6 +9,9 @@ use gpubench_device::{ClockBound, KernelPart};
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
 
+mod claims;
+mod outputs;
+
 fn judge(evidence: &Evidence<'_>) -> Judgement {
     super::judge(evidence, balance(evidence).as_ref())
 }
@@ -587,10 +590,58 @@ fn host_code_that_fails_has_causes_of_its_own() {
 
 #[test]
 fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
-    let mut lying = window(1, good_output());
-    lying.facts.end = WindowEnd::NotDone;
-    assert_eq!(
-        judge_windows(&[lying], Ending::Stopped).verdict,
-        Verdict::ProtocolViolation
+    for end in [WindowEnd::NotDone, WindowEnd::Aborted] {
+        let mut lying = window(1, good_output());
+        lying.facts.end = end;
+        assert_eq!(
+            judge_windows(&[lying], Ending::Stopped).verdict,
+            Verdict::ProtocolViolation,
+            "{end:?}"
+        );
+    }
+}
+
+#[test]
+fn each_fault_has_a_cause_of_its_own() {
+    let cause = |fault: FaultCode| {
+        let mut faulted = window(1, good_output());
+        faulted.facts.end = WindowEnd::Aborted;
+        faulted.claim = Some(Box::new(Claim {
+            fault,
+            ..Claim::empty(1)
+        }));
+        judge_windows(&[faulted], Ending::Stopped).cause.unwrap()
+    };
+    for (fault, expected) in [
+        (FaultCode::OutOfBounds, Cause::OutOfBounds),
+        (FaultCode::InputWritten, Cause::InputWritten),
+        (FaultCode::BarrierDivergence, Cause::BarrierDivergence),
+        (FaultCode::DivisionByZero, Cause::DivisionByZero),
+        (FaultCode::StackOverflow, Cause::StackOverflow),
+        (FaultCode::IllegalInstruction, Cause::IllegalInstruction),
+        (FaultCode::Trap, Cause::Trap),
+        (FaultCode::Misaligned, Cause::MisalignedAccess),
+        (FaultCode::LaunchFailed, Cause::LaunchFailed),
+        (FaultCode::Ecc, Cause::EccError),
+        (FaultCode::Other, Cause::Unsupported),
+        (FaultCode::HostCallFailed, Cause::CallFailed),
+        (FaultCode::ForeignContext, Cause::ForeignContext),
+    ] {
+        assert_eq!(cause(fault), expected, "{fault:?}");
+    }
+}
+
+#[test]
+fn the_last_ten_lines_of_a_worker_that_failed_are_repeated() {
+    let printed: Vec<String> = (1..=11).map(|line| format!("line {line}")).collect();
+    let failed = judge_windows(&[window(1, wrong_output(3))], Ending::Stopped);
+    let message = failed.clone().with_last_words(&printed.join("\n")).message.unwrap();
+    assert!(
+        !message.contains("line 1\n") && message.contains("line 2\n"),
+        "{message}"
     );
+    assert!(message.ends_with("line 11"), "{message}");
+    assert_eq!(failed.clone().with_last_words(""), failed);
+    let passed = judge_windows(&[window(1, good_output())], Ending::Stopped);
+    assert_eq!(passed.clone().with_last_words("all is well"), passed);
 }

@@ -271,6 +271,24 @@ fn a_shuffle_that_half_of_a_warp_misses_is_reported() {
 }
 
 #[test]
+fn lanes_that_wait_at_shuffles_in_different_lines_do_not_meet_though_all_of_them_wait() {
+    let text = "__global__ void apart(int *out) {\n  int v = threadIdx.x;\n  if (threadIdx.x % 32 < LOWER)\n    v = __shfl_xor_sync(0xffffffff, v, 1);\n  else\n    v = __shfl_xor_sync(0xffffffff, v, 2);\n  out[threadIdx.x] = v;\n}\n";
+    for lower in ["1", "16", "31"] {
+        let mut out = [0; 64];
+        let found = fault(
+            &text.replace("LOWER", lower),
+            "apart",
+            &line(1, 64),
+            &[address(&mut out)],
+        );
+        let FaultKind::WarpDivergence { line, mask, arrived } = found.kind else {
+            panic!("{found:?}");
+        };
+        assert!([4, 6].contains(&line) && mask == u32::MAX && arrived < 32, "{found:?}");
+    }
+}
+
+#[test]
 fn the_fault_of_the_lowest_block_is_kept_and_other_launches_run() {
     let text = "__global__ void some(int *out, int bad) { if (blockIdx.x == bad) __trap(); out[blockIdx.x] = 1; }";
     let mut out = [0; 1000];

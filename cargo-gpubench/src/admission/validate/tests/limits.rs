@@ -1,0 +1,175 @@
+//! Both sides of every limit.
+
+use super::*;
+
+fn valid(change: impl FnOnce(&mut Recording)) -> bool {
+    verdict(change) == "valid"
+}
+
+#[test]
+fn tolerances_are_finite_and_at_least_zero() {
+    let close = |rtol, atol| valid(|recording| recording.tensors[1].tolerance = Tolerance::Close { rtol, atol });
+    for good in [0.0, -0.0, 1e-5, 1.0, f64::MAX, f64::MIN_POSITIVE] {
+        assert!(close(good, 0.0) && close(0.0, good), "{good}");
+    }
+    for bad in [-1.0, -f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(!close(bad, 0.0) && !close(0.0, bad), "{bad}");
+    }
+}
+
+#[test]
+fn every_output_has_a_seal() {
+    let with = |outputs: usize, role| {
+        verdict(|recording| {
+            let output = recording.tensors.pop().unwrap();
+            recording.tensors.extend((0..outputs).map(|number| Tensor {
+                name: format!("y{number}"),
+                role,
+                fill: match role {
+                    Role::InOut => Fill::Uniform { low: 0.0, high: 1.0 },
+                    _ => Fill::Poison,
+                },
+                ..output.clone()
+            }));
+        })
+    };
+    for role in [Role::Output, Role::InOut] {
+        assert_eq!(with(MAX_OUTPUTS, role), "valid");
+        assert_eq!(
+            with(MAX_OUTPUTS + 1, role),
+            "it has 17 outputs; at most 16 are possible"
+        );
+    }
+}
+
+#[test]
+fn so_many_buffers_are_possible_tensors_and_scratch_together() {
+    let with = |scratch: usize| verdict(|recording| recording.plan.scratch = vec![16; scratch]);
+    // Two tensors.
+    assert_eq!(with(MAX_BUFFERS - 2), "valid");
+    assert_eq!(
+        with(MAX_BUFFERS - 1),
+        "it has 65 tensors and scratch allocations; at most 64 are possible"
+    );
+}
+
+#[test]
+fn the_bytes_of_a_case_are_those_of_tensors_and_scratch_together() {
+    let with = |scratch: Vec<u64>| verdict(|recording| recording.plan.scratch = scratch);
+    // Two tensors of eight floats.
+    assert_eq!(with(vec![MAX_CASE_BYTES - 64]), "valid");
+    assert_eq!(with(vec![MAX_CASE_BYTES / 2, MAX_CASE_BYTES / 2 - 64]), "valid");
+    assert!(with(vec![MAX_CASE_BYTES - 63]).starts_with("its tensors and scratch have"));
+    assert!(with(vec![MAX_CASE_BYTES / 2, MAX_CASE_BYTES / 2 - 63]).starts_with("its tensors and scratch have"));
+}
+
+#[test]
+fn a_plan_writes_no_input_and_no_constant() {
+    let span = |tensor| Span {
+        buffer: BufferId::Tensor(tensor),
+        offset: 0,
+        len: 8,
+    };
+    for (role, written) in [
+        (Role::Input, "it writes to the input `x`"),
+        (Role::Constant, "it writes to the input `x`"),
+        (Role::InOut, "valid"),
+    ] {
+        for step in [
+            Step::Memset {
+                target: span(0),
+                value: 0,
+            },
+            Step::Copy {
+                source: span(1),
+                target: span(0),
+            },
+        ] {
+            let told = verdict(|recording| {
+                recording.tensors[0].role = role;
+                recording.plan.steps.push(step);
+            });
+            assert!(told.ends_with(written), "{told}");
+        }
+    }
+}
+
+#[test]
+fn the_copies_that_checking_needs_count_as_memory() {
+    let needed = |change: &dyn Fn(&mut Recording)| {
+        let mut recording = recording();
+        change(&mut recording);
+        memory_needed(&on_cpu(&recording))
+    };
+    let role = |role| needed(&|recording: &mut Recording| recording.tensors[0].role = role);
+    // Of eight floats: three copies of an input and one for the author, five of an output and one of the author's answer; 16 bytes of scratch.
+    let output = 32 * (5 + 1);
+    assert_eq!(needed(&|_| ()), 32 * (3 + 1) + output + 16);
+    assert_eq!(role(Role::Constant), 32 * (3 + 1) + output + 16);
+    assert_eq!(role(Role::InOut), 32 * (7 + 2) + output + 16);
+    assert_eq!(role(Role::Scratch), 32 + output + 16);
+    assert_eq!(
+        needed(&|recording| recording.plan.scratch.push(100)),
+        32 * 4 + output + 116
+    );
+    let reference = |recording: &mut Recording| recording.reference = Reference::Plan(recording.plan.clone());
+    // Its scratch is beside that of the plan.
+    assert!(needed(&reference) >= 32 * (3 + 5) + 32);
+    assert_eq!(
+        needed(&|recording| recording.plan.scratch = vec![u64::MAX; 2]),
+        u64::MAX
+    );
+}
+
+#[test]
+fn every_part_of_a_grid_and_a_block_is_held_to_the_device() {
+    let facts = facts();
+    for axis in 0..3 {
+        let grid = |blocks| change_launch(|launch| launch.grid[axis] = blocks) == "valid";
+        assert!(grid(1) && grid(facts.max_grid[axis]), "axis {axis}");
+        assert!(!grid(0) && !grid(facts.max_grid[axis] + 1), "axis {axis}");
+        let block = |threads| {
+            change_launch(|launch| {
+                launch.block = [1; 3];
+                launch.block[axis] = threads;
+            }) == "valid"
+        };
+        assert!(block(1) && block(facts.max_block[axis]), "axis {axis}");
+        assert!(!block(0) && !block(facts.max_block[axis] + 1), "axis {axis}");
+    }
+    let block = |block| change_launch(|launch| launch.block = block) == "valid";
+    assert!(block([32, 32, 1]) && !block([32, 32, 2]) && !block([33, 32, 1]));
+    let shared = |bytes| change_launch(|launch| launch.dynamic_shared = bytes) == "valid";
+    assert!(shared(49_152) && !shared(49_153));
+}
+
+#[test]
+fn ranges_end_where_their_buffers_do() {
+    let memset = |offset, len| {
+        valid(|recording| {
+            let target = Span {
+                buffer: BufferId::Tensor(1),
+                offset,
+                len,
+            };
+            recording.plan.steps.push(Step::Memset { target, value: 0 });
+        })
+    };
+    assert!(memset(0, 32) && memset(31, 1) && memset(28, 4));
+    assert!(!memset(0, 33) && !memset(32, 1) && !memset(29, 4) && !memset(0, 0) && !memset(u64::MAX, 1));
+    let overlap = |source, target| {
+        let span = |offset| Span {
+            buffer: BufferId::Tensor(1),
+            offset,
+            len: 8,
+        };
+        !valid(|recording| {
+            recording.plan.steps.push(Step::Copy {
+                source: span(source),
+                target: span(target),
+            });
+        })
+    };
+    assert!(overlap(0, 0) && overlap(0, 7) && overlap(7, 0));
+    assert!(!overlap(0, 8) && !overlap(8, 0));
+}

@@ -1,0 +1,38 @@
+//! Roles that a test plays.
+
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use super::Child;
+use crate::clients::log::Log;
+use crate::clients::role::{Output, RoleName};
+use crate::clients::strays::Registered;
+use gpubench_protocol::wire::Channel;
+
+impl Child {
+    /// A process that only waits, and the connection on which the test speaks for it.
+    pub(crate) fn played(role: RoleName) -> (Child, Channel) {
+        let (ours, theirs) = Channel::pair().unwrap();
+        let (log, sink) = Log::open(role, Output::Captured).unwrap();
+        let process = Command::new("sleep")
+            .arg("600")
+            .process_group(0)
+            .stdout(sink)
+            .spawn()
+            .unwrap();
+        let child = Child {
+            role,
+            registered: Registered::new(process.id()),
+            process,
+            channel: ours.limited(role.limits()).unwrap(),
+            log,
+            ended: None,
+        };
+        (child, theirs)
+    }
+
+    /// Whether the process has ended, asked without waiting for it.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.registered.has_ended()
+    }
+}

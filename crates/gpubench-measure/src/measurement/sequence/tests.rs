@@ -1,0 +1,361 @@
+//! Windows whose roles the test plays: what each is told, and what becomes of the window.
+
+use std::num::NonZeroUsize;
+use std::thread::{sleep, spawn};
+
+use bytemuck::Zeroable;
+use gpubench::catalog::{Recording, Reference, Work};
+use gpubench::plan::Plan;
+
+use super::*;
+use crate::clients::{Child, End, Interrupt, Output};
+use crate::measurement::purpose::Purpose;
+use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
+use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::{
+    Channel, Patience, Problem, WindowEnd, from_referee, from_worker, to_referee, to_worker,
+};
+use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+
+const WINDOW: u32 = 3;
+
+/// What the broker gives a window.
+const WITHIN: Duration = Duration::from_millis(600);
+
+/// What the test waits for a message that may not come.
+const SOON: Duration = Duration::from_secs(5);
+
+fn claim() -> Claim {
+    Claim {
+        elapsed_ns: 100.0,
+        ..Claim::empty(WINDOW)
+    }
+}
+
+fn facts(end: WindowEnd) -> WindowFacts {
+    WindowFacts {
+        window: WINDOW,
+        end,
+        ..WindowFacts::zeroed()
+    }
+}
+
+fn armed() -> WindowOrder {
+    WindowOrder::about(WINDOW, WindowKind::Timed)
+}
+
+/// The kind of the next message, if one comes.
+fn next(channel: &Channel) -> Option<u32> {
+    Some(channel.receive(Patience::at_most(SOON)).ok()?.kind)
+}
+
+fn tell_facts(broker: &Channel, end: WindowEnd) {
+    broker.send_record(from_referee::FACTS, &facts(end)).unwrap();
+}
+
+/// How a window went, and what was seen of it from outside.
+struct Seen {
+    outcome: Result<WindowOutcome, MeasureError>,
+    /// Kinds of what the referee was told, in this order.
+    told_referee: Vec<u32>,
+    worker_was_killed: bool,
+}
+
+impl Seen {
+    fn ending(self) -> (bool, Ending) {
+        match self.outcome {
+            Ok(WindowOutcome::Lost(evidence, ending)) => (evidence.is_some(), ending),
+            other => panic!("the worker is not lost: {other:?}"),
+        }
+    }
+
+    fn claim(self) -> Box<Claim> {
+        match self.outcome {
+            Ok(WindowOutcome::Ended(WindowEvidence { claim, .. })) => claim.unwrap(),
+            other => panic!("the window did not end: {other:?}"),
+        }
+    }
+}
+
+/// A window in which the worker speaks as `worker` does, and the referee as `referee`, which gives the kinds of what it was told.
+fn window(
+    worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
+    referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
+) -> Seen {
+    interruptible(&Interrupt::default(), worker, referee)
+}
+
+/// Whether a role keeps its connection.
+#[derive(PartialEq)]
+enum Leaves {
+    Never,
+    AtOnce,
+}
+
+fn interruptible(
+    interrupt: &Interrupt,
+    worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
+    referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
+) -> Seen {
+    let (worker_child, worker_end) = Child::played(RoleName::Worker);
+    let (referee_child, referee_end) = Child::played(RoleName::Referee);
+    let (author_child, _author_end) = Child::played(RoleName::Author);
+    let mut worker_client = WorkerClient::played(worker_child);
+    let mut referee_client = RefereeClient::played(referee_child);
+    let mut author_client = AuthorClient::played(author_child);
+    let one = NonZeroUsize::MIN;
+    let protocol = Protocol {
+        purpose: Purpose::Test,
+        turnout: Turnout::exactly(one),
+        warm_up: WarmUpRule::default(),
+        stop: StopRule::default(),
+        within: WITHIN,
+        reference_within: WITHIN,
+        kernels_run_in: CodeHome::Author,
+        device: DeviceOrder::cpu(1, 0),
+        output: Output::Captured,
+        clock_bound: &ClockBound::Exclusive,
+        kernel_part: KernelPart::of_device("a test"),
+        seeds: &Seeds::new([1; 32]),
+        interrupt,
+    };
+    let recording = Recording {
+        tensors: Vec::new(),
+        work: Work::default(),
+        plan: Plan::default(),
+        execution: Default::default(),
+        reference: Reference::Author,
+    };
+    let mut sequencer = Sequencer {
+        referee: &mut referee_client,
+        author: &mut author_client,
+        duties: Duties::new(&recording, CodeHome::Author),
+        protocol: &protocol,
+        last_inputs: None,
+    };
+    let worker = spawn(move || match worker(&worker_end) {
+        Leaves::Never => Some(worker_end),
+        Leaves::AtOnce => None,
+    });
+    let referee = spawn(move || {
+        let told = referee(&referee_end);
+        (told, referee_end)
+    });
+    let outcome = sequencer.release(&mut worker_client, Seat::Candidate, WINDOW, WindowKind::Timed);
+    let _worker_end = worker.join().unwrap();
+    let (told_referee, _referee_end) = referee.join().unwrap();
+    Seen {
+        outcome,
+        told_referee,
+        worker_was_killed: ends_soon(worker_client.child()),
+    }
+}
+
+/// Whether the process ends though nobody drops it; one that was not killed would wait for ten minutes.
+fn ends_soon(child: &Child) -> bool {
+    (0..200).any(|_| {
+        sleep(Duration::from_millis(1));
+        child.has_ended()
+    })
+}
+
+/// Arms, and says so much more.
+fn arms(and: impl FnOnce(&Channel) -> Leaves) -> impl FnOnce(&Channel) -> Leaves {
+    move |broker| {
+        assert_eq!(next(broker), Some(to_worker::ARM));
+        broker.send_record(from_worker::ARMED, &armed()).unwrap();
+        and(broker)
+    }
+}
+
+fn claims(claim: Claim) -> impl FnOnce(&Channel) -> Leaves {
+    arms(move |broker| {
+        broker.send_record(from_worker::CLAIM, &claim).unwrap();
+        Leaves::Never
+    })
+}
+
+fn says_nothing(_: &Channel) -> Leaves {
+    Leaves::Never
+}
+
+/// Waits for *release*, then for *abort*, and tells the facts.
+fn gives_up_when_told(broker: &Channel) -> Vec<u32> {
+    let told = [next(broker), next(broker)];
+    tell_facts(broker, WindowEnd::Aborted);
+    told.into_iter().flatten().collect()
+}
+
+/// Waits for *release*, and tells the facts after so long.
+fn checks_for(time: Duration) -> impl FnOnce(&Channel) -> Vec<u32> {
+    move |broker| {
+        let told = next(broker);
+        sleep(time);
+        tell_facts(broker, WindowEnd::Checked);
+        told.into_iter()
+            .chain(broker.receive(Patience::at_most(WITHIN / 3)).map(|frame| frame.kind))
+            .collect()
+    }
+}
+
+/// Is told nothing for a while.
+fn waits(broker: &Channel) -> Vec<u32> {
+    broker
+        .receive(Patience::at_most(2 * WITHIN))
+        .map(|frame| frame.kind)
+        .into_iter()
+        .collect()
+}
+
+#[test]
+fn a_window_ends_with_facts_and_claim_in_whichever_order_they_come() {
+    let late = |broker: &Channel| {
+        sleep(WITHIN / 3);
+        broker.send_record(from_worker::CLAIM, &claim()).unwrap();
+        Leaves::Never
+    };
+    for seen in [
+        window(claims(claim()), checks_for(WITHIN / 3)),
+        window(arms(late), checks_for(Duration::ZERO)),
+    ] {
+        assert_eq!(seen.told_referee, [to_referee::RELEASE]);
+        assert!(!seen.worker_was_killed);
+        assert_eq!(seen.claim().elapsed_ns, 100.0);
+    }
+}
+
+#[test]
+fn checks_that_take_longer_than_a_call_may_do_not_cost_the_window() {
+    let seen = window(claims(claim()), checks_for(2 * WITHIN));
+    assert_eq!(seen.told_referee, [to_referee::RELEASE]);
+    assert!(!seen.worker_was_killed);
+    assert_eq!(seen.claim().fault, FaultCode::None);
+}
+
+#[test]
+fn behind_a_fault_the_referee_is_told_at_once_that_done_will_not_come() {
+    let fault = Claim {
+        fault: FaultCode::OutOfBounds,
+        ..claim()
+    };
+    let seen = window(claims(fault), gives_up_when_told);
+    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+    assert_eq!(seen.claim().fault, FaultCode::OutOfBounds);
+}
+
+#[test]
+fn a_worker_that_is_silent_where_its_claim_is_due_has_timed_out_and_is_killed() {
+    let seen = window(arms(says_nothing), gives_up_when_told);
+    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+    assert!(seen.worker_was_killed);
+    assert_eq!(seen.ending(), (true, Ending::TimedOut { within: WITHIN }));
+}
+
+#[test]
+fn a_worker_that_is_silent_behind_done_has_timed_out_too() {
+    let seen = window(arms(says_nothing), checks_for(Duration::ZERO));
+    assert!(seen.worker_was_killed);
+    assert_eq!(seen.ending(), (true, Ending::TimedOut { within: WITHIN }));
+}
+
+#[test]
+fn a_worker_that_does_not_say_that_it_is_armed_has_timed_out_and_nothing_is_released() {
+    let seen = window(says_nothing, waits);
+    assert!(seen.told_referee.is_empty());
+    assert!(seen.worker_was_killed);
+    assert_eq!(seen.ending(), (false, Ending::TimedOut { within: WITHIN }));
+}
+
+#[test]
+fn a_worker_that_leaves_in_its_call_has_ended_and_the_referee_is_told() {
+    let seen = window(arms(|_| Leaves::AtOnce), gives_up_when_told);
+    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+    let (end, log) = (End::Killed(9), String::new());
+    assert_eq!(seen.ending(), (true, Ending::WorkerEnded { end, log }));
+}
+
+#[test]
+fn a_claim_of_another_window_breaks_the_protocol() {
+    for number in [WINDOW - 1, WINDOW + 1, 0] {
+        let seen = window(claims(Claim::empty(number)), gives_up_when_told);
+        assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+        let (released, ending) = seen.ending();
+        assert!(released && matches!(ending, Ending::BrokeProtocol { .. }), "{ending:?}");
+    }
+}
+
+#[test]
+fn a_worker_that_arms_something_else_breaks_the_protocol_and_nothing_is_released() {
+    for other in [
+        WindowOrder::about(WINDOW + 1, WindowKind::Timed),
+        WindowOrder::about(WINDOW, WindowKind::EarlyCheck),
+        WindowOrder::about(WINDOW, WindowKind::Null),
+    ] {
+        let seen = window(
+            move |broker| {
+                broker.send_record(from_worker::ARMED, &other).unwrap();
+                Leaves::Never
+            },
+            waits,
+        );
+        assert!(seen.told_referee.is_empty());
+        let (released, ending) = seen.ending();
+        assert!(
+            !released && matches!(ending, Ending::BrokeProtocol { .. }),
+            "{ending:?}"
+        );
+    }
+}
+
+#[test]
+fn a_window_is_left_when_the_user_interrupts() {
+    let interrupt = Interrupt::default();
+    let flag = interrupt.clone();
+    let interrupts = move |_: &Channel| {
+        flag.flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        Leaves::Never
+    };
+    let seen = interruptible(&interrupt, arms(interrupts), waits);
+    assert!(
+        matches!(seen.outcome, Err(MeasureError::Interrupted)),
+        "{:?}",
+        seen.outcome
+    );
+}
+
+#[test]
+fn what_a_worker_says_instead_of_a_claim_decides_how_its_case_ends() {
+    let text = || "no".to_owned();
+    let problem = Problem {
+        text: gpubench_protocol::wire::FixedText::new(&text()),
+    };
+    for kind in [
+        from_worker::PLAN_REFUSED,
+        from_worker::FAILED,
+        from_worker::OUT_OF_MEMORY,
+    ] {
+        let says = arms(move |broker: &Channel| {
+            broker.send_record(kind, &problem).unwrap();
+            Leaves::Never
+        });
+        let seen = window(says, gives_up_when_told);
+        assert_eq!(seen.ending(), (true, Ending::Refused { why: text() }));
+    }
+    let role = RoleName::Worker;
+    let broke = |failure: RoleFailure| {
+        let ending = ending_of(failure).unwrap();
+        assert!(matches!(ending, Ending::BrokeProtocol { .. }), "{ending:?}");
+    };
+    broke(RoleFailure::protocol(role, text()));
+    broke(RoleFailure::Generator { text: text() });
+    broke(RoleFailure::Reference { text: text() });
+    assert!(matches!(
+        ending_of(RoleFailure::Interrupted),
+        Err(MeasureError::Interrupted)
+    ));
+    let silent = RoleFailure::Silent { role, within: SOON };
+    assert_eq!(ending_of(silent).unwrap(), Ending::TimedOut { within: SOON });
+    let (end, log) = (End::Exited(3), text());
+    let ended = RoleFailure::Ended { role, end, log };
+    assert_eq!(ending_of(ended).unwrap(), Ending::WorkerEnded { end, log: text() });
+}

@@ -1,0 +1,163 @@
+//! Which claims can be true, beside the referee's stamps, the floor and the null worker's windows.
+
+use super::*;
+use crate::verdict::conservation::residual;
+
+/// A window that lasted 1 ms for the referee, of which the worker claims so much.
+fn claimed(kind: WindowKind, elapsed_ns: f64, host_ns: f64) -> WindowEvidence {
+    let mut claimed = window(1, good_output());
+    claimed.facts.kind = kind;
+    (claimed.facts.s1_ns, claimed.facts.s2_ns) = (500_000, 1_500_000);
+    claimed.claim = Some(Box::new(Claim {
+        elapsed_ns,
+        host_ns,
+        ..Claim::empty(1)
+    }));
+    claimed
+}
+
+#[test]
+fn a_claim_is_possible_up_to_one_per_cent_and_a_microsecond_beyond_what_passed() {
+    let cause = |kind, elapsed_ns, host_ns| {
+        let judgement = judge_windows(&[claimed(kind, elapsed_ns, host_ns)], Ending::Stopped);
+        judgement.cause
+    };
+    let (timed, early, bad) = (WindowKind::Timed, WindowKind::EarlyCheck, Some(Cause::BadClaim));
+    for (kind, elapsed_ns, host_ns, expected) in [
+        (timed, 1.0, 0.0, None),
+        (timed, 1_000_000.0, 0.0, None),
+        (timed, 1_010_999.0, 0.0, None),
+        (timed, 1_011_001.0, 0.0, bad),
+        (timed, 1_100_000.0, 0.0, bad),
+        (timed, 0.0, 0.0, bad),
+        (timed, -1.0, 0.0, bad),
+        (timed, f64::NAN, 0.0, bad),
+        (timed, 1.0, f64::NAN, bad),
+        (timed, 1.0, f64::INFINITY, bad),
+        (timed, 1.0, -1.0, bad),
+        // An early check has no times of the device.
+        (early, 0.0, 0.0, None),
+        (early, f64::NAN, 0.0, bad),
+        (early, 0.0, f64::NAN, bad),
+        (early, 0.0, -1.0, bad),
+    ] {
+        assert_eq!(
+            cause(kind, elapsed_ns, host_ns),
+            expected,
+            "{elapsed_ns} ns, and {host_ns} ns of the host, of a window of kind {kind:?}"
+        );
+    }
+}
+
+#[test]
+fn one_call_below_the_floor_is_enough_wherever_it_is() {
+    let tensors = tensors();
+    for place in 0..3 {
+        let mut windows = [200.0, 300.0, 400.0].map(|elapsed_ns| {
+            let mut window = claimed(WindowKind::Timed, elapsed_ns, 0.0);
+            window.facts.window = 9;
+            window
+        });
+        let below = claimed(WindowKind::Timed, 99.0, 0.0);
+        windows[place] = below;
+        let judgement = judge(&Evidence {
+            floor_ns: Some(100.0),
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        });
+        assert_eq!(judgement.verdict, Verdict::BelowFloor);
+        assert!(judgement.message.unwrap().starts_with("call 1 took 99 ns"));
+    }
+}
+
+#[test]
+fn early_checks_which_have_no_times_are_not_held_against_the_floor() {
+    let tensors = tensors();
+    let windows = [
+        claimed(WindowKind::Timed, 200.0, 0.0),
+        claimed(WindowKind::EarlyCheck, 0.0, 0.0),
+    ];
+    let judgement = judge(&Evidence {
+        floor_ns: Some(100.0),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    });
+    assert_eq!(judgement.verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
+    let timed = claimed(WindowKind::Timed, 600_000.0, 0.0);
+    assert_eq!(residual(&timed), Some(400_000.0));
+    let null = claimed(WindowKind::Null, 1_000.0, 0.0);
+    assert_eq!(residual(&null), Some(999_000.0));
+    assert_eq!(residual(&claimed(WindowKind::EarlyCheck, 600_000.0, 0.0)), None);
+    for end in [WindowEnd::NotDone, WindowEnd::Aborted] {
+        let mut unended = timed.clone();
+        unended.facts.end = end;
+        assert_eq!(residual(&unended), None, "{end:?}");
+    }
+    let mut silent = timed;
+    silent.claim = None;
+    assert_eq!(residual(&silent), None);
+}
+
+/// A worker that hides so much of 100 µs, beside null windows of which every second was 60 µs longer.
+fn beside_longer_null_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
+    judge_clocked(
+        |_| 100.0 - hidden_us,
+        |_, null| {
+            for window in null.iter_mut().step_by(2) {
+                window.facts.s2_ns += 120_000;
+                window.facts.s3_ns += 120_000;
+                change(&mut window.facts.outputs[0]);
+            }
+        },
+    )
+}
+
+#[test]
+fn null_windows_in_which_an_output_changed_hide_no_time() {
+    for change in [(|output| output.seal_claimed = 1) as fn(&mut OutputFacts), |output| {
+        output.seal_expected = 1
+    }] {
+        let judgement = beside_longer_null_windows(60.0, change);
+        assert_eq!(
+            (judgement.verdict, judgement.cause),
+            (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
+        );
+        let honest = beside_longer_null_windows(0.0, change);
+        assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
+        assert_eq!(
+            honest.grade_reason.unwrap(),
+            "an output changed in 10 of 20 null windows, in which nothing writes"
+        );
+    }
+}
+
+#[test]
+fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
+    let (tensors, null) = (tensors(), null_windows());
+    let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
+    let mut alone = null_windows();
+    alone.truncate(8);
+    let reason = |alone: &[WindowEvidence], other_clients| {
+        judge(&Evidence {
+            clock_bound: &ClockBound::Exclusive,
+            null: NullWindows {
+                windows: &null,
+                alone,
+                loss: None,
+            },
+            other_clients: Some(other_clients),
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        })
+        .grade_reason
+    };
+    assert_eq!(reason(&alone, 0), None);
+    assert_eq!(reason(&alone, 1).unwrap(), "another process computes on the device");
+    assert_eq!(reason(&alone, 2).unwrap(), "2 other processes compute on the device");
+    alone[7].facts.outputs[0].seal_claimed = 1;
+    assert_eq!(
+        reason(&alone, 0).unwrap(),
+        "an output changed in 1 of 28 null windows, in which nothing writes"
+    );
+}

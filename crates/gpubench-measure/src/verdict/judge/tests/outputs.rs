@@ -1,0 +1,216 @@
+//! Every flaw of an output is found in each of several outputs, in every kind of window.
+
+use super::*;
+
+const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
+
+/// Two outputs behind an input and before scratch, and a third that is read too.
+fn several() -> Vec<Tensor> {
+    let [output] = <[Tensor; 1]>::try_from(tensors()).unwrap();
+    let tensor = |name: &str, role| Tensor {
+        name: name.to_owned(),
+        role,
+        ..output.clone()
+    };
+    vec![
+        tensor("a", Role::Input),
+        tensor("b", Role::Output),
+        tensor("c", Role::InOut),
+        tensor("d", Role::Scratch),
+        tensor("e", Role::Output),
+    ]
+}
+
+/// Where the outputs stand among the tensors.
+const POSITIONS: [u64; 3] = [1, 2, 4];
+
+/// A window with nothing wrong in it.
+fn right_window(number: u32, kind: WindowKind) -> WindowEvidence {
+    let mut right = window(number, good_output());
+    right.facts.kind = kind;
+    right.facts.output_count = 3;
+    for (output, tensor) in right.facts.outputs.iter_mut().zip(POSITIONS) {
+        *output = OutputFacts {
+            tensor,
+            ..good_output()
+        };
+    }
+    right
+}
+
+fn judge_several(windows: &[WindowEvidence]) -> Judgement {
+    judge(&evidence(&several(), windows, Ending::Stopped))
+}
+
+/// A change, and the judgement that it must lead to.
+type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
+
+const FLAWS: [Flaw; 10] = [
+    (|output| output.late_bytes = 1, Verdict::LateWrite, Cause::Late),
+    (|output| output.seal_claimed = 1, Verdict::LateWrite, Cause::Unsealed),
+    (|output| output.seal_expected = 1, Verdict::LateWrite, Cause::Unsealed),
+    (|output| output.matched = 99, Verdict::WrongOutput, Cause::Mismatch),
+    (
+        |output| (output.matched, output.unwritten) = (0, 100),
+        Verdict::WrongOutput,
+        Cause::Unwritten,
+    ),
+    (
+        |output| (output.matched, output.unwritten) = (99, 1),
+        Verdict::WrongOutput,
+        Cause::Partial,
+    ),
+    (
+        |output| (output.matched, output.non_finite) = (99, 1),
+        Verdict::WrongOutput,
+        Cause::NonFinite,
+    ),
+    (
+        |output| (output.matched, output.same_as_first) = (1, 100),
+        Verdict::WrongOutput,
+        Cause::Constant,
+    ),
+    (
+        |output| (output.matched, output.replay) = (0, Replay::First as u64),
+        Verdict::WrongOutput,
+        Cause::Cached,
+    ),
+    (
+        |output| (output.matched, output.replay) = (0, Replay::Previous as u64),
+        Verdict::WrongOutput,
+        Cause::Stale,
+    ),
+];
+
+/// Has every output in every place of three windows of every kind flawed once.
+fn with_each_flawed(flaw: impl Fn(&mut OutputFacts), mut look: impl FnMut(&Judgement, usize, &str)) {
+    for kind in KINDS {
+        for position in 0..3 {
+            for output in 0..POSITIONS.len() {
+                let mut windows = [1, 2, 3].map(|number| right_window(number, kind));
+                flaw(&mut windows[position].facts.outputs[output]);
+                let name = &several()[POSITIONS[output] as usize].name;
+                look(&judge_several(&windows), position, name);
+            }
+        }
+    }
+}
+
+#[test]
+fn several_right_outputs_pass_in_every_kind_of_window() {
+    for kind in KINDS {
+        let judgement = judge_several(&[1, 2].map(|number| right_window(number, kind)));
+        assert_eq!((judgement.verdict, judgement.window), (Verdict::Pass, None), "{kind:?}");
+    }
+}
+
+#[test]
+fn each_of_several_outputs_is_judged_in_every_kind_of_window() {
+    for (number, (flaw, verdict, cause)) in FLAWS.into_iter().enumerate() {
+        with_each_flawed(flaw, |judgement, position, name| {
+            assert_eq!(
+                (judgement.verdict, judgement.cause, judgement.window),
+                (verdict, Some(cause), Some(position)),
+                "flaw {number} of `{name}`"
+            );
+            let message = judgement.message.as_deref().unwrap();
+            assert!(message.contains(&format!("`{name}`")), "flaw {number}: {message}");
+        });
+    }
+}
+
+#[test]
+fn an_early_check_that_saw_something_else_is_told_as_one() {
+    let said = |kind| {
+        let mut unsealed = right_window(7, kind);
+        unsealed.facts.outputs[2].seal_claimed = 1;
+        judge_several(&[unsealed]).message.unwrap()
+    };
+    assert!(said(WindowKind::EarlyCheck).contains("`e` of call 7 was not yet complete as an early check read it"));
+    assert!(said(WindowKind::Timed).contains("as the worker's device read it"));
+}
+
+#[test]
+fn an_output_that_tells_more_is_named_before_one_that_is_merely_wrong() {
+    let mut both = right_window(1, WindowKind::Timed);
+    both.facts.outputs[0].matched = 90;
+    (both.facts.outputs[2].matched, both.facts.outputs[2].unwritten) = (0, 100);
+    let judgement = judge_several(&[both]);
+    assert_eq!(judgement.cause, Some(Cause::Unwritten));
+    assert!(judgement.message.unwrap().contains("`e`"));
+}
+
+#[test]
+fn facts_that_do_not_fit_an_output_are_no_ground_for_a_pass() {
+    let unfit: [fn(&mut OutputFacts); 6] = [
+        |output| (output.elements, output.matched) = (0, 0),
+        |output| (output.elements, output.matched) = (99, 99),
+        |output| (output.elements, output.matched) = (101, 101),
+        |output| output.matched = 101,
+        |output| output.tensor = 5,
+        |output| output.tensor = u64::MAX,
+    ];
+    for unfit in unfit {
+        with_each_flawed(unfit, |judgement, position, _| {
+            assert_eq!(
+                (judgement.verdict, judgement.cause, judgement.window),
+                (Verdict::Error, Some(Cause::Internal), Some(position))
+            );
+        });
+    }
+}
+
+#[test]
+fn facts_of_more_or_fewer_outputs_than_a_case_has_are_no_ground_for_a_pass() {
+    for kind in KINDS {
+        for outputs in [0, 1, 2, 4, u32::MAX] {
+            let mut unfit = right_window(2, kind);
+            unfit.facts.outputs[3] = good_output();
+            unfit.facts.output_count = outputs;
+            let judgement = judge_several(&[right_window(1, kind), unfit]);
+            assert_eq!(
+                (judgement.verdict, judgement.cause, judgement.window),
+                (Verdict::Error, Some(Cause::Internal), Some(1)),
+                "{outputs} outputs in a window of kind {kind:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_output_counts_as_not_written_where_95_in_100_elements_are_not() {
+    let cause = |wrong: u64, unwritten: u64| {
+        let mut window = right_window(1, WindowKind::Timed);
+        (window.facts.outputs[0].matched, window.facts.outputs[0].unwritten) = (100 - wrong, unwritten);
+        judge_several(&[window]).cause
+    };
+    assert_eq!(cause(95, 95), Some(Cause::Unwritten));
+    assert_eq!(cause(94, 94), Some(Cause::Partial));
+    assert_eq!(cause(96, 95), Some(Cause::Partial), "one was written, and wrong");
+    assert_eq!(cause(20, 10), Some(Cause::Partial));
+    assert_eq!(cause(21, 10), Some(Cause::Mismatch));
+}
+
+#[test]
+fn a_single_wrong_element_is_no_constant_output() {
+    let mut tensors = tensors();
+    tensors[0].shape = vec![1];
+    let single = OutputFacts {
+        elements: 1,
+        same_as_first: 1,
+        ..wrong_output(100)
+    };
+    let judgement = judge(&evidence(&tensors, &[window(1, single)], Ending::Stopped));
+    assert_eq!(judgement.cause, Some(Cause::Mismatch));
+}
+
+#[test]
+fn a_null_window_is_disturbed_by_any_of_its_outputs() {
+    use crate::verdict::null_residuals;
+    for output in 0..POSITIONS.len() {
+        let mut null = right_window(1, WindowKind::Null);
+        assert_eq!(null_residuals(&[null.clone()]).len(), 1);
+        null.facts.outputs[output].seal_claimed = 1;
+        assert!(null_residuals(&[null]).is_empty(), "output {output}");
+    }
+}

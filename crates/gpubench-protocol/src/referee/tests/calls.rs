@@ -1,0 +1,326 @@
+//! What the referee asks of its driver in a window, call by call.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::window::Purpose;
+use gpubench_device::faulty::Call;
+
+/// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the plan.
+pub(super) fn every_role() -> Recording {
+    let mut recording = recording();
+    let [x, y] = <[Tensor; 2]>::try_from(recording.tensors).unwrap();
+    let tensor = |name: &str, role, like: &Tensor| Tensor {
+        name: name.to_owned(),
+        role,
+        ..like.clone()
+    };
+    recording.tensors = vec![
+        tensor("x", Role::Input, &x),
+        tensor("k", Role::Constant, &x),
+        tensor("y", Role::Output, &y),
+        tensor("w", Role::InOut, &x),
+        tensor("t", Role::Scratch, &y),
+        tensor("z", Role::Output, &y),
+    ];
+    recording.plan.scratch = vec![100];
+    recording
+}
+
+type Log = Arc<Mutex<Vec<Call>>>;
+
+/// A referee whose driver's calls are kept.
+fn watched() -> (Referee, Log) {
+    let log = Log::default();
+    let kept = log.clone();
+    let driver = FaultyDriver::watched(cpu(), move |_, call| kept.lock().unwrap().push(call.clone()));
+    (referee(Box::new(driver)).unwrap(), log)
+}
+
+/// The calls of one window, by what they do; those of a batch are left out.
+fn named(calls: &[Call]) -> Vec<&str> {
+    let calls = calls.iter().map(|call| call.name.trim_start_matches("gb_"));
+    calls
+        .filter(|name| !["read", "write", "alloc", "function"].contains(name))
+        .collect()
+}
+
+struct Watched {
+    referee: Referee,
+    case: OpenCase,
+    log: Log,
+}
+
+impl Watched {
+    fn open(method: Method) -> Watched {
+        let (mut referee, log) = watched();
+        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::WorkerAndNull, every_role(), &[]).unwrap();
+        referee.generate(&case, 0).unwrap();
+        Watched { referee, case, log }
+    }
+
+    /// The calls of a window's release, up to *go* and behind it.
+    fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
+        if kind != WindowKind::Null {
+            self.referee.generate(&self.case, window).unwrap();
+        }
+        let page = self.case.page_of(kind, Seat::Candidate).unwrap();
+        page.go.store(0, Ordering::Release);
+        self.log.lock().unwrap().clear();
+        let order = WindowOrder { kind, ..order(window) };
+        end_at_once(&mut self.referee, &self.case, page, &order).unwrap();
+        let mut before = std::mem::take(&mut *self.log.lock().unwrap());
+        let go = before.iter().position(|call| call.name == "store_value").unwrap();
+        let after = before.split_off(go + 1);
+        let go = before.pop().unwrap();
+        assert_eq!(go.words, [page.on_host().go(), u64::from(window)]);
+        [before, after]
+    }
+}
+
+/// Windows of every kind, early and late ones.
+fn windows() -> Vec<(u32, WindowKind)> {
+    let mut windows: Vec<_> = (1..=20)
+        .map(|number| match number % 3 {
+            0 => (number, WindowKind::EarlyCheck),
+            _ => (number, WindowKind::Timed),
+        })
+        .collect();
+    windows.extend((0..6).map(|before| (WindowKind::null_window(before), WindowKind::Null)));
+    windows
+}
+
+/// What comes before *go*.
+fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
+    // Answers that the author made are taken: those of before first, and in a null window where they change nothing.
+    let taken: &[&str] = match kind {
+        WindowKind::Null => &["copy"; 3],
+        // `x`, `k` and `w` are the harness's own.
+        WindowKind::Timed | WindowKind::EarlyCheck => &["copy"; 6],
+    };
+    let input = ["noise", "noise", "copy", "lines"];
+    let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
+    let flush: &[&str] = match method {
+        Method::Cold => &["flush"],
+        Method::Warm => &[],
+    };
+    [
+        taken,
+        &["reset_persisting_lines", "stamp"],
+        &restored,
+        &["stamp"],
+        flush,
+        &["stamp", "lines", "lines", "lines", "stamp", "synchronize"],
+    ]
+    .concat()
+}
+
+#[test]
+fn every_window_is_restored_flushed_and_revealed_in_this_order() {
+    for method in [Method::Cold, Method::Warm] {
+        let mut watched = Watched::open(method);
+        for (window, kind) in windows() {
+            let [before, _] = watched.release(window, kind);
+            let before = named(&before);
+            let mut expected = preparation(method, kind);
+            if kind != WindowKind::Null && window == 1 {
+                // The first answers are kept.
+                let kept = expected
+                    .iter()
+                    .position(|name| *name == "reset_persisting_lines")
+                    .unwrap();
+                expected.splice(kept..kept, ["copy"; 3]);
+            }
+            assert_eq!(before, expected, "window {window} of kind {kind:?}, {method}");
+        }
+    }
+}
+
+/// What comes behind *done*, up to where the host waits for it.
+fn looks(kind: WindowKind) -> Vec<&'static str> {
+    let snapshot = ["stamp", "copy", "copy", "copy", "stamp"];
+    let call: &[&str] = match kind {
+        WindowKind::Null => &[],
+        WindowKind::Timed | WindowKind::EarlyCheck => {
+            &[&["digest"; 3][..], &["check"; 3], &["noise_check"; 14], &["check"; 3]].concat()
+        }
+    };
+    [&snapshot[..], &["digest"; 3], call, &["synchronize"]].concat()
+}
+
+#[test]
+fn every_window_is_snapshot_first_and_looked_at_again_last() {
+    let mut watched = Watched::open(Method::Cold);
+    for (window, kind) in windows() {
+        let [_, after] = watched.release(window, kind);
+        let after = named(&after);
+        let expected = looks(kind);
+        assert!(
+            after.starts_with(&expected),
+            "window {window} of kind {kind:?}: {after:?}"
+        );
+        if kind == WindowKind::Null {
+            assert_eq!(after.len(), expected.len());
+        }
+    }
+}
+
+/// The words of the launches of a kernel.
+fn launches<'a>(calls: &'a [Call], kernel: &str) -> Vec<&'a [u64]> {
+    let launches = calls.iter().filter(|call| call.name == kernel);
+    launches.map(|call| &call.words[..]).collect()
+}
+
+#[test]
+fn every_cold_window_goes_through_the_whole_flush_buffer() {
+    let mut watched = Watched::open(Method::Cold);
+    let (buffer, bytes) = (watched.referee.flush.buffer.0, watched.referee.flush.bytes);
+    for (window, kind) in windows() {
+        let [before, after] = watched.release(window, kind);
+        let flushes = launches(&before, "gb_flush");
+        assert_eq!(flushes.len(), 1);
+        assert_eq!(flushes[0][..2], [buffer, bytes], "window {window} of kind {kind:?}");
+        assert!(launches(&after, "gb_flush").is_empty());
+    }
+}
+
+/// The whole allocations of a case, as ranges of bytes.
+fn allocations(case: &OpenCase) -> Vec<[u64; 2]> {
+    let buffers = case.buffers.iter();
+    buffers
+        .map(|buffer| {
+            let start = buffer.shared.address.0;
+            [start, start + buffer.layout.allocation]
+        })
+        .collect()
+}
+
+/// Ranges of bytes joined where they touch, from the lowest on.
+fn joined(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+    ranges.retain(|[start, end]| start != end);
+    ranges.sort_unstable();
+    let mut joined: Vec<[u64; 2]> = Vec::new();
+    for [start, end] in ranges {
+        match joined.last_mut() {
+            Some(last) if last[1] == start => last[1] = end,
+            _ => joined.push([start, end]),
+        }
+    }
+    joined
+}
+
+#[test]
+fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
+    let mut watched = Watched::open(Method::Cold);
+    for (window, kind) in windows() {
+        let [before, _] = watched.release(window, kind);
+        let (case, seeds) = (&watched.case, &watched.referee.seeds);
+        let noise = launches(&before, "gb_noise");
+        let key = seeds.key(Purpose::Poison, case.place(window));
+        let allocations = allocations(case);
+        for [target, _, used, offset] in noise.iter().map(|words| <[u64; 4]>::try_from(*words).unwrap()) {
+            let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
+            assert_eq!((used, target - offset), (key, start.unwrap()[0]), "window {window}");
+        }
+        let inputs = case.buffers.iter().filter(|buffer| buffer.masters().is_some());
+        let copied: Vec<[u64; 3]> = inputs
+            .clone()
+            .map(|buffer| {
+                [
+                    buffer.address().0,
+                    buffer.masters().unwrap().current.0,
+                    buffer.layout.len,
+                ]
+            })
+            .collect();
+        for copy in &copied {
+            assert!(
+                before.iter().any(|call| call.name == "copy" && call.words == copy),
+                "window {window}"
+            );
+        }
+        let made = noise.iter().map(|words| [words[0], words[0] + words[1]]);
+        let made = made.chain(copied.iter().map(|[target, _, bytes]| [*target, target + bytes]));
+        assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
+
+        let decoys = seeds.key(Purpose::Decoys, case.place(window));
+        let lines = launches(&before, "gb_lines");
+        let (put, taken): (Vec<_>, Vec<_>) = inputs
+            .map(|buffer| {
+                let (address, masters) = (buffer.address().0, buffer.masters().unwrap());
+                let with = |source: DevicePtr| [address, source.0, buffer.layout.len, decoys, 8];
+                (with(masters.decoy), with(masters.current))
+            })
+            .unzip();
+        assert_eq!(lines, [put, taken].concat(), "window {window}");
+    }
+}
+
+#[test]
+fn every_look_has_the_keys_of_its_window() {
+    let mut watched = Watched::open(Method::Cold);
+    let mut order_keys = std::collections::HashSet::new();
+    for (window, kind) in windows() {
+        let [_, after] = watched.release(window, kind);
+        let waits = after.iter().position(|call| call.name == "synchronize").unwrap();
+        let looks = &after[..waits];
+        let (case, seeds) = (&watched.case, &watched.referee.seeds);
+        let key = |purpose| seeds.key(purpose, case.place(window));
+        let outputs: Vec<_> = case
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.answers().is_some())
+            .collect();
+
+        // A seal's sample is 16 tiles; 0 are all.
+        let tiles = match kind {
+            WindowKind::EarlyCheck => 0,
+            WindowKind::Timed | WindowKind::Null => 16,
+        };
+        let digests = launches(looks, "gb_digest");
+        for (digest, output) in digests.iter().zip(&outputs) {
+            assert_eq!(digest[..2], [output.answers().unwrap().snapshot.0, output.layout.len]);
+            assert_eq!(digest[4], tiles, "window {window} of kind {kind:?}");
+        }
+        if kind == WindowKind::Null {
+            continue;
+        }
+        let inputs = case
+            .buffers
+            .iter()
+            .filter_map(|buffer| Some((buffer.masters()?, buffer.layout.len)));
+        for (digest, (masters, bytes)) in digests[3..].iter().zip(inputs) {
+            assert_eq!(digest[..2], [masters.current.0, bytes]);
+            assert_eq!(digest[4], 0, "all of an input of window {window}");
+        }
+
+        let checks = launches(looks, "gb_check");
+        for (check, output) in checks[..3].iter().zip(&outputs) {
+            let answers = output.answers().unwrap();
+            assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
+            let keys = [key(Purpose::Poison), output.layout.offset, key(Purpose::CheckOrder)];
+            assert_eq!(check[5..8], keys, "window {window}");
+        }
+        for (check, output) in checks[3..].iter().zip(&outputs) {
+            let snapshot = output.answers().unwrap().snapshot.0;
+            assert_eq!(check[..3], [output.address().0, snapshot, output.layout.len]);
+        }
+        assert!(order_keys.insert(checks[0][7]), "window {window}");
+
+        let slack = launches(looks, "gb_noise_check");
+        assert!(
+            slack.iter().all(|words| words[2] == key(Purpose::Poison)),
+            "window {window}"
+        );
+        let tensors = case
+            .buffers
+            .iter()
+            .map(|buffer| [buffer.address().0, buffer.address().0 + buffer.layout.len]);
+        let looked_at = slack.iter().map(|words| [words[0], words[0] + words[1]]).chain(tensors);
+        assert_eq!(
+            joined(looked_at.collect()),
+            joined(allocations(case)),
+            "window {window}"
+        );
+    }
+}

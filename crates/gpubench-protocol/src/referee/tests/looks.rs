@@ -1,0 +1,316 @@
+//! What the referee finds where a worker writes late, or writes what another call should have.
+
+use super::calls::every_role;
+use super::*;
+use crate::referee::check::seal_keys;
+use crate::window::Purpose;
+
+/// Another view of a page.
+fn another(page: &SharedPage) -> SharedPage {
+    use std::os::fd::AsFd;
+    SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap()
+}
+
+/// The facts of a case's first window, of whose driver's calls `watch` sees those from *done* on.
+fn watched_from_done(
+    kind: WindowKind,
+    mut watch: impl FnMut(&mut CpuDriver, &SharedPage, &str, &[u64], Stream) + Send + 'static,
+) -> WindowFacts {
+    let (to_driver, page_of_case) = std::sync::mpsc::channel::<SharedPage>();
+    let mut page = None;
+    let driver = FaultyDriver::watched(cpu(), move |driver, call| {
+        page = page.take().or_else(|| page_of_case.try_recv().ok());
+        if let Some(page) = &page
+            && page.done.load(Ordering::Acquire) == 1
+        {
+            watch(driver, page, &call.name, &call.words, call.stream.unwrap_or(Stream(0)));
+        }
+    });
+    let mut referee = referee(Box::new(driver)).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    to_driver.send(another(&case.page)).unwrap();
+    referee.generate(&case, 1).unwrap();
+    let order = WindowOrder { kind, ..order(1) };
+    end_at_once(&mut referee, &case, &case.page, &order).unwrap()
+}
+
+const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
+
+#[test]
+fn a_seal_that_comes_behind_done_does_not_count() {
+    for kind in KINDS {
+        let facts = watched_from_done(kind, |_, page, _, _, _| {
+            page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
+        });
+        assert_eq!(facts.end, WindowEnd::Checked);
+        assert_eq!(facts.outputs()[0].seal_claimed, 0, "{kind:?}");
+        assert_ne!(facts.outputs()[0].seal_expected, 0, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_write_behind_the_snapshot_is_late_in_every_kind_of_window() {
+    for kind in KINDS {
+        let mut output = None;
+        let facts = watched_from_done(kind, move |driver, _, name, words, stream| match (name, output) {
+            // The snapshot.
+            ("copy", None) => output = Some(DevicePtr(words[1])),
+            ("gb_check", Some(address)) => driver.set(stream, address, 7, 8).unwrap(),
+            _ => {}
+        });
+        let late = facts.outputs()[0].late_bytes;
+        assert!((1..=8).contains(&late), "{late} bytes in a window of kind {kind:?}");
+    }
+}
+
+#[test]
+fn seals_left_from_another_window_are_cleared_before_go() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    case.page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
+    referee.generate(&case, 1).unwrap();
+    let facts = end_at_once(&mut referee, &case, &case.page, &order(1)).unwrap();
+    assert_eq!(facts.outputs()[0].seal_claimed, 0);
+}
+
+#[test]
+fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
+    let mut stage = Stage::set();
+    let mut keys = std::collections::HashSet::new();
+    for window in 1..=3 {
+        stage.honest(window);
+        let place = Place { case: 0, window };
+        let seeds = &stage.referee.seeds;
+        let expected = [Purpose::Seal, Purpose::SealOrder].map(|purpose| seeds.key(purpose, place));
+        assert_eq!(seal_keys(seeds, place), expected);
+        assert_eq!(
+            stage.peer.page.keys.each_ref().map(|key| key.load(Ordering::Acquire)),
+            expected
+        );
+        expected.into_iter().for_each(|key| assert!(keys.insert(key)));
+    }
+}
+
+#[test]
+fn digests_of_inputs_have_one_key_for_all_windows_of_a_case() {
+    // Windows with equal inputs are found by it.
+    let digest = |window: u32, same_inputs: bool| {
+        let mut stage = Stage::set();
+        stage.referee.generate(&stage.case, window).unwrap();
+        if same_inputs {
+            let master = stage.case.buffers[0].masters().unwrap().current;
+            stage.referee.driver.synchronize(stage.referee.stream).unwrap();
+            stage.referee.driver.write(master, &[0; 4 * ELEMENTS]).unwrap();
+        }
+        stage.author.answer();
+        stage.peer.arm(window, |_, _, _, _| ());
+        let facts = stage.referee.release(&stage.case, &order(window), &stage.broker.0);
+        facts.unwrap().input_digest
+    };
+    assert_eq!(digest(1, true), digest(2, true));
+    assert_ne!(digest(1, false), digest(2, false));
+}
+
+#[test]
+fn the_second_call_is_told_from_an_answer_to_the_first() {
+    let mut stage = Stage::set();
+    stage.honest(1);
+    let mut answer = vec![0; 4 * ELEMENTS];
+    stage.peer.driver.read(stage.peer.y, &mut answer).unwrap();
+    let kept = stage.peer.driver.alloc(4 * ELEMENTS as u64).unwrap();
+    stage.peer.driver.write(kept, &answer).unwrap();
+    let facts = stage.window(2, |driver, stream, _, y| {
+        driver.copy(stream, y, kept, 4 * ELEMENTS as u64).unwrap();
+    });
+    assert_eq!(facts.outputs()[0].replay(), Replay::FirstAndPrevious);
+}
+
+#[test]
+fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwritten() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let buffer = &case.buffers[3];
+    let (masters, answers) = (buffer.masters().unwrap(), buffer.answers().unwrap());
+    let halves = |first: f32, second: f32| -> Vec<u8> {
+        let elements = (0..ELEMENTS).map(|index| if index < ELEMENTS / 2 { first } else { second });
+        elements.flat_map(f32::to_le_bytes).collect()
+    };
+    let half = ELEMENTS as u64 / 2;
+    // Given 1.0 everywhere; 1.0 is right for the first half and 2.0 for the second.
+    for (written, unwritten) in [(halves(1.0, 3.0), 0), (halves(1.0, 1.0), half), (halves(3.0, 1.0), 0)] {
+        let driver = &mut *referee.driver;
+        driver.write(masters.current, &halves(1.0, 1.0)).unwrap();
+        driver.write(answers.expected, &halves(1.0, 2.0)).unwrap();
+        driver.write(answers.snapshot, &written).unwrap();
+        let comparison = gpubench_device::harness::Comparison {
+            got: answers.snapshot,
+            expected: answers.expected,
+            len: ELEMENTS as u64,
+            dtype: DType::F32,
+            tolerance: Tolerance::Exact,
+            poison_key: 1,
+            poison_offset: 0,
+            order_key: 2,
+        };
+        let summary = referee.compare(&comparison).unwrap();
+        let mut output = crate::wire::OutputFacts {
+            elements: summary.elements,
+            matched: summary.matched,
+            first_wrong: summary.first_wrong.unwrap(),
+            ..bytemuck::Zeroable::zeroed()
+        };
+        referee
+            .look_closer(&comparison, buffer, answers, 1, &mut output)
+            .unwrap();
+        assert_eq!(output.unwritten, unwritten);
+    }
+}
+
+/// What the worker sees of every buffer, allocations and all, before *go* of a window.
+fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8>> {
+    referee.generate(case, window).unwrap();
+    let place = case.place(window);
+    referee.restore(case, place).unwrap();
+    referee.reveal(case, place).unwrap();
+    referee.driver.synchronize(referee.stream).unwrap();
+    let mut read = |buffer: &crate::referee::buffers::Buffer| {
+        let mut contents = vec![0; buffer.layout.allocation as usize];
+        referee.driver.read(buffer.shared.address, &mut contents).unwrap();
+        contents
+    };
+    case.buffers.iter().map(&mut read).collect()
+}
+
+#[test]
+fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
+    const MARK: u8 = 0xa7;
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let constant = |index: usize| {
+        case.recording
+            .tensors
+            .get(index)
+            .is_some_and(|tensor| tensor.role == Role::Constant)
+    };
+    let mut last: Vec<Vec<u8>> = handed_out(&mut referee, &case, 1);
+    for window in 2..=6 {
+        for buffer in &case.buffers {
+            let marked = vec![MARK; buffer.layout.allocation as usize];
+            referee.driver.write(buffer.shared.address, &marked).unwrap();
+        }
+        let now = handed_out(&mut referee, &case, window);
+        for (index, (now, last)) in now.iter().zip(&last).enumerate() {
+            let layout = case.buffers[index].layout;
+            let (slack, contents) = now.split_at(layout.offset as usize);
+            let (slack_before, contents_before) = last.split_at(layout.offset as usize);
+            // Eight bytes in a row that are alike by chance: once in 2^64 places.
+            let alike = |now: &[u8], before: &[u8]| {
+                let words = now.chunks_exact(8).zip(before.chunks_exact(8));
+                words.filter(|(now, before)| now == before).count()
+            };
+            assert_eq!(alike(slack, slack_before), 0, "slack of buffer {index}");
+            if !constant(index) {
+                assert!(
+                    alike(contents, contents_before) < 2,
+                    "buffer {index} in window {window}"
+                );
+            }
+            assert!(!now.chunks_exact(8).any(|word| word == [MARK; 8]), "buffer {index}");
+        }
+        last = now;
+    }
+}
+
+#[test]
+fn it_is_asked_of_sixteen_calls_whether_the_answer_before_would_pass() {
+    let mut stage = Stage::set();
+    let asked = (1..=19).filter(|&window| stage.honest(window).outputs()[0].old_answer() != OldAnswer::NotAsked);
+    assert_eq!(asked.collect::<Vec<u32>>(), Vec::from_iter(2..=17));
+}
+
+#[test]
+fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
+    const LONG: usize = 5_000;
+    let mut long = recording();
+    long.tensors
+        .iter_mut()
+        .for_each(|tensor| tensor.shape = vec![LONG as u64]);
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, long, &[]).unwrap();
+    let answers = case.buffers[1].answers().unwrap();
+    let comparison = gpubench_device::harness::Comparison {
+        got: answers.snapshot,
+        expected: answers.expected,
+        len: LONG as u64,
+        dtype: DType::F32,
+        tolerance: Tolerance::Exact,
+        poison_key: 1,
+        poison_offset: 0,
+        order_key: 2,
+    };
+    let contents = vec![0; 4 * LONG];
+    referee.driver.write(answers.expected, &contents).unwrap();
+    for (changed, expected) in [
+        (None, OldAnswer::Passes),
+        (Some(0), OldAnswer::Fails),
+        (Some(4 * LONG - 1), OldAnswer::Fails),
+    ] {
+        let mut old = contents.clone();
+        changed.into_iter().for_each(|byte: usize| old[byte] = 64);
+        referee.driver.write(answers.previous, &old).unwrap();
+        let found = referee.look_at_old_answer(&comparison, answers, 2).unwrap();
+        assert_eq!(found as u64, expected as u64, "{changed:?}");
+    }
+}
+
+#[test]
+fn the_digest_of_a_window_is_of_all_its_inputs() {
+    let digest = |changed: Option<usize>| {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+        referee.generate(&case, 1).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+        if let Some(buffer) = changed {
+            let master = case.buffers[buffer].masters().unwrap().current;
+            referee.driver.write(master, &[1; 4]).unwrap();
+        }
+        end_at_once(&mut referee, &case, &case.page, &order(1))
+            .unwrap()
+            .input_digest
+    };
+    let unchanged = digest(None);
+    assert_eq!(digest(None), unchanged);
+    for buffer in [0, 1, 3] {
+        assert_ne!(digest(Some(buffer)), unchanged, "input {buffer}");
+    }
+}
+
+#[test]
+fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
+    let driver = cpu();
+    let mut referee = referee(Box::new(driver)).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    referee.generate(&case, 1).unwrap();
+    let place = case.place(1);
+    let (mut batch, _) = referee.prepare(&case, place).unwrap();
+    for buffer in [2, 5] {
+        let buffer = &case.buffers[buffer];
+        let before = buffer.address().0 - 8;
+        referee.driver.set(referee.stream, DevicePtr(before), 7, 8).unwrap();
+    }
+    let keys = referee
+        .hand_in_keys(&case, place, WindowKind::Timed, &mut batch)
+        .unwrap();
+    referee.snapshot(&case).unwrap();
+    let looks = referee
+        .queue_looks(&case, place, WindowKind::Timed, keys, &mut batch)
+        .unwrap();
+    let found = referee.harness.collect(&mut *referee.driver, batch).unwrap();
+    let mut facts = WindowFacts {
+        window: 1,
+        ..bytemuck::Zeroable::zeroed()
+    };
+    referee.report(&case, place, looks, &found, &[], &mut facts).unwrap();
+    assert_eq!(facts.slack_buffer, 2);
+    assert!((-8..0).contains(&facts.slack_offset) && (1..=8).contains(&facts.slack_bytes));
+}
