@@ -174,7 +174,7 @@ impl Function {
     pub(crate) fn bind_locals(&self, params: &Ident) -> TokenStream {
         let axes = self.axes().map(|parameter| {
             let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
-            quote!(let #local: #ty = ::gpubench::__private::axis::<#ty>(#params, #name)?;)
+            quote!(let #local: #ty = __gpubench::__private::axis::<#ty>(#params, #name)?;)
         });
         quote!(#(#axes)*)
     }
@@ -185,10 +185,10 @@ impl Function {
             let (local, name) = (&parameter.local, parameter.text());
             match &parameter.kind {
                 Kind::Read(element) => {
-                    Some(quote!(let #local = ::gpubench::__private::read::<#element>(#data, #name)?;))
+                    Some(quote!(let #local = __gpubench::__private::read::<#element>(#data, #name)?;))
                 }
                 Kind::Write(element) => {
-                    Some(quote!(let #local = ::gpubench::__private::write::<#element>(#data, #name)?;))
+                    Some(quote!(let #local = __gpubench::__private::write::<#element>(#data, #name)?;))
                 }
                 Kind::Axis | Kind::Scratch => None,
             }

@@ -3,12 +3,14 @@
 
 mod axes;
 mod benchmark;
+mod callee;
 mod comparison;
 mod cuda_image;
 mod cuda_source;
 mod function;
 mod include_folders;
 mod kernel_arg;
+mod library;
 mod options;
 mod problem;
 mod reference;
@@ -39,7 +41,7 @@ pub fn cuda_image(input: TokenStream) -> TokenStream {
     finish(cuda_image::expand(input.into()), Default::default())
 }
 
-#[proc_macro_derive(KernelArg)]
+#[proc_macro_derive(KernelArg, attributes(kernel_arg))]
 pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())
 }
