@@ -1,6 +1,7 @@
 //! The function under an attribute: its parameters and what each stands for.
 
 use crate::options::{Attribute, Execution};
+use crate::place::refuse_associated;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -231,6 +232,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
             format!("a function has one of `#[gpubench]` and `#[problem]`, once; here is `#[{again}]` again"),
         ));
     }
+    refuse_associated(name, &item.sig.ident)?;
     let signature = &item.sig;
     let cannot_be =
         |span: Span, what: &str| Err(Error::new(span, format!("a function under `{name}` cannot be {what}")));

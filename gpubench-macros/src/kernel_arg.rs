@@ -55,6 +55,13 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
                 #(#fields)*
             }
         }
+
+        #[automatically_derived]
+        impl #introduced __gpubench::KernelArg for #name #arguments #bounds {
+            fn argument(&self) -> __gpubench::RecordedArgument {
+                __gpubench::__private::value(self)
+            }
+        }
     };
     Ok(library::scope(renamed_library(&item)?.as_ref(), &implementation))
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod axes;
+mod axis_names;
 mod benchmark;
 mod callee;
 mod comparison;
@@ -12,6 +13,7 @@ mod include_folders;
 mod kernel_arg;
 mod library;
 mod options;
+mod place;
 mod problem;
 mod reference;
 mod requirements;
@@ -29,6 +31,15 @@ pub fn gpubench(options: TokenStream, item: TokenStream) -> TokenStream {
 pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);
     finish(problem::expand(options.into(), item.clone()), item)
+}
+
+#[proc_macro_attribute]
+pub fn bench(_options: TokenStream, item: TokenStream) -> TokenStream {
+    let error = syn::Error::new(
+        proc_macro2::Span::call_site(),
+        "a benchmark is a function under `#[gpubench]`: `use gpubench::prelude::*;` and write `#[gpubench(..)]`",
+    );
+    finish(Err(error), item.into())
 }
 
 #[proc_macro]

@@ -1,6 +1,7 @@
 //! Problems: what a benchmark computes, whether it stands in a `#[problem]` of its own or in the benchmark's own attribute.
 
 use crate::axes::{AxisOption, device_tokens};
+use crate::axis_names::refuse_unknown;
 use crate::callee::{Expected, Wrong, shown};
 use crate::comparison::Comparison;
 use crate::function::Function;
@@ -56,7 +57,7 @@ pub(crate) fn definition(
     let requirements = options.requirements.iter().map(|requirement| requirement.tokens());
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
-    let work = work(options, function);
+    let work = work(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
     let reference = match reference {
         Some(reference) => reference.tokens(function),
@@ -160,15 +161,20 @@ fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (Toke
 }
 
 /// `fn(&Params) -> Result<Work>`.
-fn work(options: &Options, function: &Function) -> TokenStream {
+fn work(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let bindings = function.bind_axes(&params);
-    let amount = |option: &str, value: &Option<Expr>| match value {
-        None => quote!(::core::option::Option::None),
-        Some(value) => quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?),
+    let amount = |option: &str, value: &Option<Expr>| -> Result<TokenStream> {
+        match value {
+            None => Ok(quote!(::core::option::Option::None)),
+            Some(value) => {
+                refuse_unknown(option, value, function)?;
+                Ok(quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?))
+            }
+        }
     };
-    let (bytes, flops) = (amount("bytes", &options.bytes), amount("flops", &options.flops));
-    quote! {
+    let (bytes, flops) = (amount("bytes", &options.bytes)?, amount("flops", &options.flops)?);
+    Ok(quote! {
         {
             #[allow(unused_variables)]
             fn gpubench_work(#params: &__gpubench::catalog::Params) -> __gpubench::Result<__gpubench::catalog::Work> {
@@ -177,5 +183,5 @@ fn work(options: &Options, function: &Function) -> TokenStream {
             }
             gpubench_work
         }
-    }
+    })
 }

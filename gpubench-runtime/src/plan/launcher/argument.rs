@@ -51,11 +51,37 @@ pub trait KernelValue {
     fn write(&self, out: &mut [u8]);
 }
 
-impl<T: KernelValue> KernelArg for T {
+/// A value as an argument: how [`KernelArg`](derive@crate::KernelArg) and numbers become one.
+#[doc(hidden)]
+pub fn value<T: KernelValue>(value: &T) -> RecordedArgument {
+    let mut bytes = vec![0; size_of::<T>()];
+    value.write(&mut bytes);
+    RecordedArgument::Value(bytes)
+}
+
+impl<T: KernelValue, const N: usize> KernelArg for [T; N] {
     fn argument(&self) -> RecordedArgument {
-        let mut bytes = vec![0; size_of::<T>()];
-        self.write(&mut bytes);
-        RecordedArgument::Value(bytes)
+        value(self)
+    }
+}
+
+/// What a `Result` would have to be to be an argument: nothing is.
+#[diagnostic::on_unimplemented(
+    message = "a `Result` cannot be a kernel argument: its value can",
+    label = "put `?` behind the call that this comes from",
+    note = "`cx.scratch(..)?` is a buffer; `cx.scratch(..)` is a `Result`"
+)]
+#[doc(hidden)]
+pub trait Unwrapped {
+    fn never(&self) -> RecordedArgument;
+}
+
+impl<T, E> KernelArg for std::result::Result<T, E>
+where
+    std::result::Result<T, E>: Unwrapped,
+{
+    fn argument(&self) -> RecordedArgument {
+        self.never()
     }
 }
 
@@ -87,6 +113,18 @@ macro_rules! scalars {
         }
     )*};
 }
+
+macro_rules! values {
+    ($($value:ident)*) => {$(
+        impl KernelArg for $value {
+            fn argument(&self) -> RecordedArgument {
+                value(self)
+            }
+        }
+    )*};
+}
+
+values!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 bool F16 BF16);
 
 scalars!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
 

@@ -5,7 +5,7 @@ mod buffer;
 mod grid;
 mod tensor_map;
 
-pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument};
+pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument, Unwrapped, value};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
 pub use tensor_map::TensorMap;
@@ -15,7 +15,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::plan::rules::{self, StepRules};
 use crate::plan::{Argument, BufferId, ConstantValue, KernelRef, Launch, Plan, Span, Step, TensorMapDescription};
-use crate::source::{CudaSource, Kernel};
+use crate::source::{CudaSource, Kernel, LaunchedKernel};
 
 /// What a benchmark function describes its call to: launches, memsets and copies, in order.
 ///
@@ -71,7 +71,8 @@ impl Launcher {
     ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
     /// }
     /// ```
-    pub fn launch(&mut self, kernel: Kernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
+    pub fn launch(&mut self, kernel: impl LaunchedKernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
+        let kernel = kernel.kernel();
         let launch = self.described_launch(&kernel, grid, arguments);
         let recorded = launch.and_then(|launch| self.record(Step::Launch(launch)));
         recorded.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))
