@@ -48,11 +48,31 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             #write(&self.#member, &mut #out[start..start + ::core::mem::size_of::<#ty>()]);
         }
     });
+    let described = data.fields.iter().enumerate().map(|(position, field)| {
+        let (member, shown) = match &field.ident {
+            Some(name) => (Member::Named(name.clone()), name.unraw().to_string()),
+            None => (Member::Unnamed(Index::from(position)), position.to_string()),
+        };
+        let ty = &field.ty;
+        quote! {
+            let inner = __gpubench::__private::field_name(name, #shown);
+            let start = offset + ::core::mem::offset_of!(Self, #member);
+            <#ty as __gpubench::__private::KernelValue>::fields(&inner, start, fields);
+        }
+    });
     let implementation = quote! {
         #[automatically_derived]
         impl #introduced __gpubench::__private::KernelValue for #name #arguments #bounds {
             fn write(&self, #out: &mut [u8]) {
                 #(#fields)*
+            }
+
+            fn fields(
+                name: &str,
+                offset: usize,
+                fields: &mut __gpubench::__private::Vec<__gpubench::plan::FieldType>,
+            ) {
+                #(#described)*
             }
         }
 

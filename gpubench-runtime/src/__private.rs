@@ -1,6 +1,6 @@
 //! What the macros' output names. No part of the interface.
 
-pub use crate::plan::launcher::{KernelValue, value};
+pub use crate::plan::launcher::{KernelValue, field_name, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
 // A crate without the standard library has them here.

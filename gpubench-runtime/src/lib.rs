@@ -42,7 +42,7 @@ pub use gpubench_macros::problem;
 pub use host::Host;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
-    Null, Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,
+    Null, Out, RecordedArgument, Scratch, TensorMap, Unwrapped, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel, LaunchedKernel};

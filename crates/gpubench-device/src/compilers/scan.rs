@@ -66,7 +66,7 @@ pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
 }
 
 /// The text with empty lines in place of `#define` directives.
-fn without_definitions(text: &str) -> String {
+pub(super) fn without_definitions(text: &str) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut continued = false;
     for line in text.lines() {
@@ -134,7 +134,7 @@ fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     None
 }
 
-fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+pub(super) fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text {

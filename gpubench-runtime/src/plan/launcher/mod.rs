@@ -5,7 +5,7 @@ mod buffer;
 mod grid;
 mod tensor_map;
 
-pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument, Unwrapped, value};
+pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument, Unwrapped, field_name, value};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
 pub use tensor_map::TensorMap;
@@ -71,10 +71,13 @@ impl Launcher {
     ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
     /// }
     /// ```
+    #[track_caller]
     pub fn launch(&mut self, kernel: impl LaunchedKernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
         let kernel = kernel.kernel();
         let launch = self.described_launch(&kernel, grid, arguments);
-        let recorded = launch.and_then(|launch| self.record(Step::Launch(launch)));
+        let caller = std::panic::Location::caller();
+        let place = format!("{}:{}", caller.file(), caller.line());
+        let recorded = launch.and_then(|launch| self.record(Step::Launch(Launch { place, ..launch })));
         recorded.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))
     }
 
@@ -229,7 +232,9 @@ impl Launcher {
     }
 
     fn described_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
-        let arguments = arguments.arguments().into_iter().enumerate();
+        let arguments = arguments.arguments();
+        let types = arguments.iter().map(RecordedArgument::type_in_rust).collect();
+        let arguments = arguments.into_iter().enumerate();
         let arguments = arguments.map(|(position, argument)| {
             described_argument(argument).map_err(|error| error.context(format!("argument {}", position + 1)))
         });
@@ -242,14 +247,16 @@ impl Launcher {
             cooperation: grid.cooperation,
             dependence: grid.dependence,
             arguments: arguments.collect::<Result<_>>()?,
+            types,
+            place: String::new(),
         })
     }
 }
 
 fn described_argument(argument: RecordedArgument) -> Result<Argument> {
     match argument {
-        RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
-        RecordedArgument::Pointer(view) => Ok(Argument::Pointer {
+        RecordedArgument::Value(bytes, _) => Ok(Argument::Value(bytes)),
+        RecordedArgument::Pointer(view, _) => Ok(Argument::Pointer {
             buffer: view.buffer,
             offset: start_of(view)?,
         }),

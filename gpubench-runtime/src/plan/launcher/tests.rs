@@ -77,6 +77,7 @@ fn a_launch_is_recorded_with_all_that_its_grid_says() {
         .cluster((4, 2))
         .cooperative()
         .programmatic();
+    let line = line!() + 1;
     cx.launch(kernel(), grid, ()).unwrap();
     let expected = Launch {
         kernel: KernelRef {
@@ -90,6 +91,8 @@ fn a_launch_is_recorded_with_all_that_its_grid_says() {
         cooperation: Cooperation::Grid,
         dependence: Dependence::Programmatic,
         arguments: vec![],
+        types: vec![],
+        place: format!("{}:{line}", file!()),
     };
     assert_eq!(only_launch(cx), expected);
 }
