@@ -148,8 +148,8 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
     };
     let axes = function.bind_locals(&params);
     let buffers = function.tensors().map(|parameter| {
-        let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
-        quote!(let #local: #ty = __gpubench::__private::#buffer::<#ty>(#context, #name)?;)
+        let (local, ty, name, place) = (&parameter.local, &parameter.ty, parameter.text(), parameter.place());
+        quote!(let #local: #ty = __gpubench::__private::#buffer::<#ty>(#context, #name, #place)?;)
     });
     let arguments = function.parameters.iter().map(|parameter| &parameter.local);
     let expected = Expected::benchmark(function, &context_type);

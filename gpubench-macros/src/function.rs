@@ -2,7 +2,7 @@
 
 use crate::options::{Attribute, Execution};
 use crate::place::refuse_associated;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -50,6 +50,12 @@ impl Parameter {
         let mut local = self.local.clone();
         local.set_span(local.span().located_at(place));
         local
+    }
+
+    /// Where it is, as `file:line`.
+    pub(crate) fn place(&self) -> TokenStream {
+        let line = Literal::usize_unsuffixed(self.name.span().unwrap().start().line());
+        quote!(::core::concat!(::core::file!(), ":", #line))
     }
 
     /// The name of the axis or tensor: the parameter's without an underscore in front.

@@ -178,8 +178,8 @@ fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
     let span = reference.span();
     let axes = function.bind_locals(&params);
     let buffers = function.operands().map(|parameter| {
-        let (local, name) = (parameter.local_at(span), parameter.text());
-        quote_spanned!(span=> let #local = __gpubench::__private::buffer(#launcher, #name)?;)
+        let (local, name, place) = (parameter.local_at(span), parameter.text(), parameter.place());
+        quote_spanned!(span=> let #local = __gpubench::__private::buffer(#launcher, #name, #place)?;)
     });
     let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
     let (found, reference) = checked(

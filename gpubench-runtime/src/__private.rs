@@ -53,14 +53,14 @@ pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<I
 /// The buffer for a parameter.
 ///
 /// # Errors
-/// A tensor of another role or element type than the parameter's.
-pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str) -> Result<B> {
-    launcher.buffer(name)
+/// No such tensor, or one of another role or element type than the parameter's. `place` says where the parameter is.
+pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str, place: &str) -> Result<B> {
+    launcher.buffer(name, place)
 }
 
 /// The memory for a parameter of a hosted benchmark.
-pub fn memory<B: BufferParam>(host: &Host, name: &str) -> Result<B> {
-    host.buffer(name)
+pub fn memory<B: BufferParam>(host: &Host, name: &str, place: &str) -> Result<B> {
+    host.buffer(name, place)
 }
 
 /// The value of `bytes` or `flops`.

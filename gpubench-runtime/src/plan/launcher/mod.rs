@@ -211,8 +211,8 @@ impl Launcher {
     }
 
     /// The buffer that stands in a benchmark function's parameters under `name`.
-    pub(crate) fn buffer<B: BufferParam>(&self, name: &str) -> Result<B> {
-        declared(&self.tensors, name).map_err(|error| self.locate(error, "parameters"))
+    pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
+        declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
     fn locate(&self, error: Error, what: impl std::fmt::Display) -> Error {
@@ -282,14 +282,43 @@ fn check_mapped(view: View, map: &TensorMapDescription) -> Result<()> {
     map.check(start_of(view)?, view.end * view.element_size)
 }
 
+/// The name that differs least, where it is not a wholly other one.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let distances = known.iter().map(|known| (distance(name, known), *known));
+    let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
+    let length = name.chars().count();
+    (distance < length && distance <= length.div_ceil(2)).then_some(near)
+}
+
+/// How many characters are put in, left out or changed between two names.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (position, character) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = position + 1;
+        for at in 0..other.len() {
+            let changed = diagonal + usize::from(character != other[at]);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(row[at] + 1).min(row[at + 1] + 1);
+        }
+    }
+    row[other.len()]
+}
+
 /// The tensor called `name` as a parameter of type `B`.
 pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result<B> {
     let position = tensors.iter().position(|tensor| tensor.name == name).ok_or_else(|| {
-        let names: Vec<String> = tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
-        Error::new(format!(
-            "the parameter `{name}` is a buffer, but the tensors are {}",
-            names.join(", ")
-        ))
+        let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let hint = match nearest(name, &names) {
+            Some(near) => format!(" (hint: did you mean `{near}`?)"),
+            None => String::new(),
+        };
+        let known = match names.as_slice() {
+            [] => "there are no tensors".to_owned(),
+            names => format!("the tensors are `{}`", names.join("`, `")),
+        };
+        Error::new(format!("no tensor is called `{name}`: {known}{hint}"))
     })?;
     let tensor = &tensors[position];
     if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
