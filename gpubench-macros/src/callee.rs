@@ -54,7 +54,7 @@ impl Expected {
             match (&parameter.kind, function.form) {
                 (Kind::Axis, _) => expected.takes(&name, &parameter.ty),
                 (kind, form) => {
-                    let decided = format_ident!("Buffer{}", expected.decided.len());
+                    let decided = format_ident!("GpubenchBuffer{}", expected.decided.len());
                     let shown = match (kind, form) {
                         (Kind::Read(element), Form::Slices) => format!("In<{}>", shown(element)),
                         (Kind::Write(element), Form::Slices) => format!("Out<{}>", shown(element)),
@@ -111,43 +111,44 @@ impl Expected {
         function: &Function,
         wrong: &Wrong,
     ) -> (TokenStream, TokenStream) {
-        let span = named.span();
-        let origin = function.item.sig.ident.span();
+        // Errors stand where the user wrote the names; a local has none of their hygiene.
+        let (span, origin) = (named.span(), function.item.sig.ident.span());
+        let local = Ident::new("candidate", Span::mixed_site());
         let Expected { types, decided, .. } = self;
         let literal = |text: &str| text.replace('{', "{{").replace('}', "}}");
         let (message, label) = (literal(&wrong.message), literal(&wrong.label));
         let notes = wrong.notes.iter().map(|note| literal(note));
         let candidate = quote_spanned!(span=> __gpubench::__private::Candidate(#named));
         let found = quote_spanned!(span=> gpubench_function(#candidate.fit()));
-        let bound = quote_spanned!(origin=> fn gpubench_function<Candidate: Expected>(candidate: Candidate) -> Candidate::Function);
+        let bound = quote_spanned!(origin=> fn gpubench_function<GpubenchFound: GpubenchExpected>(#local: GpubenchFound) -> GpubenchFound::Function);
         let callee = Ident::new("gpubench_callee", Span::mixed_site().located_at(span));
         let statement = quote! {
             let #callee = {
                 #[diagnostic::on_unimplemented(message = #message, label = #label, #(note = #notes),*)]
-                trait Expected {
+                trait GpubenchExpected {
                     type Function;
                     fn function(self) -> Self::Function;
                 }
-                impl<Function> Expected for __gpubench::__private::Fits<Function> {
-                    type Function = Function;
-                    fn function(self) -> Function {
+                impl<GpubenchFunction> GpubenchExpected for __gpubench::__private::Fits<GpubenchFunction> {
+                    type Function = GpubenchFunction;
+                    fn function(self) -> GpubenchFunction {
                         self.0
                     }
                 }
-                trait Fit<'gpubench, Function, Returned, #(#decided),*> {
-                    fn fit(self) -> __gpubench::__private::Fits<Function>;
+                trait GpubenchFit<'gpubench, GpubenchFunction, GpubenchReturned, #(#decided),*> {
+                    fn fit(self) -> __gpubench::__private::Fits<GpubenchFunction>;
                 }
-                impl<'gpubench, Function, Returned, #(#decided),*> Fit<'gpubench, Function, Returned, #(#decided),*>
-                    for __gpubench::__private::Candidate<Function>
+                impl<'gpubench, GpubenchFunction, GpubenchReturned, #(#decided),*> GpubenchFit<'gpubench, GpubenchFunction, GpubenchReturned, #(#decided),*>
+                    for __gpubench::__private::Candidate<GpubenchFunction>
                 where
-                    Function: ::core::ops::FnOnce(#(#types),*) -> Returned,
+                    GpubenchFunction: ::core::ops::FnOnce(#(#types),*) -> GpubenchReturned,
                 {
-                    fn fit(self) -> __gpubench::__private::Fits<Function> {
+                    fn fit(self) -> __gpubench::__private::Fits<GpubenchFunction> {
                         __gpubench::__private::Fits(self.0)
                     }
                 }
                 #bound {
-                    candidate.function()
+                    #local.function()
                 }
                 // Found where the function does not fit.
                 #[allow(unused_imports)]

@@ -7,7 +7,7 @@ use crate::comparison::Comparison;
 use crate::function::Function;
 use crate::library;
 use crate::options::{Attribute, Options};
-use crate::reference::{ReferenceOption, device_references, nothing_to_compute};
+use crate::reference::{ReferenceOption, device_references, nothing_to_compute, ungrouped};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -109,7 +109,7 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
 /// `fn(&Params) -> Result<Tensors>`.
 fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
-    let (bindings, made) = match &options.inputs {
+    let (bindings, made) = match options.inputs.as_ref().map(ungrouped) {
         None => match function.tensors().next() {
             None => (quote!(), quote!(__gpubench::Tensors::new())),
             Some(tensor) => {

@@ -53,7 +53,7 @@ impl ReferenceOption {
 }
 
 /// The expression that a macro has handed on as one, as it was written.
-fn ungrouped(expression: &Expr) -> &Expr {
+pub(crate) fn ungrouped(expression: &Expr) -> &Expr {
     match expression {
         Expr::Group(group) => ungrouped(&group.expr),
         expression => expression,

@@ -7,13 +7,11 @@ use gpubench::catalog::{Catalog, DType};
 use gpubench::plan::{Argument, ArgumentType, FieldType, Launch};
 use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters};
 
-use super::validate::{Checked, Invalid};
-
 /// Checks the arguments of a launch.
 ///
 /// # Errors
 /// The first that does not fit.
-pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Checked {
+pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Result<(), String> {
     let source = catalog.sources.get(launch.kernel.source as usize);
     let Some(source) = source.filter(|source| source.form.is_compiled()) else {
         return Ok(());
@@ -32,7 +30,7 @@ pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Checked {
         };
         let written: Vec<&str> = parameters.iter().map(|parameter| parameter.written.as_str()).collect();
         let (kernel, written) = (&launch.kernel, written.join(", "));
-        Invalid(format!("{place}{what}; the kernel is `{kernel}({written})`"))
+        format!("{place}{what}; the kernel is `{kernel}({written})`")
     })
 }
 
@@ -60,7 +58,7 @@ fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
 fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
     let fits = |given: &[&Given<'_>], parameters: &[&Parameter]| {
         let mut pairs = given.iter().zip(parameters);
-        given.len() == parameters.len() && pairs.all(|(given, parameter)| given.fits(parameter).is_ok())
+        given.len() == parameters.len() && pairs.all(|(given, parameter)| given.is_meant_for(parameter))
     };
     let (all_given, all_taken) = (given.iter().collect::<Vec<_>>(), parameters.iter().collect::<Vec<_>>());
     let missing: Vec<usize> = (0..parameters.len())
@@ -146,6 +144,16 @@ impl Given<'_> {
             (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it is what is usually given for the parameter.
+    fn is_meant_for(&self, parameter: &Parameter) -> bool {
+        let same = match (self.argument, &parameter.ty) {
+            (Argument::Value(bytes), ParameterType::Number(dtype)) => bytes.len() == dtype.size(),
+            (Argument::Pointer { .. }, ParameterType::Number(_)) => false,
+            _ => true,
+        };
+        same && self.fits(parameter).is_ok()
     }
 
     /// Whether a struct's fields are those of the struct in C++.

@@ -19,9 +19,9 @@ const MAX_CASE_BYTES: u64 = 1 << 42;
 /// What is wrong with a recording, in words that name the tensor, kernel or step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Invalid(pub(super) String);
+pub struct Invalid(String);
 
-pub(super) type Checked = Result<(), Invalid>;
+type Checked = Result<(), Invalid>;
 
 fn invalid(message: impl Into<String>) -> Invalid {
     Invalid(message.into())
@@ -87,7 +87,8 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
     let mut steps = plan.steps.iter().enumerate();
     steps.try_for_each(|(position, step)| match step {
         Step::Launch(launch) => {
-            let checked = declared(catalog, &launch.kernel).and_then(|()| arguments::fit(catalog, launch));
+            let checked =
+                declared(catalog, &launch.kernel).and_then(|()| arguments::fit(catalog, launch).map_err(Invalid));
             checked.map_err(|Invalid(what)| invalid(format!("step {}: {what}", position + 1)))
         }
         Step::Memset { .. } | Step::Copy { .. } => Ok(()),

@@ -24,7 +24,11 @@ fn argument(name: &str, fields: &[(&str, u32, DType)]) -> (Argument, ArgumentTyp
         name: name.to_owned(),
         fields: fields.collect(),
     };
-    (Argument::Value(vec![1; 8]), ty)
+    let bytes = match ty.fields.as_slice() {
+        [number] => number.dtype.size(),
+        fields => 4 * fields.len(),
+    };
+    (Argument::Value(vec![1; bytes]), ty)
 }
 
 fn number(name: &str, dtype: DType) -> (Argument, ArgumentType) {
@@ -73,7 +77,7 @@ fn said(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
         types,
         place: "src/lib.rs:7".to_owned(),
     };
-    fit(&catalog, &launch).map_or_else(|Invalid(message)| message, |()| "fits".to_owned())
+    fit(&catalog, &launch).map_or_else(|message| message, |()| "fits".to_owned())
 }
 
 #[test]

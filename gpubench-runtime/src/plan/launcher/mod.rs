@@ -287,7 +287,8 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distances = known.iter().map(|known| (distance(name, known), *known));
     let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
     let length = name.chars().count();
-    (distance < length && distance <= length.div_ceil(2)).then_some(near)
+    let is_part = near.contains(name) || name.contains(near);
+    (is_part || distance < length && distance <= length.div_ceil(2)).then_some(near)
 }
 
 /// How many characters are put in, left out or changed between two names.
