@@ -122,7 +122,7 @@ fn checked(
     buffers: &str,
 ) -> (TokenStream, TokenStream) {
     let name = &function.item.sig.ident;
-    if !is_path(reference) || reference.to_string() == name.to_string() {
+    if !is_path(reference) || *name == reference.to_string() {
         return (TokenStream::new(), reference.clone());
     }
     let written = shown(reference);
