@@ -19,7 +19,8 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `0u8` | a struct without fields, which has a byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The kernel's own parameter types are not visible here: a number of another width is an error when the plan meets the compiled kernel.
+/// The kernel's own parameter types are not visible here. Its source is read when the plan is checked: an integer for a `float` is
+/// an error then, and a number of another width when the plan meets the compiled kernel.
 /// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
