@@ -10,11 +10,12 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     if recording.execution == Execution::Hosted {
         return None;
     }
+    // A kernel may have as a `__constant__` variable what another is given as a tensor.
+    let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
     let used: HashSet<BufferId> = recording.plan.steps.iter().flat_map(buffers).collect();
     let tensors = (0..).zip(&recording.tensors);
-    let unused = tensors.filter(|(position, tensor)| {
-        matches!(tensor.role, Role::Input | Role::Constant) && !used.contains(&BufferId::Tensor(*position))
-    });
+    let unused =
+        tensors.filter(|(position, tensor)| is_read(tensor.role) && !used.contains(&BufferId::Tensor(*position)));
     let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
     match names.as_slice() {
         [] => None,
@@ -48,7 +49,7 @@ fn buffers(step: &Step) -> Vec<BufferId> {
 mod tests {
     use super::*;
     use gpubench::catalog::{DType, Fill, Reference, Tensor, Tolerance, Work};
-    use gpubench::plan::{Plan, Span};
+    use gpubench::plan::{ConstantValue, Plan, Span};
 
     fn recording(execution: Execution, steps: Vec<Step>) -> Recording {
         let tensor = |name: &str, role| Tensor {
@@ -100,6 +101,13 @@ mod tests {
             Some("no launch is given the inputs `x`, `weights`: the kernel does not read them")
         );
         assert_eq!(notice(vec![copy(0), copy(1)]), None);
+        let mut by_variable = recording(Execution::Sealed, vec![copy(0)]);
+        by_variable.plan.constants.push(ConstantValue {
+            source: 0,
+            symbol: "weights".to_owned(),
+            bytes: vec![0; 4],
+        });
+        assert_eq!(unused_inputs(&by_variable), None);
         assert_eq!(unused_inputs(&recording(Execution::Hosted, vec![])), None);
     }
 }
