@@ -23,6 +23,8 @@ ends! {
         "argument_left_out" is "error", "plan-invalid", "src/lib.rs:70: the launch has 3 arguments for 4 parameters: `float factor` is missing";
     a_misspelt_tensor_is_named_with_the_nearest:
         "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:74: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
+    a_misspelt_slice_of_a_problem_is_named_with_the_nearest:
+        "of_a_misspelt_problem" is "error", "recording-failed", "`misspelt`: no tensor is called `xs`", "did you mean `x`?";
     a_write_of_one_element_too_many_is_named_by_the_element:
         "one_too_far" is "wrong-output", "out-of-bounds", "4 bytes were written out of bounds", "where `y[1000]` would be";
 }

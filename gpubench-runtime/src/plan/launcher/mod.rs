@@ -282,6 +282,19 @@ fn check_mapped(view: View, map: &TensorMapDescription) -> Result<()> {
     map.check(start_of(view)?, view.end * view.element_size)
 }
 
+/// What is said of a name that no tensor has.
+pub(crate) fn no_tensor(name: &str, names: &[&str]) -> Error {
+    let hint = match nearest(name, names) {
+        Some(near) => format!(" (hint: did you mean `{near}`?)"),
+        None => String::new(),
+    };
+    let known = match names {
+        [] => "there are no tensors".to_owned(),
+        names => format!("the tensors are `{}`", names.join("`, `")),
+    };
+    Error::new(format!("no tensor is called `{name}`: {known}{hint}"))
+}
+
 /// The name that differs least, where it is not a wholly other one.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distances = known.iter().map(|known| (distance(name, known), *known));
@@ -311,15 +324,7 @@ fn distance(one: &str, other: &str) -> usize {
 pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result<B> {
     let position = tensors.iter().position(|tensor| tensor.name == name).ok_or_else(|| {
         let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-        let hint = match nearest(name, &names) {
-            Some(near) => format!(" (hint: did you mean `{near}`?)"),
-            None => String::new(),
-        };
-        let known = match names.as_slice() {
-            [] => "there are no tensors".to_owned(),
-            names => format!("the tensors are `{}`", names.join("`, `")),
-        };
-        Error::new(format!("no tensor is called `{name}`: {known}{hint}"))
+        no_tensor(name, &names)
     })?;
     let tensor = &tensors[position];
     if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
