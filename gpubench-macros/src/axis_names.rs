@@ -4,8 +4,8 @@ use crate::function::{Function, Parameter};
 use proc_macro2::Ident;
 use syn::{Error, Expr, Result};
 
-/// Fails on a name in arithmetic that is no axis and no constant: the compiler would suggest whatever looks like it.
-/// Names elsewhere, in calls and blocks, are left to the compiler.
+/// Fails on a name in arithmetic that is no axis and no constant: the compiler would suggest
+/// whatever looks like it. Names elsewhere, in calls and blocks, are left to the compiler.
 pub(crate) fn refuse_unknown(option: &str, value: &Expr, function: &Function) -> Result<()> {
     let Some(unknown) = operands(value).into_iter().find(|name| !is_known(name, function)) else {
         return Ok(());

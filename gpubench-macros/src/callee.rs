@@ -1,4 +1,5 @@
-//! Functions that an attribute names: one with other parameters is an error that says which were expected, by name.
+//! Functions that an attribute names: one with other parameters is an error that says which were
+//! expected, by name.
 
 use crate::function::{Form, Function, Kind, Parameter};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -45,7 +46,8 @@ impl Expected {
         expected
     }
 
-    /// What a reference that launches kernels takes. Of a buffer it is the function that says which type it has.
+    /// What a reference that launches kernels takes. Of a buffer it is the function that says which
+    /// type it has.
     pub(crate) fn buffers(function: &Function) -> Expected {
         let mut expected = Expected::default();
         expected.launcher("cx", &quote!(Launcher));
@@ -103,8 +105,8 @@ impl Expected {
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// A statement that finds the function `named`, if it takes this, and what it is called by then. What is expected
-    /// of it comes from `function`.
+    /// A statement that finds the function `named`, if it takes this, and what it is called by
+    /// then. What is expected of it comes from `function`.
     pub(crate) fn checked(
         &self,
         named: &TokenStream,
@@ -167,7 +169,8 @@ pub(crate) struct Wrong {
     pub(crate) notes: Vec<String>,
 }
 
-/// Whether an expression is the name of a function. Of a closure it is the call that says which types it takes.
+/// Whether an expression is the name of a function. Of a closure it is the call that says which
+/// types it takes.
 pub(crate) fn is_path(function: &TokenStream) -> bool {
     matches!(syn::parse2(function.clone()), Ok(Expr::Path(_)))
 }

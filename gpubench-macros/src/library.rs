@@ -38,7 +38,8 @@ pub(crate) fn scope(renamed: Option<&Path>, items: &TokenStream) -> TokenStream 
     }
 }
 
-/// Another name that the manifest of the package that is compiled, or of its workspace, gives the library.
+/// Another name that the manifest of the package that is compiled, or of its workspace, gives the
+/// library.
 fn name_in_manifests() -> Option<String> {
     let root = std::env::var_os("CARGO_MANIFEST_DIR")?;
     let manifest = |folder: &FilePath| std::fs::read_to_string(folder.join("Cargo.toml")).ok();
@@ -56,7 +57,8 @@ fn name_in_manifests() -> Option<String> {
     renamed_in(&own).or_else(of_workspace)
 }
 
-/// The name in front of `package = "gpubench-runtime"`, in the same line or in the table that it stands in.
+/// The name in front of `package = "gpubench-runtime"`, in the same line or in the table that it
+/// stands in.
 fn renamed_in(manifest: &str) -> Option<String> {
     let mut table = "";
     for line in manifest.lines().map(str::trim).filter(|line| !line.starts_with('#')) {

@@ -4,8 +4,8 @@ use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Error, Result};
 
-/// Fails on a function that stands in an `impl` or a trait, as far as the file tells. An attribute is not told where
-/// it is, and what it would write does not compile there.
+/// Fails on a function that stands in an `impl` or a trait, as far as the file tells. An attribute
+/// is not told where it is, and what it would write does not compile there.
 pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()> {
     let token = function.span().unwrap();
     // What is not indented is no part of another item.

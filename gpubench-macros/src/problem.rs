@@ -147,7 +147,8 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     })
 }
 
-/// A statement that finds the function that makes the tensors, if it takes the axes, and what it is called by then.
+/// A statement that finds the function that makes the tensors, if it takes the axes, and what it is
+/// called by then.
 fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
     let (written, axes) = (shown(path), expected.names());
     let wrong = Wrong {

@@ -114,7 +114,8 @@ pub(crate) fn refuse_device_references(options: &Options, problem: &str) -> Resu
 /// How a reference on the CPU takes buffers.
 const AS_SLICES: &str = "`In<T>` as `&[T]`, `Out<T>` and `InOut<T>` as `&mut [T]`";
 
-/// A statement that finds a named reference, if it takes what is expected, and what it is called by then.
+/// A statement that finds a named reference, if it takes what is expected, and what it is called by
+/// then.
 fn checked(
     function: &Function,
     reference: &TokenStream,

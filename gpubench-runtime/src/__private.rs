@@ -53,7 +53,8 @@ pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<I
 /// The buffer for a parameter.
 ///
 /// # Errors
-/// No such tensor, or one of another role or element type than the parameter's. `place` says where the parameter is.
+/// No such tensor, or one of another role or element type than the parameter's. `place` says where
+/// the parameter is.
 pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str, place: &str) -> Result<B> {
     launcher.buffer(name, place)
 }

@@ -1,4 +1,5 @@
-//! Benchmarks that a macro of the crate writes: its names and those that the attributes write do not meet.
+//! Benchmarks that a macro of the crate writes: its names and those that the attributes write do
+//! not meet.
 #![deny(warnings)]
 
 use gpubench::prelude::*;

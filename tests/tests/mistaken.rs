@@ -1,5 +1,5 @@
-//! Mistakes that compile are named where they are: in a crate without the standard library, which calls the runtime by
-//! another name.
+//! Mistakes that compile are named where they are: in a crate without the standard library, which
+//! calls the runtime by another name.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -16,13 +16,13 @@ fn records() -> &'static Records {
 
 ends! {
     an_integer_for_a_float_is_named_with_its_line_and_the_declaration:
-        "integer_for_a_float" is "error", "plan-invalid", "src/lib.rs:55: argument 3, for `factor`, is an `i32`, and `float` is expected", "`scale(const float *x, float *y, float factor, size_t n)`";
+        "integer_for_a_float" is "error", "plan-invalid", "src/lib.rs:56: argument 3, for `factor`, is an `i32`, and `float` is expected", "`scale(const float *x, float *y, float factor, size_t n)`";
     fields_in_another_order_are_named:
-        "fields_in_another_order" is "error", "plan-invalid", "src/lib.rs:65: argument 3, for `window`, is a `Window`", "`last: u32`", "`first`";
+        "fields_in_another_order" is "error", "plan-invalid", "src/lib.rs:66: argument 3, for `window`, is a `Window`", "`last: u32`", "`first`";
     an_argument_that_is_left_out_is_named:
-        "argument_left_out" is "error", "plan-invalid", "src/lib.rs:70: the launch has 3 arguments for 4 parameters: `float factor` is missing";
+        "argument_left_out" is "error", "plan-invalid", "src/lib.rs:71: the launch has 3 arguments for 4 parameters: `float factor` is missing";
     a_misspelt_tensor_is_named_with_the_nearest:
-        "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:74: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
+        "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:75: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
     a_misspelt_slice_of_a_problem_is_named_with_the_nearest:
         "of_a_misspelt_problem" is "error", "recording-failed", "`misspelt`: no tensor is called `xs`", "did you mean `x`?";
     a_write_of_one_element_too_many_is_named_by_the_element:

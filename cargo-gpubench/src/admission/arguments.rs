@@ -1,7 +1,7 @@
 //! The arguments of a launch beside the parameters that the kernel's source declares.
 //!
-//! The device compares sizes. Here it is seen that an `i32` is no `float`, as far as the source's text and the types
-//! that the launch was written with tell. What they do not tell is not refused.
+//! The device compares sizes. Here it is seen that an `i32` is no `float`, as far as the source's
+//! text and the types that the launch was written with tell. What they do not tell is not refused.
 
 use gpubench::catalog::{Catalog, DType};
 use gpubench::plan::{Argument, ArgumentType, FieldType, Launch};
@@ -54,7 +54,8 @@ fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
     })
 }
 
-/// Too many arguments or too few, with the one that is missing or one too many where there is but one such.
+/// Too many arguments or too few, with the one that is missing or one too many where there is but
+/// one such.
 fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
     let fits = |given: &[&Given<'_>], parameters: &[&Parameter]| {
         let mut pairs = given.iter().zip(parameters);
@@ -211,8 +212,9 @@ fn is_integer(dtype: DType) -> bool {
     !matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
 }
 
-/// Whether a value of one type can be meant where the other is expected, when both have the size that the kernel has.
-/// Another size is the device's to find. Bits of a 16-bit float come as `u16` from crates that have no other.
+/// Whether a value of one type can be meant where the other is expected, when both have the size
+/// that the kernel has. Another size is the device's to find. Bits of a 16-bit float come as `u16`
+/// from crates that have no other.
 fn is_like(given: DType, expected: DType) -> bool {
     match (is_integer(given), is_integer(expected)) {
         (true, true) => true,

@@ -76,7 +76,8 @@ pub struct Launch {
     pub dependence: Dependence,
     /// Arguments in the kernel's order.
     pub arguments: Vec<Argument>,
-    /// What each argument is in Rust; what a message says, and what is compared with the kernel's declaration.
+    /// What each argument is in Rust; what a message says, and what is compared with the kernel's
+    /// declaration.
     pub types: Vec<ArgumentType>,
     /// Where the launch is, as `file:line`.
     pub place: String,

@@ -1,5 +1,6 @@
-//! The parameters of a kernel as its source declares them, as far as its text tells. Of what it does not tell nothing is
-//! said: types by other names, templates' parameters, and kernels that are declared in several ways.
+//! The parameters of a kernel as its source declares them, as far as its text tells. Of what it
+//! does not tell nothing is said: types by other names, templates' parameters, and kernels that are
+//! declared in several ways.
 
 use gpubench::catalog::{DType, Source};
 
@@ -49,7 +50,8 @@ pub struct Field {
     pub count: u32,
 }
 
-/// The parameters of the kernel that a name expression names, where every declaration of it in the source's text agrees.
+/// The parameters of the kernel that a name expression names, where every declaration of it in the
+/// source's text agrees.
 pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
     let template = name.split('<').next()?.trim();
     let wanted = template.rsplit("::").next()?.trim();

@@ -94,7 +94,8 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
             facts.slack_offset.unsigned_abs()
         ),
     };
-    // A byte that was written with what stood there does not show: whole elements are what a kernel writes.
+    // A byte that was written with what stood there does not show: whole elements are what a kernel
+    // writes.
     let bytes = match bytes.next_multiple_of(size) {
         whole if whole == bytes => format!("{bytes} bytes"),
         whole => format!("about {whole} bytes"),

@@ -19,8 +19,9 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `0u8` | a struct without fields, which has a byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The kernel's own parameter types are not visible here. Its source is read when the plan is checked: an integer for a `float` is
-/// an error then, and a number of another width when the plan meets the compiled kernel.
+/// The kernel's own parameter types are not visible here. Its source is read when the plan is
+/// checked: an integer for a `float` is an error then, and a number of another width when the plan
+/// meets the compiled kernel.
 /// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
@@ -65,7 +66,8 @@ pub trait KernelValue {
     /// Writes the value in device byte order; `out` has the size of the value and is zero.
     fn write(&self, out: &mut [u8]);
 
-    /// Adds the numbers of a value that is called `name` and lies at `offset`, as far as they are known.
+    /// Adds the numbers of a value that is called `name` and lies at `offset`, as far as they are
+    /// known.
     fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>);
 }
 
