@@ -56,7 +56,7 @@ impl AxisOption {
             .iter()
             .map(|axis| axis.tokens(function))
             .collect::<Result<Vec<_>>>()?;
-        Ok(quote!(::std::vec![#(#axes),*]))
+        Ok(quote!(__gpubench::__private::vec![#(#axes),*]))
     }
 
     fn tokens(&self, function: &Function) -> Result<TokenStream> {
@@ -79,7 +79,7 @@ impl AxisOption {
             }
             values => quote!(#values),
         };
-        Ok(quote_spanned!(self.values.span()=> ::gpubench::__private::axis_values::<#ty>(#name, #values)))
+        Ok(quote_spanned!(self.values.span()=> __gpubench::__private::axis_values::<#ty>(#name, #values)))
     }
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn device_tokens(cpu: &[AxisOption], cuda: &[AxisOption], function: &
     for (kind, axes) in [(quote!(Cpu), cpu), (quote!(Cuda), cuda)] {
         if !axes.is_empty() {
             let axes = AxisOption::list_tokens(axes, function)?;
-            devices.push(quote!((::gpubench::catalog::DeviceKind::#kind, #axes)));
+            devices.push(quote!((__gpubench::catalog::DeviceKind::#kind, #axes)));
         }
     }
-    Ok(quote!(::std::vec![#(#devices),*]))
+    Ok(quote!(__gpubench::__private::vec![#(#devices),*]))
 }

@@ -1,7 +1,9 @@
 //! `#[gpubench]`.
 
 use crate::axes::{AxisOption, device_tokens};
+use crate::callee::{Expected, Wrong};
 use crate::function::Function;
+use crate::library;
 use crate::options::{Attribute, Execution, Options};
 use crate::problem::definition;
 use crate::reference::{own_reference, refuse_device_references};
@@ -22,13 +24,15 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     };
     let entry = entry(&options, &function, ignored, &parts)?;
     let (item, checks) = (&function.item, &parts.checks);
+    let registration = quote! {
+        #checks
+        __gpubench::__private::inventory::submit! { #entry }
+    };
+    let registration = library::scope(options.library.as_ref(), &registration);
     Ok(quote! {
         #item
 
-        const _: () = {
-            #checks
-            ::gpubench::__private::inventory::submit! { #entry }
-        };
+        #registration
     })
 }
 
@@ -50,9 +54,9 @@ fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
     let definition = definition(&name, options, function, reference.as_ref())?;
     Ok(Parts {
         problem: quote!(&GPUBENCH_PROBLEM),
-        axes: quote!(::std::vec::Vec::new()),
-        device_axes: quote!(::std::vec::Vec::new()),
-        checks: quote!(static GPUBENCH_PROBLEM: ::gpubench::__private::ProblemDefinition = #definition;),
+        axes: quote!(__gpubench::__private::Vec::new()),
+        device_axes: quote!(__gpubench::__private::Vec::new()),
+        checks: quote!(static GPUBENCH_PROBLEM: __gpubench::__private::ProblemDefinition = #definition;),
     })
 }
 
@@ -66,7 +70,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         }
     }
     refuse_device_references(options, &shown(problem))?;
-    let definition = quote_spanned!(problem.span()=> <#problem as ::gpubench::Problem>::DEFINITION);
+    let definition = quote_spanned!(problem.span()=> <#problem as __gpubench::Problem>::DEFINITION);
     Ok(Parts {
         checks: axis_checks(&definition, options, function),
         problem: definition,
@@ -119,12 +123,12 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     } = parts;
     let body = body(function, options.execution);
     Ok(quote! {
-        ::gpubench::__private::BenchmarkEntry {
+        __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
             name: #name,
             file: ::core::file!(),
             line: ::core::line!(),
-            selection: ::gpubench::catalog::Selection::#selection,
+            selection: __gpubench::catalog::Selection::#selection,
             requirements: &[#(#requirements),*],
             axes: || #axes,
             device_axes: || #device_axes,
@@ -144,30 +148,43 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
     };
     let axes = function.bind_locals(&params);
     let buffers = function.tensors().map(|parameter| {
-        let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
-        quote!(let #local: #ty = ::gpubench::__private::#buffer::<#ty>(#context, #name)?;)
+        let (local, ty, name, place) = (&parameter.local, &parameter.ty, parameter.text(), parameter.place());
+        quote!(let #local: #ty = __gpubench::__private::#buffer::<#ty>(#context, #name, #place)?;)
     });
     let arguments = function.parameters.iter().map(|parameter| &parameter.local);
-    let name = &function.item.sig.ident;
+    let expected = Expected::benchmark(function, &context_type);
+    let (found, name) = own_function(function, &expected);
     let span = match &function.item.sig.output {
         ReturnType::Type(_, ty) => ty.span(),
         ReturnType::Default => Span::call_site(),
     };
-    let outcome = quote_spanned!(span=> ::gpubench::Outcome::into_result(outcome));
+    let outcome = quote_spanned!(span=> __gpubench::Outcome::into_result(outcome));
     quote! {
         {
             fn gpubench_body(
-                #params: &::gpubench::catalog::Params,
-                #context: &mut ::gpubench::#context_type,
-            ) -> ::gpubench::Result<()> {
+                #params: &__gpubench::catalog::Params,
+                #context: &mut __gpubench::#context_type,
+            ) -> __gpubench::Result<()> {
                 #axes
                 #(#buffers)*
+                #found
                 let outcome = #name(#context, #(#arguments),*);
                 #outcome
             }
-            ::gpubench::__private::Body::#variant(gpubench_body)
+            __gpubench::__private::Body::#variant(gpubench_body)
         }
     }
+}
+
+/// The function under the attribute. Where its module has two of its name, it may be the other.
+fn own_function(function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
+    let name = &function.item.sig.ident;
+    let wrong = Wrong {
+        message: format!("`{name}` is not the function under this attribute"),
+        label: format!("the attribute stands over `{}`", expected.signature()),
+        notes: Vec::new(),
+    };
+    expected.checked(&quote!(#name), function, &wrong)
 }
 
 /// The name in the catalog.

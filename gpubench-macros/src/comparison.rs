@@ -50,12 +50,12 @@ impl Comparison {
     /// `Option<Tolerance>`.
     pub(crate) fn tokens(comparison: Option<&Comparison>) -> TokenStream {
         match comparison {
-            None => quote!(::std::option::Option::None),
+            None => quote!(::core::option::Option::None),
             Some(Comparison::Exact) => {
-                quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Exact))
+                quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::Exact))
             }
             Some(Comparison::Tolerance { rtol, atol }) => {
-                quote!(::std::option::Option::Some(::gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
+                quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
             }
         }
     }

@@ -1,9 +1,11 @@
 //! `cuda_image!`.
 
+use crate::library;
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Expr, Ident, Result, Token, Visibility};
+use syn::{Attribute, Error, Expr, Ident, Path, Result, Token, Visibility};
 
 /// `pub AFFINE = some_crate::AFFINE`.
 struct Input {
@@ -11,6 +13,7 @@ struct Input {
     visibility: Visibility,
     name: Ident,
     image: Expr,
+    library: Option<Path>,
 }
 
 const WRITTEN: &str = "`cuda_image!` is written `cuda_image!(AFFINE = some_crate::AFFINE)`";
@@ -23,7 +26,12 @@ impl Parse for Input {
         let name = input.parse().map_err(wrong)?;
         input.parse::<Token![=]>().map_err(wrong)?;
         let image = input.parse()?;
-        input.parse::<Option<Token![,]>>()?;
+        let mut library = None;
+        if input.parse::<Option<Token![,]>>()?.is_some() && input.peek(Token![crate]) {
+            let option = input.call(Ident::parse_any)?;
+            library = Some(library::parse(&option, input)?);
+            input.parse::<Option<Token![,]>>()?;
+        }
         if !input.is_empty() {
             return Err(input.error(WRITTEN));
         }
@@ -32,6 +40,7 @@ impl Parse for Input {
             visibility,
             name,
             image,
+            library,
         })
     }
 }
@@ -43,20 +52,22 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         visibility,
         name,
         image,
+        library,
     } = syn::parse2(input)?;
+    let submission = quote!(__gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name) });
+    let submission = library::scope(library.as_ref(), &submission);
+    let library = library::path(library.as_ref());
     Ok(quote! {
         #(#attributes)*
-        #visibility static #name: ::gpubench::CudaSource = {
-            static IMAGE: &(dyn ::gpubench::ImageBytes + ::core::marker::Sync) = &#image;
-            ::gpubench::CudaSource::image(
+        #visibility static #name: #library::CudaSource = {
+            static IMAGE: &(dyn #library::ImageBytes + ::core::marker::Sync) = &#image;
+            #library::CudaSource::image(
                 ::core::stringify!(#name),
                 ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
                 IMAGE,
             )
         };
 
-        const _: () = {
-            ::gpubench::__private::inventory::submit! { ::gpubench::__private::SourceEntry(&#name) }
-        };
+        #submission
     })
 }

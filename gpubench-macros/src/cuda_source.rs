@@ -1,10 +1,12 @@
 //! `cuda_source!`.
 
 use crate::include_folders::IncludeFolders;
+use crate::library;
 use crate::source_files::Package;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::path::Path;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Ident, LitStr, Result, Token, Visibility, bracketed};
@@ -17,6 +19,7 @@ struct Input {
     path: LitStr,
     compiler: Option<Ident>,
     options: Vec<LitStr>,
+    library: Option<syn::Path>,
 }
 
 const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", compiler = nvcc, options = [\"-DTILE=16\"])`";
@@ -29,9 +32,9 @@ impl Parse for Input {
         let name = input.parse().map_err(wrong)?;
         input.parse::<Token![=]>().map_err(wrong)?;
         let path = input.parse().map_err(wrong)?;
-        let (mut compiler, mut options) = (None, Vec::new());
+        let (mut compiler, mut options, mut library) = (None, Vec::new(), None);
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let option: Ident = input.parse().map_err(wrong)?;
+            let option = input.call(Ident::parse_any).map_err(wrong)?;
             input.parse::<Token![=]>().map_err(wrong)?;
             if option == "compiler" && compiler.is_none() {
                 compiler = Some(input.parse().map_err(wrong)?);
@@ -41,6 +44,8 @@ impl Parse for Input {
                 options = Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?
                     .into_iter()
                     .collect();
+            } else if option == "crate" && library.is_none() {
+                library = Some(input.parse().map_err(wrong)?);
             } else {
                 return Err(Error::new(option.span(), WRITTEN));
             }
@@ -55,6 +60,7 @@ impl Parse for Input {
             path,
             compiler,
             options,
+            library,
         })
     }
 }
@@ -103,6 +109,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         name,
         path,
         options,
+        library,
         ..
     } = input;
     let package = Package::of_the_compilation()?;
@@ -116,18 +123,19 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         let (inside, absolute) = (&file.inside, &file.absolute);
         quote!((#inside, ::core::include_bytes!(#absolute)))
     });
+    let submission = quote!(__gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name) });
+    let submission = library::scope(library.as_ref(), &submission);
+    let library = library::path(library.as_ref());
     Ok(quote! {
         #(#attributes)*
-        #visibility static #name: ::gpubench::CudaSource =
-            ::gpubench::CudaSource::embedded(
+        #visibility static #name: #library::CudaSource =
+            #library::CudaSource::embedded(
                 #path,
-                ::gpubench::catalog::SourceForm::#form,
+                #library::catalog::SourceForm::#form,
                 &[#(#files),*],
                 &[#(#options),*],
             );
 
-        const _: () = {
-            ::gpubench::__private::inventory::submit! { ::gpubench::__private::SourceEntry(&#name) }
-        };
+        #submission
     })
 }

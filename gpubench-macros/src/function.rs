@@ -1,7 +1,8 @@
 //! The function under an attribute: its parameters and what each stands for.
 
 use crate::options::{Attribute, Execution};
-use proc_macro2::{Ident, Span, TokenStream};
+use crate::place::refuse_associated;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -49,6 +50,12 @@ impl Parameter {
         let mut local = self.local.clone();
         local.set_span(local.span().located_at(place));
         local
+    }
+
+    /// Where it is, as `file:line`.
+    pub(crate) fn place(&self) -> TokenStream {
+        let line = Literal::usize_unsuffixed(self.name.span().unwrap().start().line());
+        quote!(::core::concat!(::core::file!(), ":", #line))
     }
 
     /// The name of the axis or tensor: the parameter's without an underscore in front.
@@ -174,7 +181,7 @@ impl Function {
     pub(crate) fn bind_locals(&self, params: &Ident) -> TokenStream {
         let axes = self.axes().map(|parameter| {
             let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
-            quote!(let #local: #ty = ::gpubench::__private::axis::<#ty>(#params, #name)?;)
+            quote!(let #local: #ty = __gpubench::__private::axis::<#ty>(#params, #name)?;)
         });
         quote!(#(#axes)*)
     }
@@ -185,10 +192,10 @@ impl Function {
             let (local, name) = (&parameter.local, parameter.text());
             match &parameter.kind {
                 Kind::Read(element) => {
-                    Some(quote!(let #local = ::gpubench::__private::read::<#element>(#data, #name)?;))
+                    Some(quote!(let #local = __gpubench::__private::read::<#element>(#data, #name)?;))
                 }
                 Kind::Write(element) => {
-                    Some(quote!(let #local = ::gpubench::__private::write::<#element>(#data, #name)?;))
+                    Some(quote!(let #local = __gpubench::__private::write::<#element>(#data, #name)?;))
                 }
                 Kind::Axis | Kind::Scratch => None,
             }
@@ -231,6 +238,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
             format!("a function has one of `#[gpubench]` and `#[problem]`, once; here is `#[{again}]` again"),
         ));
     }
+    refuse_associated(name, &item.sig.ident)?;
     let signature = &item.sig;
     let cannot_be =
         |span: Span, what: &str| Err(Error::new(span, format!("a function under `{name}` cannot be {what}")));

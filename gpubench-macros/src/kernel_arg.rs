@@ -1,10 +1,13 @@
 //! `#[derive(KernelArg)]`.
 
+use crate::library;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Ident, Index, Member, Meta, Result, Token};
+use syn::{Data, DeriveInput, Error, Ident, Index, Member, Meta, Path, Result, Token};
 
 /// An implementation that writes every field at its offset, so that padding is zero.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
@@ -29,7 +32,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
         generics
             .make_where_clause()
             .predicates
-            .push(syn::parse_quote!(#parameter: ::gpubench::__private::KernelValue));
+            .push(syn::parse_quote!(#parameter: __gpubench::__private::KernelValue));
     }
     let (introduced, arguments, bounds) = generics.split_for_impl();
     let out = Ident::new("out", Span::mixed_site());
@@ -39,22 +42,68 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             None => Member::Unnamed(Index::from(position)),
         };
         let ty = &field.ty;
-        let write = quote_spanned!(ty.span()=> <#ty as ::gpubench::__private::KernelValue>::write);
+        let write = quote_spanned!(ty.span()=> <#ty as __gpubench::__private::KernelValue>::write);
         quote! {
             let start = ::core::mem::offset_of!(Self, #member);
             #write(&self.#member, &mut #out[start..start + ::core::mem::size_of::<#ty>()]);
         }
     });
-    Ok(quote! {
-        const _: () = {
-            #[automatically_derived]
-            impl #introduced ::gpubench::__private::KernelValue for #name #arguments #bounds {
-                fn write(&self, #out: &mut [u8]) {
-                    #(#fields)*
-                }
-            }
+    let described = data.fields.iter().enumerate().map(|(position, field)| {
+        let (member, shown) = match &field.ident {
+            Some(name) => (Member::Named(name.clone()), name.unraw().to_string()),
+            None => (Member::Unnamed(Index::from(position)), position.to_string()),
         };
-    })
+        let ty = &field.ty;
+        quote! {
+            let inner = __gpubench::__private::field_name(name, #shown);
+            let start = offset + ::core::mem::offset_of!(Self, #member);
+            <#ty as __gpubench::__private::KernelValue>::fields(&inner, start, fields);
+        }
+    });
+    let implementation = quote! {
+        #[automatically_derived]
+        impl #introduced __gpubench::__private::KernelValue for #name #arguments #bounds {
+            fn write(&self, #out: &mut [u8]) {
+                #(#fields)*
+            }
+
+            fn fields(
+                name: &str,
+                offset: usize,
+                fields: &mut __gpubench::__private::Vec<__gpubench::plan::FieldType>,
+            ) {
+                #(#described)*
+            }
+        }
+
+        #[automatically_derived]
+        impl #introduced __gpubench::KernelArg for #name #arguments #bounds {
+            fn argument(&self) -> __gpubench::RecordedArgument {
+                __gpubench::__private::value(self)
+            }
+        }
+    };
+    Ok(library::scope(renamed_library(&item)?.as_ref(), &implementation))
+}
+
+/// The path in `#[kernel_arg(crate = gb)]`.
+fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
+    let mut library = None;
+    for attribute in item
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("kernel_arg"))
+    {
+        library = Some(attribute.parse_args_with(|input: ParseStream| {
+            let wrong = |span| Error::new(span, "`kernel_arg` is written `#[kernel_arg(crate = gb)]`");
+            let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            match option == "crate" {
+                true => library::parse(&option, input),
+                false => Err(wrong(option.span())),
+            }
+        })?);
+    }
+    Ok(library)
 }
 
 /// The struct is `#[repr(C)]` and not packed.

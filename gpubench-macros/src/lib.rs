@@ -2,14 +2,18 @@
 #![forbid(unsafe_code)]
 
 mod axes;
+mod axis_names;
 mod benchmark;
+mod callee;
 mod comparison;
 mod cuda_image;
 mod cuda_source;
 mod function;
 mod include_folders;
 mod kernel_arg;
+mod library;
 mod options;
+mod place;
 mod problem;
 mod reference;
 mod requirements;
@@ -29,6 +33,15 @@ pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
     finish(problem::expand(options.into(), item.clone()), item)
 }
 
+#[proc_macro_attribute]
+pub fn bench(_options: TokenStream, item: TokenStream) -> TokenStream {
+    let error = syn::Error::new(
+        proc_macro2::Span::call_site(),
+        "a benchmark is a function under `#[gpubench]`: `use gpubench::prelude::*;` and write `#[gpubench(..)]`",
+    );
+    finish(Err(error), item.into())
+}
+
 #[proc_macro]
 pub fn cuda_source(input: TokenStream) -> TokenStream {
     finish(cuda_source::expand(input.into()), Default::default())
@@ -39,7 +52,7 @@ pub fn cuda_image(input: TokenStream) -> TokenStream {
     finish(cuda_image::expand(input.into()), Default::default())
 }
 
-#[proc_macro_derive(KernelArg)]
+#[proc_macro_derive(KernelArg, attributes(kernel_arg))]
 pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())
 }

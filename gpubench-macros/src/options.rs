@@ -2,6 +2,7 @@
 
 use crate::axes::AxisOption;
 use crate::comparison::Comparison;
+use crate::library;
 use crate::reference::ReferenceOption;
 use crate::requirements::Requirement;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -42,6 +43,8 @@ pub(crate) struct Options {
     pub(crate) execution: Execution,
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) problem: Option<Path>,
+    /// What the library is called, where it has another name.
+    pub(crate) library: Option<Path>,
     /// Names of the options given, for errors about their combination.
     pub(crate) given: Vec<Ident>,
 }
@@ -89,6 +92,7 @@ impl Options {
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
             "problem" => self.problem = Some(problem(&option, input)?),
+            "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
             "hosted" => self.execution = Execution::Hosted,
             "requires" => self.requirements = Requirement::parse_list(&option, input)?,
@@ -138,6 +142,7 @@ impl Attribute {
                 ("requires", "requires(..)"),
                 ("cpu", "cpu(axes(..), reference = ..)"),
                 ("cuda", "cuda(axes(..), reference = ..)"),
+                ("crate", "crate = .."),
             ],
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
@@ -149,6 +154,7 @@ impl Attribute {
                 ("requires", "requires(..)"),
                 ("cpu", "cpu(axes(..), reference = ..)"),
                 ("cuda", "cuda(axes(..), reference = ..)"),
+                ("crate", "crate = .."),
             ],
         }
     }

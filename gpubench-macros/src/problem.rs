@@ -1,15 +1,18 @@
 //! Problems: what a benchmark computes, whether it stands in a `#[problem]` of its own or in the benchmark's own attribute.
 
 use crate::axes::{AxisOption, device_tokens};
+use crate::axis_names::refuse_unknown;
+use crate::callee::{Expected, Wrong, shown};
 use crate::comparison::Comparison;
 use crate::function::Function;
+use crate::library;
 use crate::options::{Attribute, Options};
-use crate::reference::{ReferenceOption, device_references, nothing_to_compute};
+use crate::reference::{ReferenceOption, device_references, nothing_to_compute, ungrouped};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Result};
+use syn::{Error, Expr, ExprPath, Result};
 
 /// The output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -21,6 +24,13 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let item = &function.item;
     let visibility = &item.vis;
     let doc = format!("The problem that the function [`{name}`](fn@{name}) is the reference of.");
+    let implementation = quote! {
+        #[automatically_derived]
+        impl __gpubench::Problem for #name {
+            const DEFINITION: &'static __gpubench::__private::ProblemDefinition = &#definition;
+        }
+    };
+    let implementation = library::scope(options.library.as_ref(), &implementation);
     // An enum, since it takes its name among types only and leaves the function's alone.
     Ok(quote! {
         #item
@@ -29,12 +39,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         #[allow(non_camel_case_types, dead_code)]
         #visibility enum #name {}
 
-        const _: () = {
-            #[automatically_derived]
-            impl ::gpubench::Problem for #name {
-                const DEFINITION: &'static ::gpubench::__private::ProblemDefinition = &#definition;
-            }
-        };
+        #implementation
     })
 }
 
@@ -52,7 +57,7 @@ pub(crate) fn definition(
     let requirements = options.requirements.iter().map(|requirement| requirement.tokens());
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
-    let work = work(options, function);
+    let work = work(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
     let reference = match reference {
         Some(reference) => reference.tokens(function),
@@ -60,7 +65,7 @@ pub(crate) fn definition(
     };
     let device_references = device_references(options, function);
     Ok(quote! {
-        ::gpubench::__private::ProblemDefinition {
+        __gpubench::__private::ProblemDefinition {
             module: ::core::module_path!(),
             name: #name,
             axis_names: &[#(#axis_names),*],
@@ -104,9 +109,9 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
 /// `fn(&Params) -> Result<Tensors>`.
 fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
-    let (bindings, made) = match &options.inputs {
+    let (bindings, made) = match options.inputs.as_ref().map(ungrouped) {
         None => match function.tensors().next() {
-            None => (quote!(), quote!(::gpubench::Tensors::new())),
+            None => (quote!(), quote!(__gpubench::Tensors::new())),
             Some(tensor) => {
                 let message = format!(
                     "`inputs = ..` is missing: a function of the axes that makes the tensors, such as `{}`",
@@ -116,47 +121,68 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
             }
         },
         Some(Expr::Path(path)) => {
-            let arguments = options.axes.iter().filter_map(|axis| function.axis(&axis.text()));
-            let arguments = arguments.map(|parameter| parameter.local_at(path.span()));
+            let axes = || options.axes.iter().filter_map(|axis| function.axis(&axis.text()));
+            let arguments = axes().map(|parameter| parameter.local_at(path.span()));
+            let (found, made) = generator(path, function, &Expected::axes(axes()));
+            let locals = function.bind_locals(&params);
             (
-                function.bind_locals(&params),
-                quote_spanned!(path.span()=> #path(#(#arguments),*)),
+                quote!(#locals #found),
+                quote_spanned!(path.span()=> #made(#(#arguments),*)),
             )
         }
         Some(made) => (function.bind_axes(&params), quote!(#made)),
     };
     let span = options.inputs.as_ref().map_or_else(Span::call_site, Spanned::span);
-    let typed = quote_spanned!(span=> let tensors: ::gpubench::Tensors = #made;);
+    let typed = quote_spanned!(span=> let tensors: __gpubench::Tensors = #made;);
     Ok(quote! {
         {
             #[allow(unused_variables)]
-            fn gpubench_tensors(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::Tensors> {
+            fn gpubench_tensors(#params: &__gpubench::catalog::Params) -> __gpubench::Result<__gpubench::Tensors> {
                 #bindings
                 #typed
-                ::std::result::Result::Ok(tensors)
+                ::core::result::Result::Ok(tensors)
             }
             gpubench_tensors
         }
     })
 }
 
+/// A statement that finds the function that makes the tensors, if it takes the axes, and what it is
+/// called by then.
+fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
+    let (written, axes) = (shown(path), expected.names());
+    let wrong = Wrong {
+        message: format!("`{written}` does not take the axes in the order of `axes(..)`"),
+        label: format!("expected `{} -> Tensors`", expected.signature()),
+        notes: vec![format!(
+            "a function that takes something else is called in the attribute: `inputs = {written}({axes})`"
+        )],
+    };
+    expected.checked(&quote!(#path), function, &wrong)
+}
+
 /// `fn(&Params) -> Result<Work>`.
-fn work(options: &Options, function: &Function) -> TokenStream {
+fn work(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let bindings = function.bind_axes(&params);
-    let amount = |option: &str, value: &Option<Expr>| match value {
-        None => quote!(::std::option::Option::None),
-        Some(value) => quote_spanned!(value.span()=> ::gpubench::__private::work(#option, #value)?),
+    let amount = |option: &str, value: &Option<Expr>| -> Result<TokenStream> {
+        match value {
+            None => Ok(quote!(::core::option::Option::None)),
+            Some(value) => {
+                refuse_unknown(option, value, function)?;
+                Ok(quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?))
+            }
+        }
     };
-    let (bytes, flops) = (amount("bytes", &options.bytes), amount("flops", &options.flops));
-    quote! {
+    let (bytes, flops) = (amount("bytes", &options.bytes)?, amount("flops", &options.flops)?);
+    Ok(quote! {
         {
             #[allow(unused_variables)]
-            fn gpubench_work(#params: &::gpubench::catalog::Params) -> ::gpubench::Result<::gpubench::catalog::Work> {
+            fn gpubench_work(#params: &__gpubench::catalog::Params) -> __gpubench::Result<__gpubench::catalog::Work> {
                 #bindings
-                ::std::result::Result::Ok(::gpubench::catalog::Work { bytes: #bytes, flops: #flops })
+                ::core::result::Result::Ok(__gpubench::catalog::Work { bytes: #bytes, flops: #flops })
             }
             gpubench_work
         }
-    }
+    })
 }

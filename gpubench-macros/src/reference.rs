@@ -1,5 +1,6 @@
 //! What computes the expected outputs: a function on the CPU, or one that launches kernels.
 
+use crate::callee::{Expected, Wrong, is_path, shown};
 use crate::function::{Form, Function};
 use crate::options::{Options, value};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -52,7 +53,7 @@ impl ReferenceOption {
 }
 
 /// The expression that a macro has handed on as one, as it was written.
-fn ungrouped(expression: &Expr) -> &Expr {
+pub(crate) fn ungrouped(expression: &Expr) -> &Expr {
     match expression {
         Expr::Group(group) => ungrouped(&group.expr),
         expression => expression,
@@ -94,7 +95,7 @@ pub(crate) fn device_references(options: &Options, function: &Function) -> Token
     let references = devices.into_iter().filter_map(|(kind, reference)| {
         let (_, reference) = reference.as_ref()?;
         let reference = reference.tokens(function);
-        Some(quote!((::gpubench::catalog::DeviceKind::#kind, #reference)))
+        Some(quote!((__gpubench::catalog::DeviceKind::#kind, #reference)))
     });
     quote!(&[#(#references),*])
 }
@@ -110,32 +111,60 @@ pub(crate) fn refuse_device_references(options: &Options, problem: &str) -> Resu
     }
 }
 
+/// How a reference on the CPU takes buffers.
+const AS_SLICES: &str = "`In<T>` as `&[T]`, `Out<T>` and `InOut<T>` as `&mut [T]`";
+
+/// A statement that finds a named reference, if it takes what is expected, and what it is called by
+/// then.
+fn checked(
+    function: &Function,
+    reference: &TokenStream,
+    expected: Expected,
+    buffers: &str,
+) -> (TokenStream, TokenStream) {
+    let name = &function.item.sig.ident;
+    if !is_path(reference) || *name == reference.to_string() {
+        return (TokenStream::new(), reference.clone());
+    }
+    let written = shown(reference);
+    let wrong = Wrong {
+        message: format!("the reference `{written}` does not take the axes and tensors of `{name}`"),
+        label: format!("expected `{}`", expected.signature()),
+        notes: vec![format!(
+            "a reference takes what `{name}` takes, in the same order: {buffers}"
+        )],
+    };
+    expected.checked(reference, function, &wrong)
+}
+
 /// A function from `Params` and `CpuData`.
 fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let data = Ident::new("gpubench_data", Span::mixed_site());
     let body = match reference {
-        None => quote!(::std::result::Result::Ok(())),
+        None => quote!(::core::result::Result::Ok(())),
         Some(reference) => {
             let axes = function.bind_locals(&params);
             let slices = function.bind_slices(&data);
             let span = reference.span();
             let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
+            let (found, reference) = checked(function, reference, Expected::slices(function), AS_SLICES);
             let call = quote_spanned!(span=> (#reference)(#(#arguments),*));
             quote! {
                 #axes
                 #slices
-                ::gpubench::Outcome::into_result(#call)
+                #found
+                __gpubench::Outcome::into_result(#call)
             }
         }
     };
     quote! {
-        ::gpubench::__private::ReferenceFunction::Cpu({
+        __gpubench::__private::ReferenceFunction::Cpu({
             #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
             fn gpubench_reference(
-                #params: &::gpubench::catalog::Params,
-                #data: &mut ::gpubench::CpuData<'_>,
-            ) -> ::gpubench::Result<()> {
+                #params: &__gpubench::catalog::Params,
+                #data: &mut __gpubench::CpuData<'_>,
+            ) -> __gpubench::Result<()> {
                 #body
             }
             gpubench_reference
@@ -150,21 +179,28 @@ fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
     let span = reference.span();
     let axes = function.bind_locals(&params);
     let buffers = function.operands().map(|parameter| {
-        let (local, name) = (parameter.local_at(span), parameter.text());
-        quote_spanned!(span=> let #local = ::gpubench::__private::buffer(#launcher, #name)?;)
+        let (local, name, place) = (parameter.local_at(span), parameter.text(), parameter.place());
+        quote_spanned!(span=> let #local = __gpubench::__private::buffer(#launcher, #name, #place)?;)
     });
     let arguments = function.reference_arguments().map(|parameter| parameter.local_at(span));
+    let (found, reference) = checked(
+        function,
+        reference,
+        Expected::buffers(function),
+        "with a launcher in front, the same buffers",
+    );
     let call = quote_spanned!(span=> (#reference)(#launcher, #(#arguments),*));
     quote! {
-        ::gpubench::__private::ReferenceFunction::Launch({
+        __gpubench::__private::ReferenceFunction::Launch({
             #[allow(unused_variables, unused_parens, clippy::redundant_closure_call)]
             fn gpubench_reference(
-                #params: &::gpubench::catalog::Params,
-                #launcher: &mut ::gpubench::Launcher,
-            ) -> ::gpubench::Result<()> {
+                #params: &__gpubench::catalog::Params,
+                #launcher: &mut __gpubench::Launcher,
+            ) -> __gpubench::Result<()> {
                 #axes
                 #(#buffers)*
-                ::gpubench::Outcome::into_result(#call)
+                #found
+                __gpubench::Outcome::into_result(#call)
             }
             gpubench_reference
         })

@@ -60,17 +60,17 @@ impl Requirement {
     pub(crate) fn tokens(self) -> TokenStream {
         match self {
             Requirement::Cpu => {
-                quote!(::gpubench::catalog::Requirement::Device(
-                    ::gpubench::catalog::DeviceKind::Cpu
+                quote!(__gpubench::catalog::Requirement::Device(
+                    __gpubench::catalog::DeviceKind::Cpu
                 ))
             }
             Requirement::Cuda => {
-                quote!(::gpubench::catalog::Requirement::Device(
-                    ::gpubench::catalog::DeviceKind::Cuda
+                quote!(__gpubench::catalog::Requirement::Device(
+                    __gpubench::catalog::DeviceKind::Cuda
                 ))
             }
             Requirement::Capability(capability) => {
-                quote!(::gpubench::catalog::Requirement::Capability(#capability))
+                quote!(__gpubench::catalog::Requirement::Capability(#capability))
             }
         }
     }

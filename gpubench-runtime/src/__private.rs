@@ -1,8 +1,11 @@
 //! What the macros' output names. No part of the interface.
 
-pub use crate::plan::launcher::KernelValue;
+pub use crate::plan::launcher::{KernelValue, field_name, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
+// A crate without the standard library has them here.
+pub use std::vec;
+pub use std::vec::Vec;
 
 use crate::axis::AxisParam;
 use crate::catalog::{Axis, Params, Role};
@@ -12,6 +15,30 @@ use crate::host::Host;
 use crate::plan::launcher::{BufferParam, Launcher};
 use crate::registry::{Amount, amount};
 use crate::tensors::CpuData;
+
+/// A function whose parameters are not known to be those that are expected.
+pub struct Candidate<F>(pub F);
+
+/// A function with the parameters that are expected.
+pub struct Fits<F>(pub F);
+
+/// A function with other parameters.
+pub struct Found<F>(pub F);
+
+/// What a candidate is where the macro's own trait, which takes it by value, does not hold for it.
+pub trait Unfit {
+    /// The function.
+    type Function;
+    /// The function, found to be of another type.
+    fn fit(self) -> Found<Self::Function>;
+}
+
+impl<F: Copy> Unfit for &Candidate<F> {
+    type Function = F;
+    fn fit(self) -> Found<F> {
+        Found(self.0)
+    }
+}
 
 /// The value of an axis for a parameter.
 pub fn axis<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
@@ -26,14 +53,15 @@ pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<I
 /// The buffer for a parameter.
 ///
 /// # Errors
-/// A tensor of another role or element type than the parameter's.
-pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str) -> Result<B> {
-    launcher.buffer(name)
+/// No such tensor, or one of another role or element type than the parameter's. `place` says where
+/// the parameter is.
+pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str, place: &str) -> Result<B> {
+    launcher.buffer(name, place)
 }
 
 /// The memory for a parameter of a hosted benchmark.
-pub fn memory<B: BufferParam>(host: &Host, name: &str) -> Result<B> {
-    host.buffer(name)
+pub fn memory<B: BufferParam>(host: &Host, name: &str, place: &str) -> Result<B> {
+    host.buffer(name, place)
 }
 
 /// The value of `bytes` or `flops`.

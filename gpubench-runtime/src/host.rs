@@ -110,8 +110,8 @@ impl Host {
     }
 
     /// The buffer that stands in the function's parameters under `name`.
-    pub(crate) fn buffer<B: BufferParam>(&self, name: &str) -> Result<B> {
-        declared(&self.tensors, name).map_err(|error| error.context(format!("`{}`: parameters", self.benchmark)))
+    pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
+        declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
     pub(crate) fn into_call(self) -> Result<HostCall> {

@@ -26,8 +26,11 @@ pub use axis::AxisParam;
 pub use catalog::{DeviceFacts, DeviceKind};
 pub use element::{BF16, Element, Elements, Extents, F16, Shape};
 pub use error::{Error, Outcome, Result};
+// Written out of habit: it says which attribute is meant.
 #[doc = include_str!("../doc/kernel_arg.md")]
 pub use gpubench_macros::KernelArg;
+#[doc(hidden)]
+pub use gpubench_macros::bench;
 #[doc = include_str!("../doc/cuda_image.md")]
 pub use gpubench_macros::cuda_image;
 #[doc = include_str!("../doc/cuda_source.md")]
@@ -39,10 +42,10 @@ pub use gpubench_macros::problem;
 pub use host::Host;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
-    Null, Out, RecordedArgument, Scratch, TensorMap, View, WritableBuffer,
+    Null, Out, RecordedArgument, Scratch, TensorMap, Unwrapped, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
-pub use source::{CudaSource, ImageBytes, Kernel};
+pub use source::{CudaSource, ImageBytes, Kernel, LaunchedKernel};
 pub use tensors::{
     Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };

@@ -122,6 +122,34 @@ pub struct Kernel {
     pub(crate) name: String,
 }
 
+/// A [`Kernel`]: what a launch and a [generator](crate::ByKernel) name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a kernel: a kernel is that of a source",
+    label = "write `SOURCE.kernel(..)`, with the name that `cuda_source!(SOURCE = ..)` gives the source"
+)]
+pub trait LaunchedKernel: sealed::Sealed {
+    #[doc(hidden)]
+    fn kernel(self) -> Kernel;
+}
+
+impl LaunchedKernel for Kernel {
+    fn kernel(self) -> Kernel {
+        self
+    }
+}
+
+impl LaunchedKernel for &Kernel {
+    fn kernel(self) -> Kernel {
+        self.clone()
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Kernel {}
+    impl Sealed for &super::Kernel {}
+}
+
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.source.name, self.name)

@@ -205,7 +205,7 @@ ends! {
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "cannot double 600 numbers";
     a_benchmark_function_that_panics_is_named:
         "host::function_panics" is "error", "recording-failed", "panicked", "600 numbers are too many", "src/host.rs:";
-    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "5s";
+    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "your benchmark function did not return within 5s";
     a_benchmark_function_that_exits_is_named: "host::function_exits" is "error", "recording-failed", "exited with code 0";
     a_benchmark_function_that_aborts_is_named: "host::function_aborts" is "error", "recording-failed", "SIGABRT";
     a_benchmark_function_that_is_not_reproducible_is_found: "host::function_is_random" is "error", "not-reproducible", "second process";
@@ -218,8 +218,8 @@ ends! {
     a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "plans::grid_of_nothing", "`twice`", "no blocks";
     a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
     an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
-    a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "`twice`", "3 parameters", "2 arguments";
-    an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "`twice`", "3 parameters", "4 arguments";
+    a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
+    an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
     an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4", "`usize`";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
     a_constant_that_is_not_there_is_named: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
@@ -231,7 +231,7 @@ ends! {
     scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
     too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";
     another_element_type_is_named: "plans::element_type_differs" is "error", "recording-failed", "`x`", "In<f32>", "In<f64>";
-    a_missing_tensor_is_named: "plans::tensor_missing" is "error", "recording-failed", "`x`", "`xs`";
+    a_missing_tensor_is_named: "plans::tensor_missing" is "error", "recording-failed", "src/plans.rs:", "no tensor is called `x`", "did you mean `xs`?";
     more_memory_than_there_is_is_refused: "plans::too_much_memory" is "error", "plan-invalid", "9223372036854775808";
 }
 

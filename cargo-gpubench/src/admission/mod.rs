@@ -4,6 +4,7 @@
 //! of them twice. That process runs user code, so nothing is replayed that has not been validated here: by the rules that the launcher keeps too
 //! (`gpubench-runtime/src/plan/rules.rs`), and by what the broker alone knows.
 
+mod arguments;
 mod validate;
 
 pub use validate::{Invalid, memory_needed, validate};

@@ -3,6 +3,7 @@
 //! The rules of every plan are in the runtime, and checked here again: the process that recorded it runs user code.
 //! What the broker alone knows is here: which kernels there are, how much it can hold, and who may run what.
 
+use super::arguments;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
 use gpubench::plan::{KernelRef, Plan, Step};
 
@@ -86,7 +87,9 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
     let mut steps = plan.steps.iter().enumerate();
     steps.try_for_each(|(position, step)| match step {
         Step::Launch(launch) => {
-            declared(catalog, &launch.kernel).map_err(|Invalid(what)| invalid(format!("step {}: {what}", position + 1)))
+            let checked =
+                declared(catalog, &launch.kernel).and_then(|()| arguments::fit(catalog, launch).map_err(Invalid));
+            checked.map_err(|Invalid(what)| invalid(format!("step {}: {what}", position + 1)))
         }
         Step::Memset { .. } | Step::Copy { .. } => Ok(()),
     })

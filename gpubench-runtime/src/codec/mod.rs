@@ -13,7 +13,7 @@ pub use read::{Decode, DecodeError, Reader};
 pub use write::Encode;
 
 /// First four bytes of every message; changes with the format.
-const FORMAT: u32 = u32::from_le_bytes(*b"gpb\x02");
+const FORMAT: u32 = u32::from_le_bytes(*b"gpb\x03");
 
 /// `message` as bytes.
 pub fn encode<T: Encode>(message: &T) -> Vec<u8> {

@@ -18,7 +18,16 @@ codec_struct!(Launch {
     dynamic_shared,
     cooperation,
     dependence,
-    arguments
+    arguments,
+    types,
+    place
+});
+codec_struct!(ArgumentType { name, fields });
+codec_struct!(FieldType {
+    name,
+    offset,
+    dtype,
+    count
 });
 codec_enum!(Cooperation { 0 = Independent, 1 = Grid });
 codec_enum!(Dependence { 0 = Complete, 1 = Programmatic });

@@ -168,8 +168,18 @@ fn step() -> impl Strategy<Value = Step> {
     let cooperation = prop_oneof![Just(Cooperation::Independent), Just(Cooperation::Grid)];
     let dependence = prop_oneof![Just(Dependence::Complete), Just(Dependence::Programmatic)];
     let geometry = (any::<[u32; 3]>(), any::<[u32; 3]>(), any::<[u32; 3]>(), any::<u32>());
-    let launch = (kernel(), geometry, cooperation, dependence, vec(argument, 0..5)).prop_map(
-        |(kernel, (grid, block, cluster, dynamic_shared), cooperation, dependence, arguments)| {
+    let field = ("[a-z.]{0,8}", any::<u32>(), any::<u32>()).prop_map(|(name, offset, count)| FieldType {
+        name,
+        offset,
+        dtype: DType::F32,
+        count,
+    });
+    let types = vec(
+        ("[a-z<>]{0,8}", vec(field, 0..3)).prop_map(|(name, fields)| ArgumentType { name, fields }),
+        0..3,
+    );
+    let launch = (kernel(), geometry, cooperation, dependence, vec(argument, 0..5), types).prop_map(
+        |(kernel, (grid, block, cluster, dynamic_shared), cooperation, dependence, arguments, types)| {
             Step::Launch(Launch {
                 kernel,
                 grid,
@@ -179,6 +189,8 @@ fn step() -> impl Strategy<Value = Step> {
                 cooperation,
                 dependence,
                 arguments,
+                types,
+                place: String::from("src/lib.rs:7"),
             })
         },
     );

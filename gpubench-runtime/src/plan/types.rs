@@ -1,6 +1,7 @@
 //! What a plan consists of.
 
 use super::TensorMapDescription;
+use crate::catalog::DType;
 use std::fmt;
 
 /// What one call does: its steps in order, and the scratch memory they need.
@@ -75,6 +76,33 @@ pub struct Launch {
     pub dependence: Dependence,
     /// Arguments in the kernel's order.
     pub arguments: Vec<Argument>,
+    /// What each argument is in Rust; what a message says, and what is compared with the kernel's
+    /// declaration.
+    pub types: Vec<ArgumentType>,
+    /// Where the launch is, as `file:line`.
+    pub place: String,
+}
+
+/// What an argument is in Rust.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArgumentType {
+    /// The type, without the modules that it is in: `f32`, `In<f32>`, `Exposure`.
+    pub name: String,
+    /// Where its numbers are. A number is one field without a name; a pointer has none.
+    pub fields: Vec<FieldType>,
+}
+
+/// A number, or an array of them, in an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldType {
+    /// The field, through structs in the struct: `border.width`.
+    pub name: String,
+    /// Bytes from the start of the argument.
+    pub offset: u32,
+    /// Its type; `bool` counts as `u8`.
+    pub dtype: DType,
+    /// How many there are.
+    pub count: u32,
 }
 
 /// Whether a launch is cooperative.

@@ -7,7 +7,7 @@ use crate::catalog::{
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
 use crate::plan::Plan;
-use crate::plan::launcher::Launcher;
+use crate::plan::launcher::{Launcher, no_tensor};
 use crate::tensors::{CpuData, Tensors};
 
 /// A benchmark with a value for each of its axes.
@@ -38,7 +38,6 @@ impl<'a> Case<'a> {
         check_names(entry, params)?;
         let declared = (entry.problem.tensors)(params)?;
         let tensors = declared.describe(entry.problem.tolerance, kernel_ref)?;
-        check_outputs(entry, &tensors)?;
         Ok(Case {
             entry,
             params,
@@ -67,6 +66,9 @@ impl<'a> Case<'a> {
             Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
             Body::Hosted(_) => (Plan::default(), Execution::Hosted),
         };
+        // After the function's own parameters, of which the line is known.
+        check_operands(self.entry, &self.tensors)?;
+        check_outputs(self.entry, &self.tensors)?;
         Ok(Recording {
             tensors: self.tensors,
             work,
@@ -142,6 +144,17 @@ fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
     {
         None => Ok(()),
         Some((name, _)) => Err(Error::new(format!("`{}` has no axis `{name}`", entry.path()))),
+    }
+}
+
+/// Fails on a parameter of the reference that is no axis and has the name of no tensor.
+fn check_operands(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
+    let axes = entry.all_axes();
+    let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    let is_known = |name: &str| names.contains(&name) || axes.iter().any(|axis| axis.name == name);
+    match entry.problem.operands.iter().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(unknown) => Err(no_tensor(unknown, &names).context(format!("`{}`", entry.problem.path()))),
     }
 }
 

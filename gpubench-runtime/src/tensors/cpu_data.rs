@@ -3,6 +3,7 @@
 use crate::catalog::Role;
 use crate::element::{Element, Elements};
 use crate::error::{Error, Result};
+use crate::plan::launcher::no_tensor;
 
 /// The memory of tensors, borrowed by name and type.
 pub struct CpuData<'a> {
@@ -37,11 +38,8 @@ impl<'a> CpuData<'a> {
     /// What [`slice`](CpuData::slice) hands out, and the tensor's role.
     pub(crate) fn take<T: Element>(&mut self, name: &str) -> Result<&'a mut [T]> {
         let Some(tensor) = self.tensors.iter_mut().find(|tensor| tensor.name == name) else {
-            let names: Vec<String> = self.tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
-            return Err(Error::new(format!(
-                "there is no tensor `{name}` here, only {}",
-                names.join(", ")
-            )));
+            let names: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name).collect();
+            return Err(no_tensor(name, &names));
         };
         let elements = tensor
             .elements

@@ -225,7 +225,7 @@ fn cpu_data_refuses_other_types_unknown_names_and_a_second_taking() {
     }]);
     assert_eq!(
         data.take::<u32>("c").unwrap_err().to_string(),
-        "there is no tensor `c` here, only `a`"
+        "no tensor is called `c`: the tensors are `a`"
     );
     assert_eq!(
         data.reborrow().take::<f32>("a").unwrap_err().to_string(),

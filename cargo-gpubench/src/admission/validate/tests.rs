@@ -63,6 +63,8 @@ fn launch() -> Launch {
             buffer: BufferId::Tensor(1),
             offset: 0,
         }],
+        types: Vec::new(),
+        place: String::new(),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
 }
 
 /// A text whose lines that define macros are empty, and those lines.
-fn definitions_apart(text: &str) -> (String, String) {
+pub(super) fn definitions_apart(text: &str) -> (String, String) {
     let (mut rest, mut definitions) = (String::with_capacity(text.len()), String::new());
     let mut continued = false;
     for line in text.lines() {
@@ -120,7 +120,7 @@ fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     None
 }
 
-fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
+pub(super) fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text {

@@ -44,10 +44,16 @@ impl CaseFailure {
                     quoted(log)
                 )
             }
-            AuthorProblem::Role(RoleFailure::Silent { .. }) => {
+            AuthorProblem::Role(RoleFailure::Silent { within, .. }) => {
+                let code = match cause {
+                    Cause::RecordingTimeout => "your benchmark function",
+                    Cause::GeneratorTimeout => "your generator",
+                    Cause::ReferenceTimeout => "your reference",
+                    _ => "your code",
+                };
                 format!(
-                    "{} (hint: `--reference-timeout` gives it more time)",
-                    gpubench_diagnostic::chain(problem)
+                    "{code} did not return within {} (hint: `--reference-timeout` gives it more time)",
+                    humantime::format_duration(*within)
                 )
             }
             problem => gpubench_diagnostic::chain(problem),

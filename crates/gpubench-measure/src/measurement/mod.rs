@@ -11,6 +11,7 @@ mod confirmation;
 mod error;
 mod evidence;
 mod failure;
+mod inputs;
 mod measured;
 mod null_arm;
 mod observation;

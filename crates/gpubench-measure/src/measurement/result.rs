@@ -6,6 +6,7 @@ use std::ops::Range;
 use gpubench::catalog::Recording;
 
 use super::checks::{blind_checks, checks};
+use super::inputs::unused_inputs;
 use super::measured::Measured;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
@@ -64,6 +65,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
+    record.notices.extend(unused_inputs(recording));
     record.notices.extend(doubtful_flops(&record.throughput));
     record
         .notices

@@ -74,25 +74,46 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
 /// Bytes written round a buffer. Buffers are numbered through tensors, then scratch.
 pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
     let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
-    let (name, len) = match tensors.get(number) {
+    let tensor = tensors.get(number);
+    let (name, len) = match tensor {
         Some(tensor) => (tensor.name.clone(), tensor.bytes()),
         None => {
             let number = number - tensors.len();
             (format!("scratch {number}"), scratch.get(number).copied().unwrap_or(0))
         }
     };
+    let size = tensor.map_or(1, |tensor| tensor.dtype.size() as u64).max(1);
     let place = match u64::try_from(facts.slack_offset) {
-        Ok(offset) if offset <= len => format!("right behind the end of `{name}`"),
-        Ok(offset) => format!("{} bytes behind the end of `{name}`", offset - len),
+        Ok(offset) if offset < len + size => format!("right behind the end of `{name}`{}", nearest(tensor, offset)),
+        Ok(offset) => {
+            let behind = offset - len;
+            format!("{behind} bytes behind the end of `{name}`{}", nearest(tensor, offset))
+        }
         Err(_) => format!(
             "{} bytes before the start of `{name}`",
             facts.slack_offset.unsigned_abs()
         ),
     };
+    // A byte that was written with what stood there does not show: whole elements are what a kernel
+    // writes.
+    let bytes = match bytes.next_multiple_of(size) {
+        whole if whole == bytes => format!("{bytes} bytes"),
+        whole => format!("about {whole} bytes"),
+    };
     format!(
-        "{bytes} bytes were written out of bounds in call {}, the first {place}",
+        "{bytes} were written out of bounds in call {}, the first {place}",
         facts.window
     )
+}
+
+/// The element that would be there if a tensor went on.
+fn nearest(tensor: Option<&Tensor>, offset: u64) -> String {
+    match tensor.map(|tensor| (tensor, tensor.dtype.size() as u64)) {
+        Some((tensor, size @ 1..)) if tensor.shape.len() == 1 => {
+            format!(", where `{}[{}]` would be", tensor.name, offset / size)
+        }
+        _ => String::new(),
+    }
 }
 
 /// How the user's host code failed in a call.
@@ -120,4 +141,46 @@ pub(super) fn fault(claim: &Claim) -> String {
     }
     place.push(format!("call {}", claim.window));
     format!("{}; {}", claim.text.printable(), place.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{DType, Fill, Role};
+
+    /// Bytes written round the first of `shape` floats.
+    fn written(shape: &[u64], bytes: u64, offset: i64) -> String {
+        let tensor = Tensor {
+            name: "y".to_owned(),
+            dtype: DType::F32,
+            shape: shape.to_vec(),
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        let mut facts = <WindowFacts as bytemuck::Zeroable>::zeroed();
+        (facts.window, facts.slack_bytes, facts.slack_offset) = (2, bytes, offset);
+        slack_written(&[tensor], &[], &facts)
+    }
+
+    #[test]
+    fn bytes_out_of_bounds_are_whole_elements_and_the_first_has_its_name() {
+        let told = [
+            written(&[1000], 3, 4001),
+            written(&[1000], 8, 4000),
+            written(&[1000], 4, 4008),
+            written(&[1000], 4, -4),
+            written(&[10, 100], 4, 4000),
+        ];
+        assert_eq!(
+            told,
+            [
+                "about 4 bytes were written out of bounds in call 2, the first right behind the end of `y`, where `y[1000]` would be",
+                "8 bytes were written out of bounds in call 2, the first right behind the end of `y`, where `y[1000]` would be",
+                "4 bytes were written out of bounds in call 2, the first 8 bytes behind the end of `y`, where `y[1002]` would be",
+                "4 bytes were written out of bounds in call 2, the first 4 bytes before the start of `y`",
+                "4 bytes were written out of bounds in call 2, the first right behind the end of `y`",
+            ]
+        );
+    }
 }

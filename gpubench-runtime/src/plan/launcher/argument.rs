@@ -1,8 +1,9 @@
 //! Kernel arguments.
 
 use super::buffer::{Buffer, Constant, In, InOut, Out, Scratch, View};
+use crate::catalog::DType;
 use crate::element::{BF16, Element, F16};
-use crate::plan::TensorMapDescription;
+use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
 /// Something a kernel can be given: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
 ///
@@ -18,7 +19,9 @@ use crate::plan::TensorMapDescription;
 /// | `0u8` | a struct without fields, which has a byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The kernel's own parameter types are not visible here: a number of another width is an error when the plan meets the compiled kernel.
+/// The kernel's own parameter types are not visible here. Its source is read when the plan is
+/// checked: an integer for a `float` is an error then, and a number of another width when the plan
+/// meets the compiled kernel.
 /// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
@@ -34,9 +37,22 @@ pub trait KernelArg {
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum RecordedArgument {
-    Pointer(View),
-    Value(Vec<u8>),
+    Pointer(View, ArgumentType),
+    Value(Vec<u8>, ArgumentType),
     TensorMap(View, TensorMapDescription),
+}
+
+impl RecordedArgument {
+    /// What it is in Rust.
+    pub(super) fn type_in_rust(&self) -> ArgumentType {
+        match self {
+            RecordedArgument::Pointer(_, ty) | RecordedArgument::Value(_, ty) => ty.clone(),
+            RecordedArgument::TensorMap(..) => ArgumentType {
+                name: "TensorMap".to_owned(),
+                fields: Vec::new(),
+            },
+        }
+    }
 }
 
 /// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that derives `KernelArg`.
@@ -49,13 +65,65 @@ pub enum RecordedArgument {
 pub trait KernelValue {
     /// Writes the value in device byte order; `out` has the size of the value and is zero.
     fn write(&self, out: &mut [u8]);
+
+    /// Adds the numbers of a value that is called `name` and lies at `offset`, as far as they are
+    /// known.
+    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>);
 }
 
-impl<T: KernelValue> KernelArg for T {
+/// The name of a number in a struct's field.
+#[doc(hidden)]
+#[must_use]
+pub fn field_name(outer: &str, field: &str) -> String {
+    match outer {
+        "" => field.to_owned(),
+        outer => format!("{outer}.{field}"),
+    }
+}
+
+/// A type without the modules that it is in.
+fn short_name<T>() -> String {
+    let name = std::any::type_name::<T>();
+    let short = |part: &str| part.rsplit("::").next().unwrap_or(part).to_owned();
+    name.split_inclusive(['<', '>', ',', ' ', '[', ';'])
+        .map(short)
+        .collect()
+}
+
+/// A value as an argument: how [`KernelArg`](derive@crate::KernelArg) and numbers become one.
+#[doc(hidden)]
+pub fn value<T: KernelValue>(value: &T) -> RecordedArgument {
+    let mut bytes = vec![0; size_of::<T>()];
+    value.write(&mut bytes);
+    let mut fields = Vec::new();
+    T::fields("", 0, &mut fields);
+    let name = short_name::<T>();
+    RecordedArgument::Value(bytes, ArgumentType { name, fields })
+}
+
+impl<T: KernelValue, const N: usize> KernelArg for [T; N] {
     fn argument(&self) -> RecordedArgument {
-        let mut bytes = vec![0; size_of::<T>()];
-        self.write(&mut bytes);
-        RecordedArgument::Value(bytes)
+        value(self)
+    }
+}
+
+/// What a `Result` would have to be to be an argument: nothing is.
+#[diagnostic::on_unimplemented(
+    message = "a `Result` cannot be a kernel argument: its value can",
+    label = "put `?` behind the call that this comes from",
+    note = "`cx.scratch(..)?` is a buffer; `cx.scratch(..)` is a `Result`"
+)]
+#[doc(hidden)]
+pub trait Unwrapped {
+    fn never(&self) -> RecordedArgument;
+}
+
+impl<T, E> KernelArg for std::result::Result<T, E>
+where
+    std::result::Result<T, E>: Unwrapped,
+{
+    fn argument(&self) -> RecordedArgument {
+        self.never()
     }
 }
 
@@ -74,25 +142,71 @@ pub struct Null;
 
 impl KernelArg for Null {
     fn argument(&self) -> RecordedArgument {
-        RecordedArgument::Value(vec![0; size_of::<u64>()])
+        let null = ArgumentType {
+            name: "Null".to_owned(),
+            fields: Vec::new(),
+        };
+        RecordedArgument::Value(vec![0; size_of::<u64>()], null)
     }
 }
 
 macro_rules! scalars {
-    ($($scalar:ident)*) => {$(
+    ($($scalar:ident as $dtype:ident,)*) => {$(
         impl KernelValue for $scalar {
             fn write(&self, out: &mut [u8]) {
                 out.copy_from_slice(&self.to_le_bytes());
+            }
+
+            fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+                fields.push(field(name, offset, DType::$dtype));
             }
         }
     )*};
 }
 
-scalars!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
+macro_rules! values {
+    ($($value:ident)*) => {$(
+        impl KernelArg for $value {
+            fn argument(&self) -> RecordedArgument {
+                value(self)
+            }
+        }
+    )*};
+}
+
+values!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 bool F16 BF16);
+
+fn field(name: &str, offset: usize, dtype: DType) -> FieldType {
+    FieldType {
+        name: name.to_owned(),
+        offset: offset as u32,
+        dtype,
+        count: 1,
+    }
+}
+
+scalars!(
+    u8 as U8,
+    u16 as U16,
+    u32 as U32,
+    u64 as U64,
+    usize as U64,
+    i8 as I8,
+    i16 as I16,
+    i32 as I32,
+    i64 as I64,
+    isize as I64,
+    f32 as F32,
+    f64 as F64,
+);
 
 impl KernelValue for bool {
     fn write(&self, out: &mut [u8]) {
         u8::from(*self).write(out);
+    }
+
+    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+        fields.push(field(name, offset, DType::U8));
     }
 }
 
@@ -100,11 +214,19 @@ impl KernelValue for F16 {
     fn write(&self, out: &mut [u8]) {
         self.to_bits().write(out);
     }
+
+    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+        fields.push(field(name, offset, DType::F16));
+    }
 }
 
 impl KernelValue for BF16 {
     fn write(&self, out: &mut [u8]) {
         self.to_bits().write(out);
+    }
+
+    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+        fields.push(field(name, offset, DType::BF16));
     }
 }
 
@@ -115,13 +237,24 @@ impl<T: KernelValue, const N: usize> KernelValue for [T; N] {
             element.write(&mut out[start..start + size_of::<T>()]);
         }
     }
+
+    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+        let mut of_element = Vec::new();
+        T::fields(name, offset, &mut of_element);
+        // Of an array of structs nothing is said.
+        if let [element] = &mut *of_element {
+            element.count = element.count.saturating_mul(N as u32);
+            fields.append(&mut of_element);
+        }
+    }
 }
 
 macro_rules! pointers {
     ($($buffer:ident)*) => {$(
         impl<T: Element> KernelArg for $buffer<T> {
             fn argument(&self) -> RecordedArgument {
-                RecordedArgument::Pointer(self.view())
+                let name = format!("{}<{}>", stringify!($buffer), T::DTYPE);
+                RecordedArgument::Pointer(self.view(), ArgumentType { name, fields: Vec::new() })
             }
         }
     )*};

@@ -5,7 +5,7 @@ mod buffer;
 mod grid;
 mod tensor_map;
 
-pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument};
+pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument, Unwrapped, field_name, value};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
 pub use tensor_map::TensorMap;
@@ -15,7 +15,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::plan::rules::{self, StepRules};
 use crate::plan::{Argument, BufferId, ConstantValue, KernelRef, Launch, Plan, Span, Step, TensorMapDescription};
-use crate::source::{CudaSource, Kernel};
+use crate::source::{CudaSource, Kernel, LaunchedKernel};
 
 /// What a benchmark function describes its call to: launches, memsets and copies, in order.
 ///
@@ -71,9 +71,13 @@ impl Launcher {
     ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
     /// }
     /// ```
-    pub fn launch(&mut self, kernel: Kernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
+    #[track_caller]
+    pub fn launch(&mut self, kernel: impl LaunchedKernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
+        let kernel = kernel.kernel();
         let launch = self.described_launch(&kernel, grid, arguments);
-        let recorded = launch.and_then(|launch| self.record(Step::Launch(launch)));
+        let caller = std::panic::Location::caller();
+        let place = format!("{}:{}", caller.file(), caller.line());
+        let recorded = launch.and_then(|launch| self.record(Step::Launch(Launch { place, ..launch })));
         recorded.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))
     }
 
@@ -207,8 +211,8 @@ impl Launcher {
     }
 
     /// The buffer that stands in a benchmark function's parameters under `name`.
-    pub(crate) fn buffer<B: BufferParam>(&self, name: &str) -> Result<B> {
-        declared(&self.tensors, name).map_err(|error| self.locate(error, "parameters"))
+    pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
+        declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
     fn locate(&self, error: Error, what: impl std::fmt::Display) -> Error {
@@ -228,7 +232,9 @@ impl Launcher {
     }
 
     fn described_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
-        let arguments = arguments.arguments().into_iter().enumerate();
+        let arguments = arguments.arguments();
+        let types = arguments.iter().map(RecordedArgument::type_in_rust).collect();
+        let arguments = arguments.into_iter().enumerate();
         let arguments = arguments.map(|(position, argument)| {
             described_argument(argument).map_err(|error| error.context(format!("argument {}", position + 1)))
         });
@@ -241,14 +247,16 @@ impl Launcher {
             cooperation: grid.cooperation,
             dependence: grid.dependence,
             arguments: arguments.collect::<Result<_>>()?,
+            types,
+            place: String::new(),
         })
     }
 }
 
 fn described_argument(argument: RecordedArgument) -> Result<Argument> {
     match argument {
-        RecordedArgument::Value(bytes) => Ok(Argument::Value(bytes)),
-        RecordedArgument::Pointer(view) => Ok(Argument::Pointer {
+        RecordedArgument::Value(bytes, _) => Ok(Argument::Value(bytes)),
+        RecordedArgument::Pointer(view, _) => Ok(Argument::Pointer {
             buffer: view.buffer,
             offset: start_of(view)?,
         }),
@@ -274,14 +282,49 @@ fn check_mapped(view: View, map: &TensorMapDescription) -> Result<()> {
     map.check(start_of(view)?, view.end * view.element_size)
 }
 
+/// What is said of a name that no tensor has.
+pub(crate) fn no_tensor(name: &str, names: &[&str]) -> Error {
+    let hint = match nearest(name, names) {
+        Some(near) => format!(" (hint: did you mean `{near}`?)"),
+        None => String::new(),
+    };
+    let known = match names {
+        [] => "there are no tensors".to_owned(),
+        names => format!("the tensors are `{}`", names.join("`, `")),
+    };
+    Error::new(format!("no tensor is called `{name}`: {known}{hint}"))
+}
+
+/// The name that differs least, where it is not a wholly other one.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let distances = known.iter().map(|known| (distance(name, known), *known));
+    let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
+    let length = name.chars().count();
+    let is_part = near.contains(name) || name.contains(near);
+    (is_part || distance < length && distance <= length.div_ceil(2)).then_some(near)
+}
+
+/// How many characters are put in, left out or changed between two names.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (position, character) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = position + 1;
+        for at in 0..other.len() {
+            let changed = diagonal + usize::from(character != other[at]);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(row[at] + 1).min(row[at + 1] + 1);
+        }
+    }
+    row[other.len()]
+}
+
 /// The tensor called `name` as a parameter of type `B`.
 pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result<B> {
     let position = tensors.iter().position(|tensor| tensor.name == name).ok_or_else(|| {
-        let names: Vec<String> = tensors.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
-        Error::new(format!(
-            "the parameter `{name}` is a buffer, but the tensors are {}",
-            names.join(", ")
-        ))
+        let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        no_tensor(name, &names)
     })?;
     let tensor = &tensors[position];
     if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {

@@ -6,6 +6,8 @@ use crate::source::CudaSource;
 
 static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
 
+const PLACE: &str = "src/lib.rs:3";
+
 fn kernel() -> Kernel {
     SOURCE.kernel("blur")
 }
@@ -59,7 +61,7 @@ fn refusal(facts: DeviceFacts, grid: Grid) -> String {
 }
 
 fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
-    (cx.buffer("x").unwrap(), cx.buffer("y").unwrap())
+    (cx.buffer("x", PLACE).unwrap(), cx.buffer("y", PLACE).unwrap())
 }
 
 fn only_launch(cx: Launcher) -> Launch {
@@ -77,6 +79,7 @@ fn a_launch_is_recorded_with_all_that_its_grid_says() {
         .cluster((4, 2))
         .cooperative()
         .programmatic();
+    let line = line!() + 1;
     cx.launch(kernel(), grid, ()).unwrap();
     let expected = Launch {
         kernel: KernelRef {
@@ -90,6 +93,8 @@ fn a_launch_is_recorded_with_all_that_its_grid_says() {
         cooperation: Cooperation::Grid,
         dependence: Dependence::Programmatic,
         arguments: vec![],
+        types: vec![],
+        place: format!("{}:{line}", file!()),
     };
     assert_eq!(only_launch(cx), expected);
 }
@@ -361,16 +366,20 @@ fn scratch_of_no_elements_or_of_too_many_is_refused() {
 fn a_parameter_that_is_not_what_its_tensor_is_declared_as_is_refused() {
     let cx = launcher(gpu());
     assert_eq!(
-        cx.buffer::<Out<f32>>("x").unwrap_err().to_string(),
-        "`blur`: parameters: the parameter `x` is `Out<f32>`, but the tensor is declared as `In<f32>`"
+        cx.buffer::<Out<f32>>("x", PLACE).unwrap_err().to_string(),
+        "src/lib.rs:3: `blur`: the parameter `x` is `Out<f32>`, but the tensor is declared as `In<f32>`"
     );
     assert_eq!(
-        cx.buffer::<In<u32>>("x").unwrap_err().to_string(),
-        "`blur`: parameters: the parameter `x` is `In<u32>`, but the tensor is declared as `In<f32>`"
+        cx.buffer::<In<u32>>("x", PLACE).unwrap_err().to_string(),
+        "src/lib.rs:3: `blur`: the parameter `x` is `In<u32>`, but the tensor is declared as `In<f32>`"
     );
     assert_eq!(
-        cx.buffer::<In<f32>>("z").unwrap_err().to_string(),
-        "`blur`: parameters: the parameter `z` is a buffer, but the tensors are `x`, `y`"
+        cx.buffer::<In<f32>>("z", PLACE).unwrap_err().to_string(),
+        "src/lib.rs:3: `blur`: no tensor is called `z`: the tensors are `x`, `y`"
+    );
+    assert_eq!(
+        cx.buffer::<In<f32>>("xx", PLACE).unwrap_err().to_string(),
+        "src/lib.rs:3: `blur`: no tensor is called `xx`: the tensors are `x`, `y` (hint: did you mean `x`?)"
     );
 }
 
@@ -412,7 +421,7 @@ type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
 /// What becomes of a launch with a map of the 100 floats of `x`.
 fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
     let mut cx = launcher(facts);
-    let x = cx.buffer::<In<f32>>("x").unwrap();
+    let x = cx.buffer::<In<f32>>("x", PLACE).unwrap();
     let launched = cx.launch(kernel(), Grid::new(1, 1), (change(x),));
     launched.map_or_else(|error| error.to_string(), |()| "launched".to_owned())
 }
@@ -420,7 +429,7 @@ fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> Stri
 #[test]
 fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
     let mut cx = launcher(gpu());
-    let x = cx.buffer::<In<f32>>("x").unwrap().range(4..84);
+    let x = cx.buffer::<In<f32>>("x", PLACE).unwrap().range(4..84);
     let map = TensorMap::tiled(x, [8, 10], [8, 2]).swizzle(crate::plan::Swizzle::Bytes32);
     cx.launch(kernel(), Grid::new(1, 1), (map,)).unwrap();
     let Step::Launch(launch) = cx.finish().steps.remove(0) else {

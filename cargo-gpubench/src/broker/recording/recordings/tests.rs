@@ -49,6 +49,8 @@ fn recording() -> Recording {
         cooperation: Default::default(),
         dependence: Default::default(),
         arguments: Vec::new(),
+        types: Vec::new(),
+        place: String::new(),
     };
     Recording {
         tensors: vec![output],

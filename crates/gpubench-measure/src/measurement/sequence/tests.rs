@@ -12,6 +12,7 @@ use crate::clients::{Child, End, Interrupt, Output};
 use crate::measurement::purpose::Purpose;
 use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
 use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::WindowFacts;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, from_referee, from_worker, to_referee, to_worker,
 };

@@ -64,6 +64,8 @@ fn own(reference: &str, role: Role) -> Recording {
         cooperation: Default::default(),
         dependence: Default::default(),
         arguments: vec![pointer(0), pointer(1)],
+        types: Vec::new(),
+        place: String::new(),
     };
     let mut recording = recording();
     recording.tensors[0].fill = Fill::Kernel(kernel("ramp"));

@@ -1,0 +1,236 @@
+//! The arguments of a launch beside the parameters that the kernel's source declares.
+//!
+//! The device compares sizes. Here it is seen that an `i32` is no `float`, as far as the source's
+//! text and the types that the launch was written with tell. What they do not tell is not refused.
+
+use gpubench::catalog::{Catalog, DType};
+use gpubench::plan::{Argument, ArgumentType, FieldType, Launch};
+use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters};
+
+/// Checks the arguments of a launch.
+///
+/// # Errors
+/// The first that does not fit.
+pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Result<(), String> {
+    let source = catalog.sources.get(launch.kernel.source as usize);
+    let Some(source) = source.filter(|source| source.form.is_compiled()) else {
+        return Ok(());
+    };
+    // What does not say its types was not written with a launcher of this version.
+    if launch.types.len() != launch.arguments.len() {
+        return Ok(());
+    }
+    let Some(parameters) = declared_parameters(source, &launch.kernel.name) else {
+        return Ok(());
+    };
+    check(launch, &parameters).map_err(|what| {
+        let place = match launch.place.as_str() {
+            "" => String::new(),
+            place => format!("{place}: "),
+        };
+        let written: Vec<&str> = parameters.iter().map(|parameter| parameter.written.as_str()).collect();
+        let (kernel, written) = (&launch.kernel, written.join(", "));
+        format!("{place}{what}; the kernel is `{kernel}({written})`")
+    })
+}
+
+/// What is wrong, if anything is.
+fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
+    let given: Vec<Given<'_>> = launch.arguments.iter().zip(&launch.types).map(Given::from).collect();
+    if given.len() != parameters.len() {
+        return match parameters.iter().all(Parameter::is_one) {
+            true => Err(of_another_number(&given, parameters)),
+            // A macro among them may be several.
+            false => Ok(()),
+        };
+    }
+    let mut pairs = (1..).zip(given.iter().zip(parameters));
+    pairs.try_for_each(|(number, (given, parameter))| {
+        let wrong = |what: String| match &parameter.name {
+            Some(name) => format!("argument {number}, for `{name}`, {what}"),
+            None => format!("argument {number} {what}"),
+        };
+        given.fits(parameter).map_err(wrong)
+    })
+}
+
+/// Too many arguments or too few, with the one that is missing or one too many where there is but
+/// one such.
+fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
+    let fits = |given: &[&Given<'_>], parameters: &[&Parameter]| {
+        let mut pairs = given.iter().zip(parameters);
+        given.len() == parameters.len() && pairs.all(|(given, parameter)| given.is_meant_for(parameter))
+    };
+    let (all_given, all_taken) = (given.iter().collect::<Vec<_>>(), parameters.iter().collect::<Vec<_>>());
+    let missing: Vec<usize> = (0..parameters.len())
+        .filter(|&left_out| fits(&all_given, &without(&all_taken, left_out)))
+        .collect();
+    let surplus: Vec<usize> = (0..given.len())
+        .filter(|&left_out| fits(&without(&all_given, left_out), &all_taken))
+        .collect();
+    let which = match (missing.as_slice(), surplus.as_slice()) {
+        ([missing], _) => format!(": `{}` is missing", parameters[*missing].written),
+        (_, [surplus]) => format!(
+            ": argument {}, {}, is one too many",
+            surplus + 1,
+            given[*surplus].shown()
+        ),
+        _ => {
+            let types: Vec<&str> = given.iter().map(|given| given.ty.name.as_str()).collect();
+            format!(": `({})`", types.join(", "))
+        }
+    };
+    let (given, taken) = (counted(given.len(), "argument"), counted(parameters.len(), "parameter"));
+    format!("the launch has {given} for {taken}{which}")
+}
+
+fn without<'t, T>(all: &[&'t T], left_out: usize) -> Vec<&'t T> {
+    let rest = all.iter().enumerate().filter(|(position, _)| *position != left_out);
+    rest.map(|(_, one)| *one).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// An argument, with what it is in Rust.
+struct Given<'a> {
+    argument: &'a Argument,
+    ty: &'a ArgumentType,
+}
+
+impl<'a> From<(&'a Argument, &'a ArgumentType)> for Given<'a> {
+    fn from((argument, ty): (&'a Argument, &'a ArgumentType)) -> Given<'a> {
+        Given { argument, ty }
+    }
+}
+
+impl Given<'_> {
+    fn shown(&self) -> String {
+        let name = &self.ty.name;
+        match name.starts_with(['a', 'e', 'f', 'i', 'o', 'A', 'E', 'F', 'I', 'O']) {
+            true => format!("an `{name}`"),
+            false => format!("a `{name}`"),
+        }
+    }
+
+    /// Whether it can be what the parameter is, and if not, why.
+    fn fits(&self, parameter: &Parameter) -> Result<(), String> {
+        let written = type_of(parameter);
+        let otherwise = |hint: &str| Err(format!("is {}, and `{written}` is expected{hint}", self.shown()));
+        match (self.argument, &parameter.ty, self.ty.fields.as_slice()) {
+            (_, ParameterType::Unknown, _) => Ok(()),
+            // An address may be taken as an integer of its size.
+            (Argument::Pointer { .. }, ParameterType::Number(dtype), _) if is_integer(*dtype) && dtype.size() == 8 => {
+                Ok(())
+            }
+            (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(""),
+            (Argument::Pointer { .. }, ParameterType::Pointer, _) => Ok(()),
+            // Zero was the null pointer before there was `Null`.
+            (Argument::Value(bytes), ParameterType::Pointer, _)
+                if bytes.len() == 8 && bytes.iter().all(|byte| *byte == 0) =>
+            {
+                Ok(())
+            }
+            (Argument::Value(_), ParameterType::Pointer, [_, ..]) => otherwise(" (hint: buffers are pointers)"),
+            (Argument::Value(_), ParameterType::Number(dtype), [field]) if field.count == 1 => {
+                match is_like(field.dtype, *dtype) {
+                    true => Ok(()),
+                    false => otherwise(suffix(*dtype)),
+                }
+            }
+            (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is what is usually given for the parameter.
+    fn is_meant_for(&self, parameter: &Parameter) -> bool {
+        let same = match (self.argument, &parameter.ty) {
+            (Argument::Value(bytes), ParameterType::Number(dtype)) => bytes.len() == dtype.size(),
+            (Argument::Pointer { .. }, ParameterType::Number(_)) => false,
+            _ => true,
+        };
+        same && self.fits(parameter).is_ok()
+    }
+
+    /// Whether a struct's fields are those of the struct in C++.
+    fn fields_fit(&self, fields: &[Field]) -> Result<(), String> {
+        let (name, own) = (&self.ty.name, &self.ty.fields);
+        for field in fields {
+            let Some(beside) = own.iter().find(|own| own.offset == field.offset) else {
+                continue;
+            };
+            let swapped = beside.name != field.name && own.iter().any(|own| own.name == field.name);
+            if !is_like(beside.dtype, field.dtype) || swapped {
+                return Err(format!(
+                    "is a `{name}` whose field {} stands where the kernel has {} (hint: the fields of both structs are \
+                     the same, in the same order)",
+                    in_rust(beside),
+                    in_cpp(field)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_rust(field: &FieldType) -> String {
+    match field.count {
+        1 => format!("`{}: {}`", field.name, field.dtype),
+        count => format!("`{}: [{}; {count}]`", field.name, field.dtype),
+    }
+}
+
+fn in_cpp(field: &Field) -> String {
+    let ty = match field.dtype {
+        DType::F32 => "float",
+        DType::F64 => "double",
+        DType::F16 => "__half",
+        DType::BF16 => "__nv_bfloat16",
+        other if other.size() == 1 => "1-byte integer",
+        other if other.size() == 2 => "2-byte integer",
+        other if other.size() == 4 => "4-byte integer",
+        _ => "8-byte integer",
+    };
+    format!("the {ty} `{}`", field.name)
+}
+
+/// The type alone, as it is written.
+fn type_of(parameter: &Parameter) -> &str {
+    let written = parameter.written.as_str();
+    match &parameter.name {
+        Some(name) => written.strip_suffix(name.as_str()).unwrap_or(written).trim_end(),
+        None => written,
+    }
+}
+
+fn is_integer(dtype: DType) -> bool {
+    !matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
+/// Whether a value of one type can be meant where the other is expected, when both have the size
+/// that the kernel has. Another size is the device's to find. Bits of a 16-bit float come as `u16`
+/// from crates that have no other.
+fn is_like(given: DType, expected: DType) -> bool {
+    match (is_integer(given), is_integer(expected)) {
+        (true, true) => true,
+        (true, false) => given.size() == 2 && expected.size() == 2,
+        (false, true) => false,
+        (false, false) => given == expected,
+    }
+}
+
+fn suffix(expected: DType) -> &'static str {
+    match expected {
+        DType::F32 => " (hint: write `2.0f32`; a literal without a suffix is `i32` or `f64`)",
+        DType::F64 => " (hint: write `2.0`)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

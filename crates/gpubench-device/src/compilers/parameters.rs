@@ -1,0 +1,435 @@
+//! The parameters of a kernel as its source declares them, as far as its text tells. Of what it
+//! does not tell nothing is said: types by other names, templates' parameters, and kernels that are
+//! declared in several ways.
+
+use gpubench::catalog::{DType, Source};
+
+use super::scan::{Token, after_parentheses, definitions_apart, is_word, tokens};
+
+/// A kernel's parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// As it is written: `const float *x`.
+    pub written: String,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its type.
+    pub ty: ParameterType,
+}
+
+impl Parameter {
+    /// Whether it is one parameter for certain: a lone word may be a macro that stands for several.
+    pub fn is_one(&self) -> bool {
+        self.name.is_some() || self.ty != ParameterType::Unknown
+    }
+}
+
+/// What is known of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterType {
+    /// A pointer.
+    Pointer,
+    /// A number; `bool` counts as `u8`, and an integer's sign says nothing.
+    Number(DType),
+    /// A struct whose fields are numbers.
+    Struct(Vec<Field>),
+    /// Anything else.
+    Unknown,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Bytes from the start of the struct.
+    pub offset: u32,
+    /// Its type.
+    pub dtype: DType,
+    /// How many there are.
+    pub count: u32,
+}
+
+/// The parameters of the kernel that a name expression names, where every declaration of it in the
+/// source's text agrees.
+pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
+    let template = name.split('<').next()?.trim();
+    let wanted = template.rsplit("::").next()?.trim();
+    let texts: Vec<String> = source
+        .files
+        .iter()
+        .map(|file| definitions_apart(&file.text()).0)
+        .collect();
+    let files: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
+    let mut found: Option<Vec<Parameter>> = None;
+    for tokens in &files {
+        for at in (0..tokens.len()).filter(|&at| tokens[at].text == "__global__") {
+            let Some(list) = parameter_list(&tokens[at + 1..], wanted) else {
+                continue;
+            };
+            let parameters = split(list)?
+                .into_iter()
+                .map(|parameter| parsed(parameter, &files))
+                .collect::<Option<Vec<_>>>()?;
+            match &found {
+                Some(known) if !same(known, &parameters) => return None,
+                _ => found = Some(parameters),
+            }
+        }
+    }
+    found
+}
+
+/// Whether two declarations take the same; they may have other names for it.
+fn same(one: &[Parameter], other: &[Parameter]) -> bool {
+    let types = |parameters: &[Parameter]| {
+        parameters
+            .iter()
+            .map(|parameter| parameter.ty.clone())
+            .collect::<Vec<_>>()
+    };
+    types(one) == types(other)
+}
+
+/// What is between the parentheses of the function that follows, if it has the name.
+fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
+    let mut at = 0;
+    loop {
+        match tokens.get(at)?.text {
+            "(" => {
+                let name = tokens.get(at.checked_sub(1)?)?.text;
+                let end = after_parentheses(tokens, at)?;
+                if !name.starts_with("__") {
+                    return (name == wanted).then(|| &tokens[at + 1..end - 1]);
+                }
+                at = end;
+            }
+            ";" | "{" | "}" => return None,
+            _ => at += 1,
+        }
+    }
+}
+
+/// The parts between commas that stand in no brackets; nothing where directives cut the list.
+fn split<'t, 'a>(list: &'t [Token<'a>]) -> Option<Vec<&'t [Token<'a>]>> {
+    if list.iter().any(|token| token.text == "#") {
+        return None;
+    }
+    let mut depth = 0i32;
+    let parts = list.split(|token| {
+        match token.text {
+            "(" | "<" | "[" | "{" => depth += 1,
+            ")" | ">" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        token.text == "," && depth == 0
+    });
+    let parts: Vec<_> = parts.collect();
+    match parts.as_slice() {
+        [[]] => Some(Vec::new()),
+        [[only]] if only.text == "void" => Some(Vec::new()),
+        _ => Some(parts),
+    }
+}
+
+/// Words round a type that do not change what it is.
+const QUALIFIERS: [&str; 8] = [
+    "const",
+    "volatile",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "__grid_constant__",
+    "struct",
+    "register",
+];
+
+fn parsed(tokens: &[Token<'_>], files: &[Vec<Token<'_>>]) -> Option<Parameter> {
+    let default = tokens.iter().position(|token| token.text == "=");
+    let tokens = &tokens[..default.unwrap_or(tokens.len())];
+    let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+    let (ty, name) = match texts.is_empty() {
+        true => return None,
+        false => type_of(&texts, files),
+    };
+    Some(Parameter {
+        written: joined(&texts),
+        name: name.map(str::to_owned),
+        ty,
+    })
+}
+
+/// The type of a parameter, and its name.
+fn type_of<'a>(texts: &[&'a str], files: &[Vec<Token<'_>>]) -> (ParameterType, Option<&'a str>) {
+    let has = |sign: &str| texts.contains(&sign);
+    let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
+    let last = last.filter(|last| !QUALIFIERS.contains(last) && number(&[last]).is_none());
+    if has("(") || has("&") || has("<") {
+        return (ParameterType::Unknown, last);
+    }
+    if has("*") {
+        return (ParameterType::Pointer, last);
+    }
+    if let Some(bracket) = texts.iter().position(|&text| text == "[") {
+        let name = bracket.checked_sub(1).map(|at| texts[at]).filter(|name| is_word(name));
+        return (ParameterType::Pointer, name);
+    }
+    let words: Vec<&str> = texts
+        .iter()
+        .copied()
+        .filter(|word| !QUALIFIERS.contains(word))
+        .collect();
+    if let Some(dtype) = number(&words) {
+        return (ParameterType::Number(dtype), None);
+    }
+    let Some((&name, of_type)) = words.split_last() else {
+        return (ParameterType::Unknown, None);
+    };
+    let known = number(of_type).map(ParameterType::Number);
+    let known = known.or_else(|| match of_type {
+        [of_struct] => fields_of(of_struct, files).map(ParameterType::Struct),
+        _ => None,
+    });
+    (known.unwrap_or(ParameterType::Unknown), last.map(|_| name))
+}
+
+/// The type of a number by its words, without qualifiers.
+fn number(words: &[&str]) -> Option<DType> {
+    let words = match words {
+        ["std", ":", ":", rest @ ..] => rest,
+        words => words,
+    };
+    if let [word] = words {
+        let known = match *word {
+            "float" => DType::F32,
+            "double" => DType::F64,
+            "half" | "__half" => DType::F16,
+            "__nv_bfloat16" | "nv_bfloat16" => DType::BF16,
+            "bool" | "int8_t" | "uint8_t" | "uchar" => DType::U8,
+            "int16_t" | "uint16_t" | "ushort" => DType::U16,
+            "int32_t" | "uint32_t" | "uint" => DType::U32,
+            "int64_t" | "uint64_t" | "size_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "uintptr_t" => DType::U64,
+            _ => return integer(words),
+        };
+        return Some(known);
+    }
+    integer(words)
+}
+
+/// `unsigned long long int` and the like.
+fn integer(words: &[&str]) -> Option<DType> {
+    let known = ["unsigned", "signed", "int", "char", "short", "long"];
+    if words.is_empty() || words.iter().any(|word| !known.contains(word)) {
+        return None;
+    }
+    let has = |word: &str| words.contains(&word);
+    Some(match () {
+        () if has("char") => DType::U8,
+        () if has("short") => DType::U16,
+        () if has("long") => DType::U64,
+        () => DType::U32,
+    })
+}
+
+/// The fields of a struct that the text defines once, as plain numbers and arrays of them.
+fn fields_of(name: &str, files: &[Vec<Token<'_>>]) -> Option<Vec<Field>> {
+    let mut found = None;
+    for tokens in files {
+        for at in 0..tokens.len() {
+            let opens = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
+            if !(opens(at, "struct") && opens(at + 1, name) && opens(at + 2, "{")) {
+                continue;
+            }
+            let body: Vec<&str> = tokens[at + 3..].iter().map(|token| token.text).collect();
+            let end = body.iter().position(|&text| text == "}")?;
+            // One that is defined in two ways, or aligned by words that follow, is left alone.
+            if found.is_some() || body.get(end + 1) != Some(&";") {
+                return None;
+            }
+            found = Some(laid_out(&body[..end])?);
+        }
+    }
+    found
+}
+
+fn laid_out(body: &[&str]) -> Option<Vec<Field>> {
+    let mut fields = Vec::new();
+    let mut offset = 0u32;
+    let statements = body
+        .split(|&text| text == ";")
+        .filter(|statement| !statement.is_empty());
+    for statement in statements {
+        let words: Vec<&str> = statement.iter().copied().filter(|word| *word != "const").collect();
+        let first_name =
+            (1..words.len()).find(|&at| number(&words[..at]).is_some() && number(&words[..=at]).is_none())?;
+        let dtype = number(&words[..first_name])?;
+        for declared in words[first_name..].split(|&text| text == ",") {
+            let (name, count) = match declared {
+                [name] => (*name, 1),
+                [name, "[", count, "]"] => (*name, count.parse().ok()?),
+                _ => return None,
+            };
+            if !is_word(name) {
+                return None;
+            }
+            let size = dtype.size() as u32;
+            offset = offset.checked_next_multiple_of(size)?;
+            fields.push(Field {
+                name: name.to_owned(),
+                offset,
+                dtype,
+                count,
+            });
+            offset = offset.checked_add(size.checked_mul(count)?)?;
+        }
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+/// The words with the spaces that people put between them.
+fn joined(texts: &[&str]) -> String {
+    let mut joined = String::new();
+    let mut before = "";
+    for text in texts {
+        let tight = matches!(*text, "," | ">" | "]" | ")" | "<" | "[" | "(" | ":")
+            || matches!(before, "" | "<" | "[" | "(" | ":" | "*" | "&");
+        if !tight {
+            joined.push(' ');
+        }
+        joined.push_str(text);
+        before = text;
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{SourceFile, SourceForm};
+
+    fn of(text: &str, name: &str) -> Option<Vec<(String, Option<String>, ParameterType)>> {
+        let source = Source {
+            name: "a.cu".into(),
+            form: SourceForm::Cuda,
+            files: vec![SourceFile {
+                path: "a.cu".into(),
+                contents: text.into(),
+            }],
+            options: vec![],
+        };
+        let parameters = declared_parameters(&source, name)?;
+        Some(
+            parameters
+                .into_iter()
+                .map(|one| (one.written, one.name, one.ty))
+                .collect(),
+        )
+    }
+
+    fn types(parameters: &str) -> Vec<ParameterType> {
+        let text = format!("struct Gain {{ float gain, bias; int steps[2]; }};\n__global__ void k({parameters}) {{}}");
+        of(&text, "k")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, _, ty)| ty)
+            .collect()
+    }
+
+    #[test]
+    fn parameters_have_their_words_names_and_types() {
+        let text = "template <typename T> __global__ void __launch_bounds__(256, 2)\nscale(const T *__restrict__ x, float *y, float factor, \
+                    unsigned long long n, T t, int) {}";
+        let written = |text: &str, name: Option<&str>, ty| (text.to_owned(), name.map(str::to_owned), ty);
+        assert_eq!(
+            of(text, "scale<float>").unwrap(),
+            [
+                written("const T *__restrict__ x", Some("x"), ParameterType::Pointer),
+                written("float *y", Some("y"), ParameterType::Pointer),
+                written("float factor", Some("factor"), ParameterType::Number(DType::F32)),
+                written("unsigned long long n", Some("n"), ParameterType::Number(DType::U64)),
+                written("T t", Some("t"), ParameterType::Unknown),
+                written("int", None, ParameterType::Number(DType::U32)),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_number_is_known_by_its_words() {
+        use DType::{BF16, F16, F32, F64, U8, U16, U32, U64};
+        let numbers = "float a, const double b, half c, __nv_bfloat16 d, bool e, char f, short g, unsigned h, long i, std::size_t j, uint16_t k";
+        let expected = [F32, F64, F16, BF16, U8, U8, U16, U32, U64, U64, U16].map(ParameterType::Number);
+        assert_eq!(types(numbers), expected);
+        assert_eq!(
+            types("float x[], Vec<float, 2> v, const float &r, float4 f, float (*g)(int)"),
+            [
+                ParameterType::Pointer,
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+            ]
+        );
+        assert_eq!(types("void"), []);
+        assert_eq!(
+            types("int n = 3, float f = g(1, 2)"),
+            [U32, F32].map(ParameterType::Number)
+        );
+    }
+
+    #[test]
+    fn the_fields_of_a_plain_struct_are_known_with_their_places() {
+        let field = |name: &str, offset, dtype, count| Field {
+            name: name.into(),
+            offset,
+            dtype,
+            count,
+        };
+        let fields = vec![
+            field("gain", 0, DType::F32, 1),
+            field("bias", 4, DType::F32, 1),
+            field("steps", 8, DType::U32, 2),
+        ];
+        assert_eq!(types("const Gain g"), [ParameterType::Struct(fields)]);
+        let other = |body: &str| {
+            of(&format!("struct S {{ {body} }};\n__global__ void k(S s);"), "k").unwrap()[0]
+                .2
+                .clone()
+        };
+        for body in [
+            "float f() { return 1; }",
+            "Other o;",
+            "int bits : 3;",
+            "static int s;",
+            "float *p;",
+            "int n[N];",
+        ] {
+            assert_eq!(other(body), ParameterType::Unknown, "{body}");
+        }
+    }
+
+    #[test]
+    fn of_a_kernel_that_is_declared_in_two_ways_nothing_is_said() {
+        assert_eq!(
+            of("__global__ void k(int n);\n__global__ void k(float f) {}", "k"),
+            None
+        );
+        assert_eq!(
+            of("__global__ void k(int n,\n#ifdef A\nint m,\n#endif\nint o) {}", "k"),
+            None
+        );
+        assert_eq!(
+            of("__global__ void k(int n);\n__global__ void k(int count) {}", "k")
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(of("__global__ void other(int n);", "k"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[ -~\n]{0,120}") {
+            let _ = of(&format!("struct S {{ {text} }}; __global__ void k({text}) {{}} {text}"), "k");
+        }
+    }
+}

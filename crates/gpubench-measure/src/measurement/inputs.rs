@@ -1,0 +1,113 @@
+//! Inputs beside the plan that is measured.
+
+use std::collections::HashSet;
+
+use gpubench::catalog::{Execution, Recording, Role};
+use gpubench::plan::{Argument, BufferId, Step};
+
+/// A notice for the inputs that no step of the plan uses. Hosted code does not say what it uses.
+pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
+    if recording.execution == Execution::Hosted {
+        return None;
+    }
+    // A kernel may have as a `__constant__` variable what another is given as a tensor.
+    let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
+    let used: HashSet<BufferId> = recording.plan.steps.iter().flat_map(buffers).collect();
+    let tensors = (0..).zip(&recording.tensors);
+    let unused =
+        tensors.filter(|(position, tensor)| is_read(tensor.role) && !used.contains(&BufferId::Tensor(*position)));
+    let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
+    match names.as_slice() {
+        [] => None,
+        [name] => Some(format!(
+            "no launch is given the input {name}: the kernel does not read it"
+        )),
+        names => {
+            let names = names.join(", ");
+            Some(format!(
+                "no launch is given the inputs {names}: the kernel does not read them"
+            ))
+        }
+    }
+}
+
+fn buffers(step: &Step) -> Vec<BufferId> {
+    match step {
+        Step::Launch(launch) => {
+            let buffers = launch.arguments.iter().filter_map(|argument| match argument {
+                Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
+                Argument::Value(_) => None,
+            });
+            buffers.collect()
+        }
+        Step::Memset { target, .. } => vec![target.buffer],
+        Step::Copy { source, target } => vec![source.buffer, target.buffer],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{DType, Fill, Reference, Tensor, Tolerance, Work};
+    use gpubench::plan::{ConstantValue, Plan, Span};
+
+    fn recording(execution: Execution, steps: Vec<Step>) -> Recording {
+        let tensor = |name: &str, role| Tensor {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![8],
+            role,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        Recording {
+            tensors: vec![
+                tensor("x", Role::Input),
+                tensor("weights", Role::Constant),
+                tensor("y", Role::Output),
+                tensor("partial", Role::Scratch),
+            ],
+            work: Work::default(),
+            plan: Plan {
+                steps,
+                ..Plan::default()
+            },
+            execution,
+            reference: Reference::Author,
+        }
+    }
+
+    fn copy(from: u32) -> Step {
+        let span = |tensor| Span {
+            buffer: BufferId::Tensor(tensor),
+            offset: 0,
+            len: 32,
+        };
+        Step::Copy {
+            source: span(from),
+            target: span(2),
+        }
+    }
+
+    #[test]
+    fn inputs_that_no_step_uses_are_named() {
+        let notice = |steps| unused_inputs(&recording(Execution::Sealed, steps));
+        assert_eq!(
+            notice(vec![copy(0)]).as_deref(),
+            Some("no launch is given the input `weights`: the kernel does not read it")
+        );
+        assert_eq!(
+            notice(vec![]).as_deref(),
+            Some("no launch is given the inputs `x`, `weights`: the kernel does not read them")
+        );
+        assert_eq!(notice(vec![copy(0), copy(1)]), None);
+        let mut by_variable = recording(Execution::Sealed, vec![copy(0)]);
+        by_variable.plan.constants.push(ConstantValue {
+            source: 0,
+            symbol: "weights".to_owned(),
+            bytes: vec![0; 4],
+        });
+        assert_eq!(unused_inputs(&by_variable), None);
+        assert_eq!(unused_inputs(&recording(Execution::Hosted, vec![])), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! Names in an expression of axes that are none.
+
+use crate::function::{Function, Parameter};
+use proc_macro2::Ident;
+use syn::{Error, Expr, Result};
+
+/// Fails on a name in arithmetic that is no axis and no constant: the compiler would suggest
+/// whatever looks like it. Names elsewhere, in calls and blocks, are left to the compiler.
+pub(crate) fn refuse_unknown(option: &str, value: &Expr, function: &Function) -> Result<()> {
+    let Some(unknown) = operands(value).into_iter().find(|name| !is_known(name, function)) else {
+        return Ok(());
+    };
+    let axes: Vec<String> = function.axes().map(Parameter::text).collect();
+    let axes = match axes.as_slice() {
+        [] => "there are none".to_owned(),
+        [axis] => format!("the only axis is `{axis}`"),
+        axes => format!("the axes are `{}`", axes.join("`, `")),
+    };
+    Err(Error::new(
+        unknown.span(),
+        format!("`{option}` is made of axes, and `{unknown}` is none: {axes}"),
+    ))
+}
+
+/// An axis, or what may be a constant.
+fn is_known(name: &Ident, function: &Function) -> bool {
+    let text = name.to_string();
+    function.axis(text.trim_start_matches("r#")).is_some() || text.chars().any(char::is_uppercase)
+}
+
+/// The names that arithmetic is done with.
+fn operands(value: &Expr) -> Vec<&Ident> {
+    match value {
+        Expr::Path(path) => path.path.get_ident().into_iter().collect(),
+        Expr::Binary(binary) => [operands(&binary.left), operands(&binary.right)].concat(),
+        Expr::Unary(unary) => operands(&unary.expr),
+        Expr::Paren(inner) => operands(&inner.expr),
+        Expr::Group(inner) => operands(&inner.expr),
+        Expr::Cast(cast) => operands(&cast.expr),
+        _ => Vec::new(),
+    }
+}

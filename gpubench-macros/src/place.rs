@@ -1,0 +1,68 @@
+//! Where an attribute stands.
+
+use proc_macro2::Ident;
+use syn::visit::{self, Visit};
+use syn::{Error, Result};
+
+/// Fails on a function that stands in an `impl` or a trait, as far as the file tells. An attribute
+/// is not told where it is, and what it would write does not compile there.
+pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()> {
+    let token = function.span().unwrap();
+    // What is not indented is no part of another item.
+    if proc_macro::Span::call_site().start().column() <= 1 {
+        return Ok(());
+    }
+    let text = token.local_file().and_then(|path| std::fs::read_to_string(path).ok());
+    let Some(file) = text.and_then(|text| syn::parse_file(&text).ok()) else {
+        return Ok(());
+    };
+    let mut places = Places {
+        function,
+        free: false,
+        associated: false,
+    };
+    places.visit_file(&file);
+    match places.associated && !places.free {
+        true => Err(Error::new(
+            function.span(),
+            format!(
+                "`{attribute}` cannot stand inside an `impl` or a trait: move `{function}` to a module, as a function of its own"
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether functions of a name under an attribute of this library are free or associated.
+struct Places<'a> {
+    function: &'a Ident,
+    free: bool,
+    associated: bool,
+}
+
+impl Places<'_> {
+    fn is_it(&self, name: &Ident, attributes: &[syn::Attribute]) -> bool {
+        let ours = |attribute: &syn::Attribute| {
+            let last = attribute.path().segments.last();
+            last.is_some_and(|last| last.ident == "gpubench" || last.ident == "problem")
+        };
+        name == self.function && attributes.iter().any(ours)
+    }
+}
+
+impl<'ast> Visit<'ast> for Places<'_> {
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.free |= self.is_it(&item.sig.ident, &item.attrs);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.associated |= self.is_it(&item.sig.ident, &item.attrs);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.associated |= self.is_it(&item.sig.ident, &item.attrs);
+        visit::visit_trait_item_fn(self, item);
+    }
+}

@@ -1,0 +1,35 @@
+//! Names, strings and results where something else is meant.
+#![allow(unused)]
+use gpubench::prelude::*;
+
+fn plane(n: usize, k: usize) -> Tensors {
+    Tensors::new().output("zeros", f32::shape(n * k))
+}
+
+fn clear_on_cpu(_n: usize, _k: usize, zeros: &mut [f32]) {
+    zeros.fill(0.0);
+}
+
+const K: usize = 3;
+
+#[gpubench(axes(n = [1], k = [1]), inputs = plane, reference = clear_on_cpu, exact, bytes = 8 * (n + m) + K)]
+fn bytes_of_an_unknown_axis(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(axes(n = [1], k = [1]), inputs = plane, reference = clear_on_cpu, exact)]
+fn kernel_as_a_text(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    cx.launch("brighten", Grid::covering(n, 256), (zeros, n))
+}
+
+fn scratch_that_may_have_failed(cx: &mut Launcher, kernel: Kernel, n: usize, zeros: Out<f32>) -> Result<()> {
+    let partial = cx.scratch::<u32>(n);
+    cx.launch(kernel, Grid::covering(n, 256), (zeros, partial, n))
+}
+
+#[gpubench::bench]
+fn of_another_harness(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,44 @@
+//! Mistakes that compile are named where they are: in a crate without the standard library, which
+//! calls the runtime by another name.
+#![forbid(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use gpubench_tests::{Fixture, Records, Run, ends};
+
+fn records() -> &'static Records {
+    static RECORDS: OnceLock<Records> = OnceLock::new();
+    RECORDS.get_or_init(|| {
+        let finished = Run::on(&Fixture::of("mistaken")).briefly().json().finish();
+        finished.records()
+    })
+}
+
+ends! {
+    an_integer_for_a_float_is_named_with_its_line_and_the_declaration:
+        "integer_for_a_float" is "error", "plan-invalid", "src/lib.rs:56: argument 3, for `factor`, is an `i32`, and `float` is expected", "`scale(const float *x, float *y, float factor, size_t n)`";
+    fields_in_another_order_are_named:
+        "fields_in_another_order" is "error", "plan-invalid", "src/lib.rs:66: argument 3, for `window`, is a `Window`", "`last: u32`", "`first`";
+    an_argument_that_is_left_out_is_named:
+        "argument_left_out" is "error", "plan-invalid", "src/lib.rs:71: the launch has 3 arguments for 4 parameters: `float factor` is missing";
+    a_misspelt_tensor_is_named_with_the_nearest:
+        "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:75: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
+    a_misspelt_slice_of_a_problem_is_named_with_the_nearest:
+        "of_a_misspelt_problem" is "error", "recording-failed", "`misspelt`: no tensor is called `xs`", "did you mean `x`?";
+    a_write_of_one_element_too_many_is_named_by_the_element:
+        "one_too_far" is "wrong-output", "out-of-bounds", "4 bytes were written out of bounds", "where `y[1000]` would be";
+}
+
+#[test]
+fn a_crate_without_the_standard_library_is_measured() {
+    let result = records().result("honest");
+    assert_eq!(result["verdict"], "pass", "{}", result["message"]);
+}
+
+#[test]
+fn an_input_that_is_left_out_is_a_notice() {
+    let result = records().result("input_left_out");
+    assert_eq!(result["verdict"], "pass", "{}", result["message"]);
+    let notices = result["notices"].to_string();
+    assert!(notices.contains("no launch is given the input `bias`"), "{notices}");
+}
