@@ -16,7 +16,7 @@ fn kernel() -> KernelRef {
 fn catalog() -> Catalog {
     let file = SourceFile {
         path: "a.cu".to_owned(),
-        contents: b"__global__ void axpy(float *y) {}".to_vec(),
+        contents: b"__global__ void axpy() {}".to_vec(),
     };
     let source = Source {
         name: "a.cu".to_owned(),
