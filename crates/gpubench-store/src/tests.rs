@@ -292,6 +292,20 @@ fn what_a_killed_save_left_is_taken_over() {
 }
 
 #[test]
+fn a_file_that_another_process_never_finishes_writing_is_an_error_that_names_it() {
+    let folder = folder();
+    let path = folder.home().place(&name("main")).unwrap();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let beside = path.with_file_name(".main.json.tmp");
+    let held = std::fs::File::create(&beside).unwrap();
+    held.lock().unwrap();
+    let error = Destination::of(&name("main"), &folder.home()).unwrap_err();
+    let text = gpubench_diagnostic::chain(&error);
+    let holder = format!("was locked by process {} (`", std::process::id());
+    assert!(text.contains(beside.as_str()) && text.contains(&holder), "{text}");
+}
+
+#[test]
 fn a_place_that_cannot_be_written_is_found_before_there_is_a_run() {
     let folder = folder();
     let file = folder.file("file", "");

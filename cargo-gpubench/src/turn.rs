@@ -1,0 +1,34 @@
+//! Waiting for another run, as cargo waits for its own locks: with a word of whom.
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use camino::Utf8Path;
+use gpubench_store::{LockError, lock_within};
+
+/// The longest that another run is waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// Waits until no other process holds the lock on a file, which is made where it is missing. `what` is said to be waited for. The lock goes with the file.
+///
+/// # Errors
+/// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.
+pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+    let mut told = false;
+    lock_within(&file, path, LONGEST_WAIT, |holder| {
+        if interrupted.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if !std::mem::replace(&mut told, true) {
+            anstream::eprintln!("    Blocking waiting for {what}: {holder} has `{path}`");
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(file)
+}
