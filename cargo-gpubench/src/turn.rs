@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
+use gpubench_diagnostic::printable_line;
 use gpubench_store::{LockError, lock_within};
 
 /// The longest that another run is waited for.
@@ -26,7 +27,8 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
             return ControlFlow::Break(());
         }
         if !std::mem::replace(&mut told, true) {
-            anstream::eprintln!("    Blocking waiting for {what}: {holder} has `{path}`");
+            let by_whom = printable_line(&format!("{holder} has `{path}`"));
+            anstream::eprintln!("    Blocking waiting for {what}: {by_whom}");
         }
         ControlFlow::Continue(())
     })?;

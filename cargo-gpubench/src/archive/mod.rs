@@ -4,7 +4,6 @@
 //! a build yields; [`unpack`] puts one into a folder and gives back the same [`Built`](crate::build::Built), so that a run cannot tell the two apart.
 
 mod ahead;
-mod at_most;
 mod digest;
 mod entry_path;
 mod error;

@@ -6,11 +6,11 @@ use std::io::{self, Read, Seek};
 use camino::{Utf8Path, Utf8PathBuf};
 use flate2::read::GzDecoder;
 
-use super::at_most::{AtMost, is_too_much};
 use super::entry_path::inside;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST, Origin};
 use super::{ArchiveError, Damage, FORMAT, Manifest};
 use gpubench_contract::units::size;
+use gpubench_diagnostic::{AtMost, is_too_much};
 
 /// The first two bytes of what gzip makes.
 const GZIP: [u8; 2] = [0x1f, 0x8b];

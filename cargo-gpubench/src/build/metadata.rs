@@ -10,6 +10,7 @@ use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
 use super::compiler::Compiler;
 use super::{BuildError, BuildOptions};
+use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
 
 /// The package that makes a library benchmarkable.
@@ -121,6 +122,9 @@ pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> 
     })
 }
 
+/// Most bytes of what cargo says of all packages; each package may say what it wants of itself.
+const LONGEST_METADATA: u64 = 512 << 20;
+
 /// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the conflict we know how to explain.
 ///
 /// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
@@ -136,7 +140,8 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     let mut child = command.spawn().map_err(cargo.not_started())?;
     let errors = child.stderr.take().map(|stderr| thread::spawn(move || pass_on(stderr)));
     let mut answer = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
+    if let Some(stdout) = child.stdout.take() {
+        let mut stdout = AtMost::new(stdout, LONGEST_METADATA);
         stdout.read_to_string(&mut answer).map_err(cargo.lost())?;
     }
     let status = child.wait().map_err(cargo.lost())?;

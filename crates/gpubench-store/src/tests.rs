@@ -231,6 +231,21 @@ fn errors_name_the_file_and_say_what_can_be_done() {
     insta::assert_snapshot!(told);
 }
 
+/// Nothing of it lies on the disk, and nothing of it is read.
+#[test]
+fn a_file_that_is_too_long_is_refused_unread() {
+    let folder = folder();
+    let path = folder.file("long.json", "");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let error = read(&path).unwrap_err();
+    let text = gpubench_diagnostic::chain(&error);
+    assert!(
+        text.contains("long.json") && text.contains("longer than 512 MiB"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
     let folder = folder();
