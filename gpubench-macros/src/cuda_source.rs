@@ -127,7 +127,9 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             );
 
         const _: () = {
-            ::gpubench::__private::inventory::submit! { ::gpubench::__private::SourceEntry(&#name) }
+            ::gpubench::__private::inventory::submit! {
+                ::gpubench::__private::SourceEntry(&#name, ::gpubench::__private::origin!())
+            }
         };
     })
 }

@@ -12,6 +12,7 @@ use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::metadata::Workspace;
+use super::origin::{Stranger, strangers};
 use super::package_metadata::PackageMetadata;
 use super::sealed_libraries::seal_libraries;
 use super::select::{Request, SelectedPackage, select_packages};
@@ -96,8 +97,25 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
             options,
             package,
         };
-        let outputs = build.run(&packages, interrupted)?;
-        let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
+        let make = || {
+            let outputs = build.run(&packages, interrupted)?;
+            let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
+            let strangers = build.strangers(&library)?;
+            Ok::<_, BuildError>((library, strangers))
+        };
+        let (mut library, strangers) = make()?;
+        if !strangers.is_empty() {
+            build.forget(&strangers)?;
+            let (again, still) = make()?;
+            if !still.is_empty() {
+                return Err(BuildError::OtherCheckout {
+                    package: again.package,
+                    strangers: still,
+                });
+            }
+            library = again;
+            notices.push(BuildNotice::OtherCheckout { strangers });
+        }
         let has_benchmarks = has_entry_point(&library.library)?;
         let package = library.package.clone();
         match request {
@@ -155,6 +173,39 @@ impl CdylibBuild<'_> {
         command.args(quiet.then_some("--quiet"));
         command.args(["--message-format", "json-render-diagnostics"]);
         command
+    }
+
+    /// The packages in a library that were built from another checkout.
+    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<Stranger>, BuildError> {
+        let Some(code) = library.code.last() else {
+            return Ok(Vec::new());
+        };
+        strangers(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
+            library: library.library.clone(),
+            source: error.into(),
+        })
+    }
+
+    /// Has cargo forget what it built of packages, so that it builds them again.
+    fn forget(&self, strangers: &[Stranger]) -> Result<(), BuildError> {
+        let BuildOptions {
+            manifest, compilation, ..
+        } = self.options;
+        for stranger in strangers {
+            let mut command = self.cargo.command("clean");
+            command.args(["--quiet", "--package", &stranger.package]);
+            match &compilation.profile {
+                Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+                Profile::Named(name) => command.args(["--profile", name]),
+            };
+            if compilation.target_dir.is_some() {
+                command.arg("--target-dir").arg(&self.workspace.target_directory);
+            }
+            manifest.add_to(&mut command);
+            // What it cannot forget, it gives again, and that is refused.
+            command.status().map_err(self.cargo.not_started())?;
+        }
+        Ok(())
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {

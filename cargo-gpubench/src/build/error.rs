@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
+use super::Stranger;
 use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
@@ -128,6 +129,14 @@ pub enum BuildError {
         /// How cargo ended.
         status: ExitStatus,
     },
+    /// What cargo says is built is of another checkout, also after it was told to forget it.
+    #[error("cargo gave {} for package `{package}`", in_list(.strangers))]
+    OtherCheckout {
+        /// The package.
+        package: String,
+        /// What is in its library.
+        strangers: Vec<Stranger>,
+    },
     /// Cargo succeeded and named no library.
     #[error("cargo built package `{package}` but named no shared library")]
     NoLibrary {
@@ -174,6 +183,7 @@ impl Expected for BuildError {
             | Self::CargoLost { .. }
             | Self::Failed { .. }
             | Self::NoLibrary { .. }
+            | Self::OtherCheckout { .. }
             | Self::LibraryUnreadable { .. }
             | Self::Unsealed(_)
             | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
@@ -200,9 +210,18 @@ impl Expected for BuildError {
             Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
                 Some("write `#[gpubench]` on a function that is part of its library".to_owned())
             }
+            Self::OtherCheckout { .. } => Some(
+                "two checkouts share a target directory and build at the same time: give one of them its own by `--target-dir`"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
+}
+
+fn in_list(strangers: &[Stranger]) -> String {
+    let strangers: Vec<String> = strangers.iter().map(Stranger::to_string).collect();
+    strangers.join(", ")
 }
 
 /// What runs benchmarks where nothing can be built.
@@ -285,6 +304,12 @@ pub enum BuildNotice {
     NoBenchmarks {
         /// The package.
         package: String,
+    },
+    /// Cargo had the library of another checkout for this one's.
+    #[error("the target directory had {}: built again", in_list(.strangers))]
+    OtherCheckout {
+        /// What was in the library.
+        strangers: Vec<Stranger>,
     },
     /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
     #[error(

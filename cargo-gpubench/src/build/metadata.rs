@@ -54,6 +54,12 @@ impl Workspace {
             || build_directory.is_some_and(|build| directory.starts_with(build))
     }
 
+    /// The folders of all packages that may be in a library.
+    pub(super) fn folders(&self) -> Vec<&Utf8Path> {
+        let packages = self.metadata.packages.iter();
+        packages.filter_map(|package| package.manifest_path.parent()).collect()
+    }
+
     /// Every package of the workspace.
     pub(super) fn members(&self) -> Vec<&Package> {
         self.metadata.workspace_packages()
