@@ -1,6 +1,7 @@
 //! Waiting for another run, as cargo waits for its own locks: with a word of whom.
 
 use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +19,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// # Errors
 /// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.
 pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true).mode(0o600);
-    let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
+    let file = lock_file(path)?;
     let mut told = false;
     lock_within(&file, path, LONGEST_WAIT, |holder| {
         if interrupted.load(Ordering::Relaxed) {
@@ -33,4 +32,11 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
         ControlFlow::Continue(())
     })?;
     Ok(file)
+}
+
+/// Opens a file for its lock, and makes it where it is missing.
+pub(crate) fn lock_file(path: &Utf8Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    options.custom_flags(libc::O_NOFOLLOW).open(path)
 }

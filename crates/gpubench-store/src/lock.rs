@@ -68,6 +68,13 @@ impl Holder {
     }
 }
 
+impl Holder {
+    /// Its number, where the system tells.
+    pub fn process(&self) -> Option<u32> {
+        self.process.as_ref().map(|(process, _)| *process)
+    }
+}
+
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.process {
