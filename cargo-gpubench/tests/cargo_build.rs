@@ -142,6 +142,50 @@ fn a_checkout_never_gets_what_was_built_of_another() {
     list(&other).stderr(contains("built again").not());
 }
 
+/// A package whose users need not have the runtime.
+fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
+    let runtime = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("gpubench-runtime");
+    let package = format!("fx-{name}");
+    let fixture = Fixture::new(name).package(".", &package, Kernels::Some, "");
+    fixture
+        .file(
+            "Cargo.toml",
+            &format!(
+                "[workspace]\n[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+                 [dependencies]\ngpubench-runtime = {{ path = {runtime:?}, optional = true }}\n\
+                 [features]\nbench = [\"dep:gpubench-runtime\"]\n{metadata}\n"
+            ),
+        )
+        .moved("src/lib.rs", "src/benches.rs")
+        .file("src/lib.rs", "#[cfg(feature = \"bench\")]\nmod benches;\n")
+}
+
+#[test]
+fn a_runtime_behind_a_feature_is_told_how_to_be_turned_on() {
+    let fixture = with_an_optional_runtime("optional-runtime", "");
+    fixture
+        .build(&[])
+        .code(4)
+        .stderr(contains("only with a feature that is off: try `--features bench`"));
+    fixture.build(&["--features", "bench"]).success();
+}
+
+#[test]
+fn a_manifest_says_which_features_benchmarks_need() {
+    let metadata = "[package.metadata.gpubench]\nfeatures = [\"bench\"]";
+    with_an_optional_runtime("metadata-features", metadata)
+        .build(&[])
+        .success();
+}
+
+#[test]
+fn a_profile_says_which_features_benchmarks_need() {
+    with_an_optional_runtime("profile-features", "")
+        .file(".config/gpubench.toml", "[profile.default]\nfeatures = ['bench']\n")
+        .build(&[])
+        .success();
+}
+
 #[test]
 fn an_excluded_package_is_left_out_and_an_unknown_one_is_mentioned() {
     virtual_workspace("excluded")

@@ -89,13 +89,18 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     let mut notices = selected.notices;
     let mut libraries = Vec::new();
     for SelectedPackage { package, request } in selected.packages {
-        let PackageMetadata { settings, unknown } = PackageMetadata::of(package)?;
+        let PackageMetadata {
+            settings,
+            features,
+            unknown,
+        } = PackageMetadata::of(package)?;
         notices.extend(unknown);
         let build = CdylibBuild {
             cargo: &cargo,
             workspace: &workspace,
             options,
             package,
+            features: &features,
         };
         let make = || {
             let outputs = build.run(&packages, interrupted)?;
@@ -143,6 +148,8 @@ struct CdylibBuild<'a> {
     workspace: &'a Workspace,
     options: &'a BuildOptions,
     package: &'a Package,
+    /// Those that its manifest asks for.
+    features: &'a [String],
 }
 
 impl CdylibBuild<'_> {
@@ -168,7 +175,9 @@ impl CdylibBuild<'_> {
             command.arg("--target-dir").arg(&self.workspace.target_directory);
         }
         manifest.add_to(&mut command);
-        features.for_package(self.package, selected).add_to(&mut command);
+        let mut features = features.for_package(self.package, selected);
+        features.features.extend_from_slice(self.features);
+        features.add_to(&mut command);
         color.add_to(&mut command);
         command.args(quiet.then_some("--quiet"));
         command.args(["--message-format", "json-render-diagnostics"]);

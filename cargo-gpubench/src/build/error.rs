@@ -205,10 +205,12 @@ impl Expected for BuildError {
             } => Some(format!("did you mean `{closest}`?")),
             Self::PackageNotFound { members, .. } => Some(format!("its packages are: {}", members.join(", "))),
             Self::PackageAmbiguous { .. } => Some("name one by its identifier".to_owned()),
-            Self::Unsuitable { reason, .. } => Some(reason.remedy().to_owned()),
+            Self::Unsuitable { reason, .. } => Some(reason.remedy()),
             Self::NoSuitablePackage { considered } => Some(nothing_suitable(considered)),
             Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
-                Some("write `#[gpubench]` on a function that is part of its library".to_owned())
+                let hint = "write `#[gpubench]` on a function that is part of its library: a module below `src/`, behind a feature if need be; \
+                            `benches/`, `tests/` and `#[cfg(test)]` are not part of it";
+                Some(hint.to_owned())
             }
             Self::OtherCheckout { .. } => Some(
                 "two checkouts share a target directory and build at the same time: give one of them its own by `--target-dir`"
@@ -228,7 +230,7 @@ fn in_list(strangers: &[Stranger]) -> String {
 const NO_CARGO: &str = "`--archive-file FILE` runs what `cargo gpubench archive` made elsewhere";
 
 /// Why a package cannot have benchmarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsuitable {
     /// It has no library.
     #[error("has no library, and benchmarks live in libraries")]
@@ -239,6 +241,15 @@ pub enum Unsuitable {
     /// It does not depend on the runtime.
     #[error("does not depend on `gpubench-runtime`")]
     NoRuntime,
+    /// It depends on the runtime with a feature that is off.
+    #[error("depends on `gpubench-runtime` only with a feature that is off")]
+    FeatureOff {
+        /// The feature.
+        feature: String,
+    },
+    /// Only its tests depend on the runtime.
+    #[error("has `gpubench-runtime` among its `[dev-dependencies]`, which its library does not see")]
+    DevRuntime,
     /// It is the runtime itself.
     #[error("is what benchmarks are written with, and has none")]
     IsRuntime,
@@ -248,16 +259,26 @@ pub enum Unsuitable {
 }
 
 impl Unsuitable {
-    fn remedy(self) -> &'static str {
-        match self {
+    fn remedy(&self) -> String {
+        let remedy = match self {
+            Self::FeatureOff { feature } => {
+                return format!(
+                    "try `--features {feature}`, or say `features = [\"{feature}\"]` in its `[package.metadata.gpubench]`"
+                );
+            }
+            Self::DevRuntime => {
+                "make it an optional dependency, `gpubench-runtime = { …, optional = true }`, with a feature \
+                 `bench = [\"dep:gpubench-runtime\"]`, and try `--features bench`"
+            }
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => {
-                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; a dev-dependency does not do"
+                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; with `optional = true` the library's users need not have it"
             }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
-        }
+        };
+        remedy.to_owned()
     }
 }
 
@@ -333,7 +354,7 @@ mod tests {
     fn hint(considered: &[(&str, Unsuitable)]) -> String {
         let considered = considered
             .iter()
-            .map(|(package, reason)| (package.to_string(), *reason))
+            .map(|(package, reason)| (package.to_string(), reason.clone()))
             .collect();
         BuildError::NoSuitablePackage { considered }.hint().expect("a hint")
     }

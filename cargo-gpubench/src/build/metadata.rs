@@ -9,6 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 
 use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
 use super::compiler::Compiler;
+use super::package_metadata::features_of;
 use super::{BuildError, BuildOptions};
 use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
@@ -33,9 +34,18 @@ impl Workspace {
     ///
     /// Cargo does not start or fails, several versions of the runtime are in the graph.
     pub(super) fn load(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Self, BuildError> {
-        let answer = ask_cargo(cargo, compiler, options)?;
-        let metadata: Metadata =
-            serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })?;
+        let mut metadata = described(cargo, compiler, options)?;
+        let wanted: Vec<String> = metadata
+            .workspace_packages()
+            .into_iter()
+            .flat_map(features_of)
+            .collect();
+        if !wanted.is_empty() {
+            // What a package depends on depends on the features that its manifest asks for.
+            let mut options = options.clone();
+            options.features.features.extend(wanted);
+            metadata = described(cargo, compiler, &options)?;
+        }
         refuse_several_runtimes(&metadata)?;
         let target_directory = match &options.compilation.target_dir {
             Some(directory) => absolute(directory)?,
@@ -126,6 +136,11 @@ pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> 
         directory: directory.to_owned(),
         source,
     })
+}
+
+fn described(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Metadata, BuildError> {
+    let answer = ask_cargo(cargo, compiler, options)?;
+    serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })
 }
 
 /// Most bytes of what cargo says of all packages; each package may say what it wants of itself.

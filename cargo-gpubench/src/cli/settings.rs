@@ -442,8 +442,11 @@ settings! {
         exclude: Vec<PackageSpec> => Line "--workspace --exclude slow-kernels";
 
         /// Activate these features, separated by commas or spaces
+        ///
+        /// What benchmarks of a package always need is said once, by `features = ["bench"]` in its
+        /// `[package.metadata.gpubench]`.
         #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Feature selection")]
-        features: Vec<String> => Line "--features fp8,bf16";
+        features: Vec<String> => Profile "--features fp8,bf16";
 
         /// Activate all features of the selected packages
         #[arg(long, help_heading = "Feature selection")]
