@@ -12,3 +12,4 @@ pub mod config;
 pub mod doctor;
 pub mod git;
 pub mod history;
+mod turn;

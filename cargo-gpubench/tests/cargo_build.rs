@@ -95,6 +95,97 @@ fn a_package_with_kernels_may_build_on_another() {
         .stderr(library("fx-base", "libfx_base.so").and(library("fx-more", "libfx_more.so")));
 }
 
+/// Two checkouts of one workspace share the target directory, as all fixtures do. The one is built last, and the files of the other are older than what was built.
+#[test]
+fn a_checkout_never_gets_what_was_built_of_another() {
+    let this = Fixture::new("checkout")
+        .workspace(&["base", "more"], "")
+        .package("base", "fx-base-of-checkout", Kernels::Some, "")
+        .package(
+            "more",
+            "fx-more-of-checkout",
+            Kernels::Some,
+            "fx-base-of-checkout = { path = \"../base\" }",
+        )
+        .source("base/src/lib.rs", "/// Of this one.\npub fn of_this() {}")
+        .source("more/src/lib.rs", "pub use fx_base_of_checkout::of_this;");
+    let other = this.copied("checkout-of-another");
+    let more = "pub use fx_base_of_checkout as base;\n";
+    let (this, other) = (
+        this.source("more/src/lib.rs", &format!("{more}#[gpubench(axes(len = [16]), inputs = vectors, reference = copied, exact)] fn of_this_checkout(cx: &mut Launcher, len: usize, x: In<f32>, y: Out<f32>) -> Result<()> {{ cx.copy(x, y) }}")),
+        other.source("more/src/lib.rs", more),
+    );
+    let age = |fixture: &Fixture| {
+        let files = std::process::Command::new("find")
+            .args([
+                fixture.path("").as_str(),
+                "-type",
+                "f",
+                "-exec",
+                "touch",
+                "-d",
+                "2020-01-01",
+                "{}",
+                "+",
+            ])
+            .status();
+        assert!(files.expect("find").success());
+    };
+    age(&this);
+    age(&other);
+    let list = |fixture: &Fixture| fixture.command("more", &["--list"]).assert().success();
+    list(&other).stdout(contains("of_this_checkout").not());
+    list(&this).stdout(contains("of_this_checkout"));
+    list(&other)
+        .stdout(contains("of_this_checkout").not())
+        .stderr(contains("warning: the target directory had `fx-").and(contains("built again")));
+    list(&other).stderr(contains("built again").not());
+}
+
+/// A package whose users need not have the runtime.
+fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
+    let runtime = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("gpubench-runtime");
+    let package = format!("fx-{name}");
+    let fixture = Fixture::new(name).package(".", &package, Kernels::Some, "");
+    fixture
+        .file(
+            "Cargo.toml",
+            &format!(
+                "[workspace]\n[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+                 [dependencies]\ngpubench-runtime = {{ path = {runtime:?}, optional = true }}\n\
+                 [features]\nbench = [\"dep:gpubench-runtime\"]\n{metadata}\n"
+            ),
+        )
+        .moved("src/lib.rs", "src/benches.rs")
+        .file("src/lib.rs", "#[cfg(feature = \"bench\")]\nmod benches;\n")
+}
+
+#[test]
+fn a_runtime_behind_a_feature_is_told_how_to_be_turned_on() {
+    let fixture = with_an_optional_runtime("optional-runtime", "");
+    fixture
+        .build(&[])
+        .code(4)
+        .stderr(contains("only with a feature that is off: try `--features bench`"));
+    fixture.build(&["--features", "bench"]).success();
+}
+
+#[test]
+fn a_manifest_says_which_features_benchmarks_need() {
+    let metadata = "[package.metadata.gpubench]\nfeatures = [\"bench\"]";
+    with_an_optional_runtime("metadata-features", metadata)
+        .build(&[])
+        .success();
+}
+
+#[test]
+fn a_profile_says_which_features_benchmarks_need() {
+    with_an_optional_runtime("profile-features", "")
+        .file(".config/gpubench.toml", "[profile.default]\nfeatures = ['bench']\n")
+        .build(&[])
+        .success();
+}
+
 #[test]
 fn an_excluded_package_is_left_out_and_an_unknown_one_is_mentioned() {
     virtual_workspace("excluded")

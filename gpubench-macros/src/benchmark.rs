@@ -125,6 +125,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
+            origin: ::gpubench::__private::origin!(),
             name: #name,
             file: ::core::file!(),
             line: ::core::line!(),

@@ -54,7 +54,9 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         image,
         library,
     } = syn::parse2(input)?;
-    let submission = quote!(__gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name) });
+    let submission = quote!(
+        __gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name, __gpubench::__private::origin!()) }
+    );
     let submission = library::scope(library.as_ref(), &submission);
     let library = library::path(library.as_ref());
     Ok(quote! {

@@ -123,7 +123,9 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         let (inside, absolute) = (&file.inside, &file.absolute);
         quote!((#inside, ::core::include_bytes!(#absolute)))
     });
-    let submission = quote!(__gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name) });
+    let submission = quote!(
+        __gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name, __gpubench::__private::origin!()) }
+    );
     let submission = library::scope(library.as_ref(), &submission);
     let library = library::path(library.as_ref());
     Ok(quote! {

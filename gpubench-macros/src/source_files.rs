@@ -95,9 +95,10 @@ impl Package {
     }
 
     fn file(&self, path: &Path, literal: &LitStr) -> Result<File> {
-        let inside = self.inside(path).ok_or_else(|| {
+        let inside = self.inside(path).or_else(|| self.beside(path)).ok_or_else(|| {
             let message = format!(
-                "`{}` is outside the package, which could not be published with it",
+                "`{}` is outside the package, which could not be published with it; `publish = false` in the manifest's \
+                 `[package]` allows it",
                 path.display()
             );
             Error::new(literal.span(), message)
@@ -121,8 +122,62 @@ impl Package {
         })
     }
 
+    /// The path from the root of a package that is never published to a file outside of it.
+    fn beside(&self, path: &Path) -> Option<PathBuf> {
+        if !is_unpublished(&std::fs::read_to_string(self.root.join("Cargo.toml")).ok()?) {
+            return None;
+        }
+        let up = self.root.ancestors().position(|above| path.starts_with(above))?;
+        let inside = path.strip_prefix(self.root.ancestors().nth(up)?).ok()?;
+        Some(std::iter::repeat_n("..", up).collect::<PathBuf>().join(inside))
+    }
+
     /// A path for people: inside the package where it is.
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Whether a manifest says `publish = false`, or names no registry.
+fn is_unpublished(manifest: &str) -> bool {
+    let lines = manifest
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(line).trim());
+    let of_package = lines
+        .skip_while(|line| *line != "[package]")
+        .skip(1)
+        .take_while(|line| !line.starts_with('['));
+    let mut values = of_package.filter_map(|line| line.strip_prefix("publish")?.trim_start().strip_prefix('='));
+    values.any(|value| matches!(value.trim(), "false" | "[]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_is_never_published_says_so_in_its_own_table() {
+        assert!(is_unpublished(
+            "[package]\nname = \"a\"\npublish=false # never\n[lib]\n"
+        ));
+        assert!(is_unpublished("[workspace]\n[package]\npublish = []\n"));
+        assert!(!is_unpublished(
+            "[package]\nname = \"a\"\n[package.metadata.x]\npublish = false\n"
+        ));
+        assert!(!is_unpublished("[package]\npublish = true\n"));
+    }
+
+    #[test]
+    fn a_file_outside_of_the_package_is_named_from_its_root() {
+        let folder = std::env::temp_dir().join(format!("gpubench-macros-{}", std::process::id()));
+        let root = folder.join("benches/gpu");
+        std::fs::create_dir_all(&root).expect("a folder");
+        let package = Package { root: root.clone() };
+        let outside = folder.join("src/k.cu");
+        std::fs::write(root.join("Cargo.toml"), "[package]\n").expect("written");
+        assert_eq!(package.beside(&outside), None);
+        std::fs::write(root.join("Cargo.toml"), "[package]\npublish = false\n").expect("written");
+        assert_eq!(package.beside(&outside), Some(PathBuf::from("../../src/k.cu")));
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

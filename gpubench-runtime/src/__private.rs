@@ -1,5 +1,6 @@
 //! What the macros' output names. No part of the interface.
 
+pub use crate::__gpubench_origin as origin;
 pub use crate::plan::launcher::{KernelValue, field_name, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;

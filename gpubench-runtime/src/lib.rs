@@ -15,6 +15,8 @@ pub mod codec;
 mod element;
 mod error;
 mod host;
+#[doc(hidden)]
+pub mod origin;
 
 pub mod plan;
 pub mod prelude;

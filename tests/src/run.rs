@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -73,6 +73,7 @@ impl Run {
             .arg("gpubench")
             .current_dir(folder)
             .env(MARK, &mark)
+            .env(MEETING, meeting_of_its_own())
             .stdin(Stdio::null());
         Run { command, mark }
     }
@@ -85,6 +86,7 @@ impl Run {
             .args(["-c", line, tool().as_str()])
             .current_dir(folder)
             .env(MARK, &mark)
+            .env(MEETING, meeting_of_its_own())
             .stdin(Stdio::null());
         Run { command, mark }
     }
@@ -106,6 +108,7 @@ impl Run {
             .env("PATH", programs)
             .env("TMPDIR", folder)
             .env(MARK, &mark)
+            .env(MEETING, meeting_of_its_own())
             .current_dir(folder)
             .stdin(Stdio::null());
         Run { command, mark }
@@ -129,6 +132,7 @@ impl Run {
             .current_dir(fixture.directory())
             .env("CARGO_TARGET_DIR", Fixture::target_directory())
             .env(MARK, &mark)
+            .env(MEETING, meeting_of_its_own())
             .stdin(Stdio::null());
         Run { command, mark }
     }
@@ -221,6 +225,15 @@ impl Run {
 fn new_mark() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Where runs find each other. Tests run at once, and mean to.
+const MEETING: &str = "XDG_RUNTIME_DIR";
+
+fn meeting_of_its_own() -> Utf8PathBuf {
+    let folder = Fixture::target_directory().join("runtime").join(new_mark());
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
 }
 
 fn read(mut stream: impl Read) -> String {

@@ -22,8 +22,10 @@ impl Digest {
 
     /// Whether it is the digest of a sealed copy; not where the copy cannot be read.
     pub(super) fn is_of(&self, copy: &SealedFile) -> bool {
-        let read = fs_err::read(copy.path());
-        read.is_ok_and(|bytes| Digest::of(&bytes) == *self)
+        let Ok(mut file) = fs_err::File::open(copy.path()) else {
+            return false;
+        };
+        Digest::while_copying(&mut file, &mut io::sink()).is_ok_and(|(_, digest)| digest == *self)
     }
 
     /// Copies all there is to read; gives the number of bytes and their digest.

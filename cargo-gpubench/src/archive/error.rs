@@ -45,13 +45,15 @@ pub enum ArchiveError {
         /// The entry's path.
         entry: String,
     },
-    /// An entry is a link or a device.
-    #[error("the archive `{archive}` has an entry that is no plain file: `{entry}`")]
+    /// An entry is a link, a device or something that extends another entry.
+    #[error("the archive `{archive}` has an entry that is no plain file: `{entry}`, {kind}")]
     NotPlain {
         /// The file.
         archive: Utf8PathBuf,
         /// The entry's path.
         entry: String,
+        /// What it is instead, for people.
+        kind: String,
     },
     /// The archive's format is newer than this tool.
     #[error(
@@ -116,6 +118,20 @@ pub enum ArchiveError {
         /// The folder.
         folder: Utf8PathBuf,
     },
+    /// The name of a file that goes into the archive is longer than names in archives are.
+    #[error("`{path}` is longer than a name in an archive may be")]
+    LongName {
+        /// The name.
+        path: String,
+    },
+    /// The archive would list more than is read again.
+    #[error("the archive would have a manifest of {}, and at most {} are read", size(*.length), size(*.longest))]
+    LongManifest {
+        /// Bytes of its manifest.
+        length: u64,
+        /// Most bytes of one.
+        longest: u64,
+    },
     /// A file that goes into the archive is not what it was when the archive was begun.
     #[error("`{path}` changed while it was being archived")]
     Changed {
@@ -168,6 +184,9 @@ pub enum Damage {
     /// The compressed data make no sense, or their checksum is another.
     #[error("its contents do not match its checksum")]
     Contents,
+    /// There is more than the manifest lists.
+    #[error("it holds more than its manifest lists")]
+    TooLong,
     /// The manifest makes no sense.
     #[error("its manifest cannot be read: {0}")]
     Manifest(String),
@@ -207,6 +226,10 @@ impl Expected for ArchiveError {
             Self::Missing { .. } | Self::NotAnArchive { .. } => {
                 "`cargo gpubench archive --archive-file FILE` makes one where the sources are"
             }
+            Self::Damaged {
+                damage: Damage::TooLong,
+                ..
+            } => "do not trust where this file came from, or make it again",
             Self::Damaged { .. } => "copy it again from where it was made, or make it again",
             Self::Outside { .. } | Self::NotPlain { .. } => {
                 "`cargo gpubench archive` makes no such entries: do not trust where this file came from"
@@ -223,6 +246,8 @@ impl Expected for ArchiveError {
             Self::FolderNotEmpty { .. } => {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`"
             }
+            Self::LongName { .. } => "give the package, its library or the library that it needs a shorter name",
+            Self::LongManifest { .. } => "make several archives, each of some packages: `--package NAME`",
             Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder",
             Self::Changed { .. } => "archive again while nothing else builds",
             Self::NoRoom { .. } => &format!("free some of the disk, {ELSEWHERE}"),

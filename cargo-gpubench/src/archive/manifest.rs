@@ -15,8 +15,8 @@ pub const FORMAT: u32 = 1;
 /// Name of the entry that holds the manifest: always the first.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// Most bytes of a manifest.
-pub(super) const LONGEST_MANIFEST: u64 = 64 << 20;
+/// Most bytes of a manifest, which is read as a whole: some forty thousand files.
+pub(super) const LONGEST_MANIFEST: u64 = 16 << 20;
 
 /// What an archive says of itself, and every file in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

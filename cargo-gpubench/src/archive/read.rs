@@ -9,21 +9,23 @@ use flate2::read::GzDecoder;
 use super::entry_path::inside;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST, Origin};
 use super::{ArchiveError, Damage, FORMAT, Manifest};
+use gpubench_contract::units::size;
+use gpubench_diagnostic::{AtMost, is_too_much};
 
 /// The first two bytes of what gzip makes.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// An archive whose checksum is right.
+/// A file that begins as an archive does.
 pub(super) struct Archive {
     pub(super) path: Utf8PathBuf,
     file: File,
 }
 
 impl Archive {
-    /// Opens an archive and reads all of it once, so that nothing is done with a damaged one.
+    /// Opens an archive.
     ///
     /// # Errors
-    /// It is not there, is something else or is damaged.
+    /// It is not there, or is something else.
     pub(super) fn open(path: &Utf8Path) -> Result<Archive, ArchiveError> {
         let missing = |source| ArchiveError::Missing {
             archive: path.to_owned(),
@@ -34,53 +36,80 @@ impl Archive {
             file: File::open(path).map_err(missing)?,
         };
         archive.refuse_other_files()?;
-        let mut contents = archive.contents()?;
-        let copied = io::copy(&mut contents, &mut io::sink());
-        drop(contents);
-        copied.map_err(|error| archive.unreadable(error))?;
         Ok(archive)
     }
 
-    /// Reads the manifest and gives the entries behind it to `each`, in order.
+    /// What the archive says of itself. No more than the manifest is read.
     ///
     /// # Errors
-    /// The manifest cannot be used, an entry is none that an archive has, or `each` fails.
-    pub(super) fn read<T>(
+    /// The manifest is not there, or cannot be used.
+    pub(super) fn manifest(&self) -> Result<Manifest, ArchiveError> {
+        let mut tar = tar::Archive::new(self.contents(most_of_file(LONGEST_MANIFEST))?);
+        let entries = tar.entries().map_err(|error| self.unreadable(error))?;
+        // Raw: the long names of extensions are not gathered in memory.
+        let mut first = match entries.raw(true).next() {
+            Some(Ok(first)) if &*first.path_bytes() == MANIFEST.as_bytes() => first,
+            // What tar cannot make sense of has no kind; what cannot be decompressed or read has one.
+            Some(Err(error)) if error.kind() != io::ErrorKind::Other => return Err(self.unreadable(error)),
+            _ => return Err(self.not_an_archive()),
+        };
+        self.refuse_unless_plain(&first, MANIFEST)?;
+        if first.size() > LONGEST_MANIFEST {
+            let longest = format!("it is longer than {}", size(LONGEST_MANIFEST));
+            return Err(self.damaged(Damage::Manifest(longest)));
+        }
+        self.parse(&mut first)
+    }
+
+    /// Reads all of it once, so that nothing is done with a damaged one.
+    ///
+    /// # Errors
+    /// It is damaged, or longer than its manifest says.
+    pub(super) fn verify(&self, manifest: &Manifest) -> Result<(), ArchiveError> {
+        let mut contents = self.contents(most_bytes(manifest))?;
+        let copied = io::copy(&mut contents, &mut io::sink());
+        copied.map(drop).map_err(|error| self.unreadable(error))
+    }
+
+    /// Gives the entries behind the manifest to `each`, in order.
+    ///
+    /// # Errors
+    /// An entry is none that an archive has, or `each` fails.
+    pub(super) fn files(
         &self,
-        begin: impl FnOnce(&Manifest) -> Result<T, ArchiveError>,
-        each: impl Fn(&mut T, &Utf8Path, &mut dyn Read) -> Result<(), ArchiveError>,
-    ) -> Result<(Manifest, T), ArchiveError> {
-        let mut tar = tar::Archive::new(self.contents()?);
-        let mut entries = tar.entries().map_err(|error| self.unreadable(error))?;
-        let mut first = entries
-            .next()
-            .and_then(Result::ok)
-            .filter(|entry| &*entry.path_bytes() == MANIFEST.as_bytes())
-            .ok_or_else(|| self.not_an_archive())?;
-        let manifest = self.manifest(&mut first)?;
-        let mut state = begin(&manifest)?;
-        for entry in entries {
+        manifest: &Manifest,
+        mut each: impl FnMut(&Utf8Path, &mut dyn Read) -> Result<(), ArchiveError>,
+    ) -> Result<(), ArchiveError> {
+        let mut tar = tar::Archive::new(self.contents(most_bytes(manifest))?);
+        let entries = tar.entries().map_err(|error| self.unreadable(error))?;
+        for entry in entries.raw(true).skip(1) {
             let mut entry = entry.map_err(|error| self.unreadable(error))?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            self.refuse_unless_plain(&entry, &name)?;
             let path = inside(&name).ok_or_else(|| ArchiveError::Outside {
                 archive: self.path.clone(),
                 entry: printable(&name),
             })?;
-            if entry.header().entry_type() != tar::EntryType::Regular {
-                return Err(ArchiveError::NotPlain {
-                    archive: self.path.clone(),
-                    entry: printable(&name),
-                });
-            }
-            each(&mut state, &path, &mut entry)?;
+            each(&path, &mut entry)?;
         }
-        Ok((manifest, state))
+        Ok(())
     }
 
-    fn manifest(&self, entry: &mut impl Read) -> Result<Manifest, ArchiveError> {
+    fn refuse_unless_plain(&self, entry: &tar::Entry<'_, impl Read>, name: &str) -> Result<(), ArchiveError> {
+        match entry.header().entry_type() {
+            tar::EntryType::Regular => Ok(()),
+            kind => Err(ArchiveError::NotPlain {
+                archive: self.path.clone(),
+                entry: printable(name),
+                kind: kind_of(kind),
+            }),
+        }
+    }
+
+    fn parse(&self, entry: &mut impl Read) -> Result<Manifest, ArchiveError> {
         let unusable = |error: serde_json::Error| self.damaged(Damage::Manifest(error.to_string()));
         let mut text = Vec::new();
-        let read = entry.take(LONGEST_MANIFEST).read_to_end(&mut text);
+        let read = entry.read_to_end(&mut text);
         read.map_err(|error| self.unreadable(error))?;
         let origin: Origin = serde_json::from_slice(&text).map_err(unusable)?;
         if origin.format > FORMAT {
@@ -93,11 +122,11 @@ impl Archive {
         serde_json::from_slice(&text).map_err(unusable)
     }
 
-    /// What is in it, from the start.
-    fn contents(&self) -> Result<GzDecoder<io::BufReader<&File>>, ArchiveError> {
+    /// What is in it, from the start: `most` bytes, and an error where there are more.
+    fn contents(&self, most: u64) -> Result<AtMost<GzDecoder<io::BufReader<&File>>>, ArchiveError> {
         let mut file = &self.file;
         file.rewind().map_err(ArchiveError::io("read", &*self.path))?;
-        Ok(GzDecoder::new(io::BufReader::new(file)))
+        Ok(AtMost::new(GzDecoder::new(io::BufReader::new(file)), most))
     }
 
     fn refuse_other_files(&mut self) -> Result<(), ArchiveError> {
@@ -126,12 +155,45 @@ impl Archive {
     /// What the decoder says is about the contents; all else is the system's.
     pub(super) fn unreadable(&self, error: io::Error) -> ArchiveError {
         match error.kind() {
+            _ if is_too_much(&error) => self.damaged(Damage::TooLong),
             io::ErrorKind::UnexpectedEof => self.damaged(Damage::Truncated),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.damaged(Damage::Contents),
             _ if error.raw_os_error().is_none() => self.damaged(Damage::Contents),
             _ => ArchiveError::io("read", &*self.path)(error),
         }
     }
+}
+
+/// Bytes of a header, and what the contents of an entry are padded to.
+const BLOCK: u64 = 512;
+
+/// Most bytes behind the last entry: tar fills whole records with zeros.
+const LONGEST_END: u64 = 64 << 10;
+
+fn most_of_file(size: u64) -> u64 {
+    size.div_ceil(BLOCK).saturating_add(1).saturating_mul(BLOCK)
+}
+
+/// Most bytes that the contents of an archive with this manifest have.
+fn most_bytes(manifest: &Manifest) -> u64 {
+    let files = manifest.files().map(|file| most_of_file(file.size));
+    files.fold(most_of_file(LONGEST_MANIFEST) + LONGEST_END, u64::saturating_add)
+}
+
+/// What people call the kinds of entries that extend others, or are no files.
+fn kind_of(kind: tar::EntryType) -> String {
+    let name = match kind {
+        tar::EntryType::GNULongName => "a GNU long name",
+        tar::EntryType::GNULongLink => "a GNU long link",
+        tar::EntryType::GNUSparse => "a GNU sparse file",
+        tar::EntryType::XHeader | tar::EntryType::XGlobalHeader => "a pax header",
+        tar::EntryType::Symlink | tar::EntryType::Link => "a link",
+        tar::EntryType::Directory => "a folder",
+        tar::EntryType::Char | tar::EntryType::Block => "a device",
+        tar::EntryType::Fifo => "a pipe",
+        other => return format!("of type {:#04x}", other.as_byte()),
+    };
+    name.to_owned()
 }
 
 /// Names in a file from elsewhere must not reach the terminal as commands.

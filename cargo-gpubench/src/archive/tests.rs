@@ -1,5 +1,6 @@
 //! Archives that are as they should be, and all the ways in which one may not be.
 
+use std::io::{self, Read, Write};
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -255,7 +256,7 @@ fn every_refusal_says_what_is_wrong_and_what_to_do() {
     corrupt[middle] ^= 0xff;
     let other = b"another library of exactly these 39 byt".as_slice();
     assert_eq!(other.len(), CONTENTS.len());
-    let cases: [(&str, Vec<u8>); 17] = [
+    let cases: [(&str, Vec<u8>); 19] = [
         ("empty", Vec::new()),
         ("text", b"hello, world".to_vec()),
         ("an archive of something else", packed(&[plain("readme.txt", b"hello")])),
@@ -286,6 +287,20 @@ fn every_refusal_says_what_is_wrong_and_what_to_do() {
         (
             "a file twice",
             with_manifest(&good, &[plain(FILE, CONTENTS), plain(FILE, CONTENTS)]),
+        ),
+        (
+            "a long name",
+            with_manifest(
+                &good,
+                &[
+                    ("././@LongLink", EntryType::GNULongName, FILE.as_bytes()),
+                    plain(FILE, CONTENTS),
+                ],
+            ),
+        ),
+        (
+            "more than is listed",
+            with_manifest(&good, &[plain(FILE, CONTENTS), plain("extra", &vec![0; 32 << 20])]),
         ),
         (
             "terminal commands",
@@ -344,10 +359,101 @@ fn nothing_is_written_outside_of_the_folder() {
         EntryType::Fifo,
         EntryType::Char,
         EntryType::Directory,
+        EntryType::GNULongName,
+        EntryType::GNULongLink,
+        EntryType::GNUSparse,
+        EntryType::XHeader,
+        EntryType::XGlobalHeader,
+        EntryType::Continuous,
     ] {
         let error = refusal(&with_manifest(&good, &[(FILE, kind, b"")]));
         assert!(matches!(error, ArchiveError::NotPlain { .. }), "{kind:?}: {error}");
     }
+}
+
+/// Zeros that an archive is blown up with: many times what is read of one that lists so little.
+const BLOWN_UP: usize = 48 << 20;
+
+#[test]
+fn entries_that_extend_others_are_not_gathered_in_memory() {
+    let good = manifest(&[(FILE, CONTENTS)]);
+    let zeros = vec![0; BLOWN_UP];
+    for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
+        let archive = with_manifest(&good, &[("long", kind, &zeros), plain(FILE, CONTENTS)]);
+        let error = refusal(&archive);
+        assert!(
+            matches!(
+                &error,
+                ArchiveError::Damaged {
+                    damage: Damage::TooLong,
+                    ..
+                }
+            ),
+            "{kind:?}: {error}"
+        );
+    }
+}
+
+#[test]
+fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
+    let good = manifest(&[(FILE, CONTENTS)]);
+    let zeros = vec![0; BLOWN_UP];
+    let too_long = |case: &str, archive: &[u8]| {
+        let error = refusal(archive);
+        assert!(
+            matches!(
+                &error,
+                ArchiveError::Damaged {
+                    damage: Damage::TooLong,
+                    ..
+                }
+            ),
+            "{case}: {error}"
+        );
+    };
+    too_long(
+        "a second entry",
+        &with_manifest(&good, &[plain(FILE, CONTENTS), plain("extra", &zeros)]),
+    );
+    too_long("the listed entry", &with_manifest(&good, &[plain(FILE, &zeros)]));
+    // Behind the two blocks of zeros that end an archive.
+    let mut gzip = flate2::read::GzDecoder::new(io::Cursor::new(with_manifest(&good, &[plain(FILE, CONTENTS)])));
+    let mut tar = Vec::new();
+    gzip.read_to_end(&mut tar).expect("a good archive");
+    tar.extend_from_slice(&zeros);
+    let mut trailing = GzEncoder::new(Vec::new(), Compression::default());
+    trailing.write_all(&tar).expect("memory takes it");
+    too_long("behind the end", &trailing.finish().expect("memory takes it"));
+    let manifest = packed(&[plain(MANIFEST, &zeros)]);
+    assert!(matches!(
+        refusal(&manifest),
+        ArchiveError::Damaged { damage: Damage::Manifest(reason), .. } if reason.contains("longer")
+    ));
+}
+
+#[test]
+fn a_refusal_leaves_nothing_among_temporary_files() {
+    // What no other test unpacks, so that folders of other tests do not count.
+    let contents = b"unpacked by one test alone".as_slice();
+    let archive = with_manifest(
+        &manifest(&[(FILE, contents)]),
+        &[plain(FILE, contents), plain("extra", b"")],
+    );
+    let error = refusal(&archive);
+    let unlisted = matches!(
+        &error,
+        ArchiveError::Damaged {
+            damage: Damage::Unlisted(_),
+            ..
+        }
+    );
+    assert!(unlisted, "{error}");
+    let folders = fs_err::read_dir(std::env::temp_dir()).expect("a folder").flatten();
+    let left = folders.map(|folder| folder.path().join(FILE));
+    let left: Vec<_> = left
+        .filter(|file| fs_err::read(file).is_ok_and(|left| left == contents))
+        .collect();
+    assert_eq!(left, Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
@@ -438,6 +544,22 @@ fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not(
         panic!("one folder: {:?}", unpacked.libraries[0].library_path);
     };
     assert!(library_path.ends_with("libraries/outer/needed"), "{library_path}");
+}
+
+#[test]
+fn names_are_in_the_headers_or_refused() {
+    let place = Place::new();
+    let outer = library(&place, "outer", &[]);
+    let named = |length| {
+        let mut built = built(&outer, &place.path);
+        built.libraries[0].package = "p".repeat(length);
+        Contents::of(&built, None)
+    };
+    write(&named(140).expect("it fits"), &place.archive()).expect("room");
+    let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
+    assert_eq!(unpacked.manifest.libraries[0].package.len(), 140);
+    let error = named(160).expect_err("no header has so much room");
+    assert!(matches!(error, ArchiveError::LongName { .. }), "{error}");
 }
 
 #[test]

@@ -75,16 +75,14 @@ impl Unpacked {
 /// It is not an archive, damaged, newer than this tool, for another platform, or the folder cannot be had or written to.
 pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
     let archive = Archive::open(archive)?;
-    let begin = |manifest: &Manifest| {
-        refuse_other_platform(&archive.path, &manifest.target)?;
-        let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
-        let folder = ExtractionFolder::prepare(to)?;
-        refuse_more_than_fits(&archive.path, manifest, &folder)?;
-        Ok(Unpacking { folder, expected })
-    };
-    let (manifest, unpacking) = archive.read(begin, |unpacking, path, contents| {
-        unpacking.file(&archive, path, contents)
-    })?;
+    let manifest = archive.manifest()?;
+    let folder = ExtractionFolder::prepare(to)?;
+    refuse_more_than_fits(&archive.path, &manifest, &folder)?;
+    archive.verify(&manifest)?;
+    refuse_other_platform(&archive.path, &manifest.target)?;
+    let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
+    let mut unpacking = Unpacking { folder, expected };
+    archive.files(&manifest, |path, contents| unpacking.file(&archive, path, contents))?;
     let Unpacking { folder, expected } = unpacking;
     match expected.into_keys().min() {
         Some(absent) => Err(archive.damaged(Damage::Absent(absent))),

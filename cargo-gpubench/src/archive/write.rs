@@ -12,7 +12,7 @@ use gpubench::catalog::Source;
 use tempfile::NamedTempFile;
 
 use super::digest::CopyError;
-use super::manifest::MANIFEST;
+use super::manifest::{LONGEST_MANIFEST, MANIFEST};
 use super::needed::needed_from;
 use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
 use crate::build::{Built, BuiltLibrary};
@@ -96,6 +96,8 @@ impl Contents {
     }
 
     fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {
+        let named = tar::Header::new_ustar().set_path(&path);
+        named.map_err(|_| ArchiveError::LongName { path: path.clone() })?;
         let mut file = File::open(place).map_err(ArchiveError::io("read", place))?;
         let digested = Digest::while_copying(&mut file, &mut io::sink());
         let unread = |(CopyError::Read(error) | CopyError::Write(error))| ArchiveError::io("read", place)(error);
@@ -138,6 +140,11 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
     let unwritten = || ArchiveError::io("write", archive);
     let manifest = serde_json::to_vec_pretty(&contents.manifest)
         .map_err(|error| ArchiveError::io("write the manifest of", archive)(error.into()))?;
+    let length = manifest.len() as u64;
+    if length > LONGEST_MANIFEST {
+        let longest = LONGEST_MANIFEST;
+        return Err(ArchiveError::LongManifest { length, longest });
+    }
     let gzip = GzEncoder::new(io::BufWriter::new(temporary.as_file()), Compression::default());
     let mut tar = tar::Builder::new(gzip);
     append(&mut tar, MANIFEST, &manifest).map_err(unwritten())?;
@@ -152,12 +159,15 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
     Ok(file.metadata().map_err(unwritten())?.len())
 }
 
-/// Headers say nothing of the machine or the time, so that equal contents make equal archives.
+/// Headers say nothing of the machine or the time, so that equal contents make equal archives. A name is in the header or refused: readers refuse all that
+/// extends an entry.
 fn append(tar: &mut tar::Builder<impl Write>, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut header = tar::Header::new_gnu();
+    let mut header = tar::Header::new_ustar();
+    header.set_path(path)?;
     header.set_entry_type(tar::EntryType::Regular);
     header.set_size(bytes.len() as u64);
     header.set_mode(0o644);
     header.set_mtime(0);
-    tar.append_data(&mut header, path, bytes)
+    header.set_cksum();
+    tar.append(&header, bytes)
 }

@@ -18,7 +18,7 @@ use gpubench_device::Facts;
 use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
-use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, print_warning};
 use gpubench_measure::clients::Output;
 
 /// An archive was made, and lacks kernels that were asked for.
@@ -113,10 +113,10 @@ fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, Failure> {
     Ok(Git::in_folder(&root).revision())
 }
 
-/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. What cannot be is warned of, and compiled where the archive is run.
+/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. Without a compiler for the CPU device kernels are compiled where the archive is run.
 ///
 /// # Errors
-/// `--nvrtc` names none.
+/// `--nvrtc` names none, or there is no compiler for a GPU that is asked for.
 fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     let mut targets = Vec::new();
     match HostCompiler::find() {
@@ -133,11 +133,13 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     let compilers = gpu_compilers(options.nvrtc.clone())?;
     if compilers.is_empty() {
         let names: Vec<String> = options.architectures.iter().map(ToString::to_string).collect();
-        warn_of_lack(
-            &names.join(", "),
-            "found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc PATH`)",
-        );
-        return Ok(targets);
+        return Err(SetupMissing {
+            what: format!("found neither NVRTC nor nvcc to compile kernels ahead for {}", names.join(", ")),
+            hint: "`pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc PATH`. Without `--gpu-arch` \
+                   kernels are compiled where the archive is run"
+                .to_owned(),
+        }
+        .into());
     }
     let target = |&architecture: &Architecture| AheadTarget {
         name: architecture.to_string(),

@@ -40,6 +40,13 @@ impl ChosenCases {
             status(options.output.verbosity, "Note", what);
         }
         let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
+        let every: Vec<&Case> = left_out.iter().collect();
+        let naming = Naming::for_packages(built.libraries.len());
+        for name in options.cases.names.idle_skips(&every, naming) {
+            print_warning(&format!(
+                "no case is called `{name}`: `--skip` leaves out nothing by it"
+            ));
+        }
         let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
         Ok(ChosenCases {

@@ -1,6 +1,9 @@
 //! The device of a run: what is asked for, or the best there is.
 
+use std::num::NonZeroUsize;
+
 use super::options::{DeviceOptions, RunOptions};
+use gpubench_device::cpu::available_threads;
 use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceWishes, Facts};
 use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
@@ -38,7 +41,10 @@ pub(super) fn choose_device(
     loop {
         let backend = backends.next().expect("the last one is opened or refused");
         match open(backend, (backend.order)(&wishes), interrupt)? {
-            Ok(chosen) => return Ok(chosen),
+            Ok(chosen) => {
+                warn_of_crowding(&chosen.0.facts, threads);
+                return Ok(chosen);
+            }
             Err(absence) if backends.peek().is_none() => return Err(refused(backend, absence)),
             Err(absence) if absence.kind == AbsenceKind::Unusable => {
                 print_warning(&format!("not using a {}: {absence}", backend.words().noun));
@@ -66,6 +72,17 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
             reason: format!("the {} cannot be opened: {}", backend.words().noun, chain(&failure)),
             hint: "run `cargo gpubench doctor` to see what this machine supports".to_owned(),
         })),
+    }
+}
+
+/// More threads than processors wait for each other, at every barrier of every block.
+fn warn_of_crowding(facts: &Facts, threads: Option<NonZeroUsize>) {
+    let processors = available_threads();
+    let crowded = threads.filter(|threads| *threads > processors && facts.backend().words().is_the_host);
+    if let Some(threads) = crowded {
+        print_warning(&format!(
+            "{threads} threads share {processors} processors: times are those of waiting for each other (hint: leave out `--threads`)"
+        ));
     }
 }
 

@@ -9,6 +9,7 @@ mod choice;
 mod code;
 mod compare;
 mod device_choice;
+mod device_turn;
 mod environment;
 mod libraries;
 mod listing;

@@ -23,8 +23,8 @@ pub struct ReportOptions {
     pub judging: JudgingOptions,
     /// Where runs and histories are.
     pub places: PlaceOptions,
-    /// The page to write.
-    pub output: Outlet,
+    /// The page to write; `gpubench/report.html` in the target directory where it is not said.
+    pub output: Option<Outlet>,
 }
 
 /// Writes a page about stored runs.
@@ -54,11 +54,18 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
         comparisons: &comparisons,
         history: &went_before(past, &runs, &run),
     };
-    options.output.write(&report.page())?;
-    if let Some(file) = options.output.file() {
+    let output = options.output.clone().unwrap_or_else(|| usual_place(&options.places));
+    output.write(&report.page())?;
+    if let Some(file) = output.file() {
         status(Verbosity::Normal, "Report", address(file));
     }
     Ok(ExitCode::Success)
+}
+
+/// Where runs put their pages; outside of a workspace the current folder.
+fn usual_place(places: &PlaceOptions) -> Outlet {
+    let page = places.home().ok().and_then(|home| home.page().ok());
+    page.map_or_else(|| "gpubench-report.html".into(), Outlet::File)
 }
 
 fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {

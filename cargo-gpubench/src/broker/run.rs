@@ -2,6 +2,7 @@
 
 use super::campaign::Campaign;
 use super::device_choice::choose_device;
+use super::device_turn::DeviceTurn;
 use super::listing::print_names;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
@@ -33,7 +34,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         require_nvtx()?;
     }
     prepare_for_roles();
-    let (device, referee) = choose_device(options, &interrupt)?;
+    let (device, mut referee) = choose_device(options, &interrupt)?;
     let (authors, catalogs) = sources.list(AuthorSettings::of(options, &interrupt))?;
     let chosen = sources.select(options, catalogs, &device.facts)?;
     if options.action == Action::List {
@@ -41,8 +42,11 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, opponent) = sources.sides(options, &device, &chosen, authors)?;
+    // A referee that waits would have a place on the device meanwhile.
+    let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
     let mut campaign = Campaign::begin(options, candidate, opponent, referee, plan, &interrupt)?;
     let end = campaign.measure();
+    drop(turn);
     campaign.finish(end)
 }
 

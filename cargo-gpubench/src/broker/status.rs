@@ -8,7 +8,8 @@ use gpubench_diagnostic::printable_line;
 /// `    Building the baseline`, unless the person wants quiet.
 pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     if verbosity > Verbosity::Quiet {
-        anstream::eprintln!("{step:>12} {what}");
+        // Paths and revisions may come from anybody, and only the tool begins a line.
+        anstream::eprintln!("{step:>12} {}", printable_line(&what.to_string()));
     }
 }
 

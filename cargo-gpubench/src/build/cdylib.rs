@@ -12,6 +12,7 @@ use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::metadata::Workspace;
+use super::origin::{Stranger, strangers};
 use super::package_metadata::PackageMetadata;
 use super::sealed_libraries::seal_libraries;
 use super::select::{Request, SelectedPackage, select_packages};
@@ -88,16 +89,38 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     let mut notices = selected.notices;
     let mut libraries = Vec::new();
     for SelectedPackage { package, request } in selected.packages {
-        let PackageMetadata { settings, unknown } = PackageMetadata::of(package)?;
+        let PackageMetadata {
+            settings,
+            features,
+            unknown,
+        } = PackageMetadata::of(package)?;
         notices.extend(unknown);
         let build = CdylibBuild {
             cargo: &cargo,
             workspace: &workspace,
             options,
             package,
+            features: &features,
         };
-        let outputs = build.run(&packages, interrupted)?;
-        let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
+        let make = || {
+            let outputs = build.run(&packages, interrupted)?;
+            let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
+            let strangers = build.strangers(&library)?;
+            Ok::<_, BuildError>((library, strangers))
+        };
+        let (mut library, strangers) = make()?;
+        if !strangers.is_empty() {
+            build.forget(&strangers)?;
+            let (again, still) = make()?;
+            if !still.is_empty() {
+                return Err(BuildError::OtherCheckout {
+                    package: again.package,
+                    strangers: still,
+                });
+            }
+            library = again;
+            notices.push(BuildNotice::OtherCheckout { strangers });
+        }
         let has_benchmarks = has_entry_point(&library.library)?;
         let package = library.package.clone();
         match request {
@@ -125,6 +148,8 @@ struct CdylibBuild<'a> {
     workspace: &'a Workspace,
     options: &'a BuildOptions,
     package: &'a Package,
+    /// Those that its manifest asks for.
+    features: &'a [String],
 }
 
 impl CdylibBuild<'_> {
@@ -150,11 +175,46 @@ impl CdylibBuild<'_> {
             command.arg("--target-dir").arg(&self.workspace.target_directory);
         }
         manifest.add_to(&mut command);
-        features.for_package(self.package, selected).add_to(&mut command);
+        let mut features = features.for_package(self.package, selected);
+        features.features.extend_from_slice(self.features);
+        features.add_to(&mut command);
         color.add_to(&mut command);
         command.args(quiet.then_some("--quiet"));
         command.args(["--message-format", "json-render-diagnostics"]);
         command
+    }
+
+    /// The packages in a library that were built from another checkout.
+    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<Stranger>, BuildError> {
+        let Some(code) = library.code.last() else {
+            return Ok(Vec::new());
+        };
+        strangers(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
+            library: library.library.clone(),
+            source: error.into(),
+        })
+    }
+
+    /// Has cargo forget what it built of packages, so that it builds them again.
+    fn forget(&self, strangers: &[Stranger]) -> Result<(), BuildError> {
+        let BuildOptions {
+            manifest, compilation, ..
+        } = self.options;
+        for stranger in strangers {
+            let mut command = self.cargo.command("clean");
+            command.args(["--quiet", "--package", &stranger.package]);
+            match &compilation.profile {
+                Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+                Profile::Named(name) => command.args(["--profile", name]),
+            };
+            if compilation.target_dir.is_some() {
+                command.arg("--target-dir").arg(&self.workspace.target_directory);
+            }
+            manifest.add_to(&mut command);
+            // What it cannot forget, it gives again, and that is refused.
+            command.status().map_err(self.cargo.not_started())?;
+        }
+        Ok(())
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {

@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
+use super::Stranger;
 use gpubench_device::SealError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
@@ -128,6 +129,14 @@ pub enum BuildError {
         /// How cargo ended.
         status: ExitStatus,
     },
+    /// What cargo says is built is of another checkout, also after it was told to forget it.
+    #[error("cargo gave {} for package `{package}`", in_list(.strangers))]
+    OtherCheckout {
+        /// The package.
+        package: String,
+        /// What is in its library.
+        strangers: Vec<Stranger>,
+    },
     /// Cargo succeeded and named no library.
     #[error("cargo built package `{package}` but named no shared library")]
     NoLibrary {
@@ -174,6 +183,7 @@ impl Expected for BuildError {
             | Self::CargoLost { .. }
             | Self::Failed { .. }
             | Self::NoLibrary { .. }
+            | Self::OtherCheckout { .. }
             | Self::LibraryUnreadable { .. }
             | Self::Unsealed(_)
             | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
@@ -195,21 +205,32 @@ impl Expected for BuildError {
             } => Some(format!("did you mean `{closest}`?")),
             Self::PackageNotFound { members, .. } => Some(format!("its packages are: {}", members.join(", "))),
             Self::PackageAmbiguous { .. } => Some("name one by its identifier".to_owned()),
-            Self::Unsuitable { reason, .. } => Some(reason.remedy().to_owned()),
+            Self::Unsuitable { reason, .. } => Some(reason.remedy()),
             Self::NoSuitablePackage { considered } => Some(nothing_suitable(considered)),
             Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
-                Some("write `#[gpubench]` on a function that is part of its library".to_owned())
+                let hint = "write `#[gpubench]` on a function that is part of its library: a module below `src/`, behind a feature if need be; \
+                            `benches/`, `tests/` and `#[cfg(test)]` are not part of it";
+                Some(hint.to_owned())
             }
+            Self::OtherCheckout { .. } => Some(
+                "two checkouts share a target directory and build at the same time: give one of them its own by `--target-dir`"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
+}
+
+fn in_list(strangers: &[Stranger]) -> String {
+    let strangers: Vec<String> = strangers.iter().map(Stranger::to_string).collect();
+    strangers.join(", ")
 }
 
 /// What runs benchmarks where nothing can be built.
 const NO_CARGO: &str = "`--archive-file FILE` runs what `cargo gpubench archive` made elsewhere";
 
 /// Why a package cannot have benchmarks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsuitable {
     /// It has no library.
     #[error("has no library, and benchmarks live in libraries")]
@@ -220,6 +241,15 @@ pub enum Unsuitable {
     /// It does not depend on the runtime.
     #[error("does not depend on `gpubench-runtime`")]
     NoRuntime,
+    /// It depends on the runtime with a feature that is off.
+    #[error("depends on `gpubench-runtime` only with a feature that is off")]
+    FeatureOff {
+        /// The feature.
+        feature: String,
+    },
+    /// Only its tests depend on the runtime.
+    #[error("has `gpubench-runtime` among its `[dev-dependencies]`, which its library does not see")]
+    DevRuntime,
     /// It is the runtime itself.
     #[error("is what benchmarks are written with, and has none")]
     IsRuntime,
@@ -229,16 +259,26 @@ pub enum Unsuitable {
 }
 
 impl Unsuitable {
-    fn remedy(self) -> &'static str {
-        match self {
+    fn remedy(&self) -> String {
+        let remedy = match self {
+            Self::FeatureOff { feature } => {
+                return format!(
+                    "try `--features {feature}`, or say `features = [\"{feature}\"]` in its `[package.metadata.gpubench]`"
+                );
+            }
+            Self::DevRuntime => {
+                "make it an optional dependency, `gpubench-runtime = { …, optional = true }`, with a feature \
+                 `bench = [\"dep:gpubench-runtime\"]`, and try `--features bench`"
+            }
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => {
-                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; a dev-dependency does not do"
+                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; with `optional = true` the library's users need not have it"
             }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
-        }
+        };
+        remedy.to_owned()
     }
 }
 
@@ -286,6 +326,12 @@ pub enum BuildNotice {
         /// The package.
         package: String,
     },
+    /// Cargo had the library of another checkout for this one's.
+    #[error("the target directory had {}: built again", in_list(.strangers))]
+    OtherCheckout {
+        /// What was in the library.
+        strangers: Vec<Stranger>,
+    },
     /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
     #[error(
         "the key `{key}` in `[package.metadata.gpubench]` of package `{package}` is not known and has no effect{}",
@@ -308,7 +354,7 @@ mod tests {
     fn hint(considered: &[(&str, Unsuitable)]) -> String {
         let considered = considered
             .iter()
-            .map(|(package, reason)| (package.to_string(), *reason))
+            .map(|(package, reason)| (package.to_string(), reason.clone()))
             .collect();
         BuildError::NoSuitablePackage { considered }.hint().expect("a hint")
     }

@@ -9,7 +9,9 @@ use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 
 use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
 use super::compiler::Compiler;
+use super::package_metadata::features_of;
 use super::{BuildError, BuildOptions};
+use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
 
 /// The package that makes a library benchmarkable.
@@ -32,9 +34,18 @@ impl Workspace {
     ///
     /// Cargo does not start or fails, several versions of the runtime are in the graph.
     pub(super) fn load(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Self, BuildError> {
-        let answer = ask_cargo(cargo, compiler, options)?;
-        let metadata: Metadata =
-            serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })?;
+        let mut metadata = described(cargo, compiler, options)?;
+        let wanted: Vec<String> = metadata
+            .workspace_packages()
+            .into_iter()
+            .flat_map(features_of)
+            .collect();
+        if !wanted.is_empty() {
+            // What a package depends on depends on the features that its manifest asks for.
+            let mut options = options.clone();
+            options.features.features.extend(wanted);
+            metadata = described(cargo, compiler, &options)?;
+        }
         refuse_several_runtimes(&metadata)?;
         let target_directory = match &options.compilation.target_dir {
             Some(directory) => absolute(directory)?,
@@ -51,6 +62,12 @@ impl Workspace {
         let build_directory = self.metadata.build_directory.as_deref();
         directory.starts_with(&self.target_directory)
             || build_directory.is_some_and(|build| directory.starts_with(build))
+    }
+
+    /// The folders of all packages that may be in a library.
+    pub(super) fn folders(&self) -> Vec<&Utf8Path> {
+        let packages = self.metadata.packages.iter();
+        packages.filter_map(|package| package.manifest_path.parent()).collect()
     }
 
     /// Every package of the workspace.
@@ -121,6 +138,14 @@ pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> 
     })
 }
 
+fn described(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Metadata, BuildError> {
+    let answer = ask_cargo(cargo, compiler, options)?;
+    serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })
+}
+
+/// Most bytes of what cargo says of all packages; each package may say what it wants of itself.
+const LONGEST_METADATA: u64 = 512 << 20;
+
 /// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the conflict we know how to explain.
 ///
 /// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
@@ -136,7 +161,8 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     let mut child = command.spawn().map_err(cargo.not_started())?;
     let errors = child.stderr.take().map(|stderr| thread::spawn(move || pass_on(stderr)));
     let mut answer = String::new();
-    if let Some(mut stdout) = child.stdout.take() {
+    if let Some(stdout) = child.stdout.take() {
+        let mut stdout = AtMost::new(stdout, LONGEST_METADATA);
         stdout.read_to_string(&mut answer).map_err(cargo.lost())?;
     }
     let status = child.wait().map_err(cargo.lost())?;

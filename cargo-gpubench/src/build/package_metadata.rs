@@ -8,11 +8,14 @@ use crate::config::CaseSettings;
 use gpubench_diagnostic::closest;
 
 const BENCHMARKS: &str = "benchmarks";
+const FEATURES: &str = "features";
 
 /// How a package wants its cases to be measured.
 #[derive(Debug, Default)]
 pub(super) struct PackageMetadata {
     pub(super) settings: CaseSettings,
+    /// Features that its benchmarks need, beside those of the command line.
+    pub(super) features: Vec<String>,
     /// Keys that have no effect.
     pub(super) unknown: Vec<BuildNotice>,
 }
@@ -33,8 +36,12 @@ impl PackageMetadata {
             if key == BENCHMARKS {
                 continue;
             }
+            if key == FEATURES {
+                metadata.features = features(value).ok_or_else(|| wrong(key, "it is no list of strings".into()))?;
+                continue;
+            }
             if !CaseSettings::KEYS.contains(&key.as_str()) {
-                let known = CaseSettings::KEYS.iter().copied().chain([BENCHMARKS]);
+                let known = CaseSettings::KEYS.iter().copied().chain([BENCHMARKS, FEATURES]);
                 metadata.unknown.push(BuildNotice::UnknownMetadata {
                     package: package.name.to_string(),
                     key: key.clone(),
@@ -54,6 +61,24 @@ impl PackageMetadata {
         consistent.map_err(|error| wrong("min-samples", error.into()))?;
         Ok(metadata)
     }
+}
+
+fn features(value: &Value) -> Option<Vec<String>> {
+    value
+        .as_array()?
+        .iter()
+        .map(|feature| feature.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// The features that a package's benchmarks need, as cargo takes them for one package of many: `kernels/bench`.
+pub(super) fn features_of(package: &Package) -> Vec<String> {
+    let value = table(package).and_then(|table| table.get(FEATURES));
+    let features = value.and_then(features).unwrap_or_default();
+    features
+        .iter()
+        .map(|feature| format!("{}/{feature}", package.name))
+        .collect()
 }
 
 fn table(package: &Package) -> Option<&Map<String, Value>> {
@@ -83,6 +108,16 @@ mod tests {
         assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
         assert_eq!(read.settings.entries().len(), 2);
         assert!(read.unknown.is_empty());
+    }
+
+    #[test]
+    fn a_package_says_which_features_its_benchmarks_need() {
+        let table = json!({ "features": ["bench", "wide"] });
+        assert_eq!(metadata(table.clone()).expect("features").features, ["bench", "wide"]);
+        let package = package("a", json!({ "metadata": { "gpubench": table } }));
+        assert_eq!(features_of(&package), ["a/bench", "a/wide"]);
+        let error = metadata(json!({ "features": "bench" })).expect_err("no list");
+        assert!(gpubench_diagnostic::chain(&error).ends_with("it is no list of strings"));
     }
 
     #[test]

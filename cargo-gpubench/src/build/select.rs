@@ -1,6 +1,6 @@
 //! Which packages are built: cargo's own choice, less what cannot have benchmarks.
 
-use cargo_metadata::{Package, TargetKind};
+use cargo_metadata::{DependencyKind, Package, TargetKind};
 
 use super::metadata::{RUNTIME_PACKAGE, Workspace};
 use super::package_metadata::opted_out;
@@ -165,9 +165,39 @@ fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitabl
         return Err(Unsuitable::IsRuntime);
     }
     if !workspace.depends_on_runtime(&package.id) {
-        return Err(Unsuitable::NoRuntime);
+        return Err(without_runtime(package));
     }
     Ok(())
+}
+
+/// Why a package does not depend on the runtime, which its manifest may name all the same.
+fn without_runtime(package: &Package) -> Unsuitable {
+    let named = package
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.name == RUNTIME_PACKAGE);
+    let optional = named.clone().find(|dependency| dependency.optional);
+    if let Some(dependency) = optional {
+        let name = dependency.rename.as_ref().unwrap_or(&dependency.name);
+        let turns_on = |values: &[String]| {
+            let mut values = values.iter().map(|value| value.strip_prefix("dep:").unwrap_or(value));
+            values.any(|value| value == name)
+        };
+        // A feature of the user's tells more than the one that cargo makes of the dependency.
+        let by_own = package
+            .features
+            .iter()
+            .find(|(feature, values)| *feature != name && turns_on(values));
+        let feature = by_own.map_or(name, |(feature, _)| feature).clone();
+        return Unsuitable::FeatureOff { feature };
+    }
+    match named
+        .clone()
+        .any(|dependency| dependency.kind == DependencyKind::Development)
+    {
+        true => Unsuitable::DevRuntime,
+        false => Unsuitable::NoRuntime,
+    }
 }
 
 fn is_library(kind: &TargetKind) -> bool {

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::git::GitNotStarted;
 use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_store::LockError;
 
 /// Why a revision cannot be checked out.
 #[derive(Debug, Error)]
@@ -44,6 +45,13 @@ pub enum CheckoutError {
         #[source]
         source: io::Error,
     },
+    /// Another run keeps the checkout.
+    #[error("the checkout is in use")]
+    Locked {
+        /// By whom.
+        #[source]
+        source: LockError,
+    },
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -60,6 +68,16 @@ impl CheckoutError {
         let path = path.to_owned();
         move |source| CheckoutError::Folder { path, source }
     }
+
+    /// What becomes of a lock in a folder that is not ours, for `map_err`.
+    pub(super) fn of_lock(folder: &Utf8Path) -> impl FnOnce(LockError) -> CheckoutError {
+        let folder = folder.to_owned();
+        move |error| match error {
+            LockError::Io(error) => CheckoutError::folder(&folder)(error),
+            LockError::GivenUp { .. } => CheckoutError::Interrupted,
+            source @ LockError::Held { .. } => CheckoutError::Locked { source },
+        }
+    }
 }
 
 impl Expected for CheckoutError {
@@ -68,7 +86,7 @@ impl Expected for CheckoutError {
             Self::GitMissing { .. } => ExitCode::SetupMissing,
             Self::Refused { .. } => ExitCode::Usage,
             Self::Git { .. } => ExitCode::BuildFailed,
-            Self::Folder { .. } => ExitCode::OutputFailed,
+            Self::Folder { .. } | Self::Locked { .. } => ExitCode::OutputFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }
     }
@@ -78,6 +96,7 @@ impl Expected for CheckoutError {
             Self::GitMissing { .. } => "install git, or compare with a saved run: `--baseline NAME`",
             Self::Refused { hint, .. } => hint,
             Self::Folder { .. } => "`--target-dir` names a folder that can be written to",
+            Self::Locked { .. } => "end that process if it is no run of yours, and run again",
             Self::Git { .. } | Self::Interrupted => return None,
         };
         Some(hint.to_owned())

@@ -1,9 +1,7 @@
 //! A revision's worktree.
 
-use std::fs::{File, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -13,11 +11,9 @@ use super::revision::commit_of;
 use super::surroundings::{Surroundings, remove};
 use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
+use crate::turn::wait_for;
 use gpubench_contract::Revision;
 use gpubench_diagnostic::Failure;
-
-/// How often a lock that another run holds is looked at.
-const LOOK_AROUND: Duration = Duration::from_millis(100);
 
 /// A revision of the sources in a folder of its own, locked against other runs as long as this lives. The folder stays for the next run, whatever revision that asks for: there is never more
 /// than one, and what the two have in common is not built again.
@@ -60,7 +56,8 @@ impl Checkout {
 
         let against = target.join("gpubench").join("against");
         fs_err::create_dir_all(&against).map_err(CheckoutError::folder(&against))?;
-        let lock = lock(&against.join("lock"), interrupted)?;
+        let lock = wait_for(&against.join("lock"), "another run with `--against`", interrupted);
+        let lock = lock.map_err(CheckoutError::of_lock(&against))?;
         let packages = local_packages(&BuildOptions {
             manifest: ManifestOptions {
                 manifest_path: Some(manifest.clone()),
@@ -180,30 +177,6 @@ fn refuse_what_cannot_be_built(
         ));
     }
     Ok(())
-}
-
-/// Waits for a lock that another run holds, as cargo waits for its own.
-fn lock(path: &Utf8Path, interrupted: &AtomicBool) -> Result<File, CheckoutError> {
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    let file = options.custom_flags(libc::O_NOFOLLOW).open(path);
-    let file = file.map_err(CheckoutError::folder(path))?;
-    let mut told = false;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if interrupted.load(Ordering::Relaxed) => {
-                return Err(CheckoutError::Interrupted);
-            }
-            Err(TryLockError::WouldBlock) => {
-                if !std::mem::replace(&mut told, true) {
-                    anstream::eprintln!("    Blocking waiting for another run with `--against`");
-                }
-                std::thread::sleep(LOOK_AROUND);
-            }
-            Err(TryLockError::Error(source)) => return Err(CheckoutError::folder(path)(source)),
-        }
-    }
 }
 
 /// Has git do what it has no reason to refuse.

@@ -12,6 +12,7 @@ use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
 use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_measure::probe::Target;
+use gpubench_report::OutputError;
 
 /// As cargo colours its own help.
 const STYLES: Styles = Styles::styled()
@@ -122,7 +123,15 @@ pub fn parse() -> Result<Verb, Failure> {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
         }
-        Err(Unsettled::CommandLine(error)) => error.exit(),
+        Err(Unsettled::CommandLine(error)) if error.use_stderr() => error.exit(),
+        Err(Unsettled::CommandLine(help)) => match help.print() {
+            Ok(()) => std::process::exit(help.exit_code()),
+            Err(source) => Err(OutputError::Unwritten {
+                what: "the help".to_owned(),
+                source,
+            }
+            .into()),
+        },
         Err(Unsettled::Expected(error)) => Err(error),
     }
 }

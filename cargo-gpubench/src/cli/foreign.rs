@@ -1,5 +1,7 @@
 //! Options of other benchmark tools, for hands that know them.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::UsageError;
@@ -64,6 +66,19 @@ pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
     let option = given.split(['=', ' ']).next().unwrap_or(given);
     let (option, tool, instead) = FOREIGN.iter().find(|(foreign, ..)| *foreign == option)?;
     Some(UsageError::Foreign { option, tool, instead })
+}
+
+/// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest wants to be told.
+pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
+    let words = arguments.iter().take_while(|word| *word != "--");
+    let words: Vec<&str> = words.filter_map(|word| word.to_str()).collect();
+    let mut pairs = words.windows(2);
+    let is_named = pairs.any(|pair| pair[0] == "--bench" && !pair[1].starts_with('-'));
+    is_named.then_some(UsageError::Foreign {
+        option: "--bench NAME",
+        tool: "cargo",
+        instead: IN_LIBRARIES,
+    })
 }
 
 /// Whether an option is one of another tool.

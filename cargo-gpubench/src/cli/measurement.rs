@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::settings::{DeviceArguments, MeasurementArguments};
-use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions};
+use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions, OtherRuns};
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_contract::Flush;
 use gpubench_device::Backend;
@@ -53,6 +53,10 @@ impl MeasurementArguments {
             flush_bytes: self.flush_bytes,
             flush: self.flush,
             schedule: self.schedule,
+            other_runs: match self.no_wait {
+                true => OtherRuns::Ignored,
+                false => OtherRuns::Awaited,
+            },
             cases,
         };
         let threads = self.threads.map(ThreadCount::number);

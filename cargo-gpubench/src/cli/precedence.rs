@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, FromArgMatches};
 
 use super::app::described;
@@ -69,6 +69,7 @@ pub fn settle(
         verb.mut_subcommands(|below| below.mut_args(|option| not_required_beside(environment, option)))
     });
     app.build();
+    let arguments = &with_verb(arguments);
     let given = app.try_get_matches_from_mut(arguments);
     let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
@@ -93,6 +94,9 @@ pub fn settle(
         && let Some(option) = options.find(|option| run.on_line(option.get_id().as_str()))
     {
         return Err(in_front_of(subcommand(gpubench, name), option).into());
+    }
+    if let Some(foreign) = foreign::bench_with_a_name(arguments) {
+        return Err(foreign.into());
     }
     let rows = RunArguments::rows();
     let text = |id| {
@@ -133,6 +137,18 @@ pub fn settle(
     })
 }
 
+/// Cargo says the verb. A person who calls the executable need not, as on machines that have no cargo.
+fn with_verb(arguments: &[OsString]) -> Vec<OsString> {
+    let said = arguments.get(1).and_then(|word| word.to_str());
+    // Roles begin like this.
+    let is_verb = said.is_some_and(|word| word == GPUBENCH || word.starts_with("__"));
+    let mut arguments = arguments.to_vec();
+    if !is_verb {
+        arguments.insert(arguments.len().min(1), GPUBENCH.into());
+    }
+    arguments
+}
+
 /// A variable of the environment gives what the command line would have to.
 fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
     let variable = variable_of(&option);
@@ -142,7 +158,7 @@ fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
     }
 }
 
-fn refused(error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unsettled {
+fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unsettled {
     if error.kind() == ErrorKind::MissingRequiredArgument
         && let Some(refusal) = subcommand_behind_an_option(arguments, gpubench)
     {
@@ -150,7 +166,45 @@ fn refused(error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Un
     }
     match foreign::explain(&error) {
         Some(foreign) => foreign.into(),
-        None => Unsettled::CommandLine(error),
+        None => {
+            leave_out_hidden(&mut error, gpubench);
+            leave_out_what_is_not_given(&mut error, arguments, gpubench);
+            Unsettled::CommandLine(error)
+        }
+    }
+}
+
+/// Options that are for hands which know other tools are no suggestion.
+fn leave_out_hidden(error: &mut clap::Error, gpubench: &Command) {
+    let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else {
+        return;
+    };
+    let long = suggested.trim_start_matches("--").to_owned();
+    let mut options = gpubench.get_arguments();
+    if options.any(|option| option.get_long() == Some(&long) && option.is_hide_set()) {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Suggested);
+    }
+}
+
+/// Of options that exclude another one, those that were given are what is wrong.
+fn leave_out_what_is_not_given(error: &mut clap::Error, arguments: &[OsString], gpubench: &Command) {
+    let Some(ContextValue::Strings(all)) = error.get(ContextKind::PriorArg) else {
+        return;
+    };
+    let is_given = |shown: &&String| {
+        let long = shown.split([' ', '=']).next().unwrap_or(shown).trim_start_matches("--");
+        let option = gpubench.get_arguments().find(|option| option.get_long() == Some(long));
+        option.is_some_and(|option| {
+            let mut words = arguments.iter().filter_map(|word| word.to_str());
+            words.any(|word| names(word, option))
+        })
+    };
+    let given: Vec<String> = all.iter().filter(is_given).cloned().collect();
+    match &given[..] {
+        [] => {}
+        [one] => drop(error.insert(ContextKind::PriorArg, ContextValue::String(one.clone()))),
+        _ => drop(error.insert(ContextKind::PriorArg, ContextValue::Strings(given))),
     }
 }
 

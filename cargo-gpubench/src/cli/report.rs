@@ -33,9 +33,11 @@ settings! {
         change: ChangeArguments;
 
         /// Write the page to this file, or to standard output, which is `-`
-        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath,
-            default_value = "gpubench-report.html", help_heading = "Output options")]
-        output: Outlet => Line "results.jsonl --output page.html";
+        ///
+        /// Without it the page is `gpubench/report.html` in the target directory, where a run with
+        /// `--report html` puts its own, and outside of a workspace `gpubench-report.html` here.
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
+        output: Option<Outlet> => Line "results.jsonl --output page.html";
 
         #[command(flatten)]
         places: PlaceArguments;
@@ -54,7 +56,10 @@ impl ReportArguments {
     /// # Errors
     /// What is to be written would replace what is read.
     pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
-        refuse_to_overwrite(self.runs.iter().chain(&self.compare), self.output.file())?;
+        refuse_to_overwrite(
+            self.runs.iter().chain(&self.compare),
+            self.output.iter().filter_map(Outlet::file),
+        )?;
         Ok(ReportOptions {
             runs: self.runs,
             compare: self.compare,

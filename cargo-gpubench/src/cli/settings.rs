@@ -184,6 +184,14 @@ settings! {
         #[arg(long, value_name = "SEED", default_value = "0")]
         schedule: u64 => Profile "--device cpu --schedule 7";
 
+        /// Measure also while another run measures on the device
+        ///
+        /// Without it a run waits until the others of this user on the same device have ended, for an
+        /// hour at most, and says for whom. Two that measure at once disturb each other. `--test` never
+        /// waits.
+        #[arg(long)]
+        no_wait: bool => Profile "--no-wait";
+
         /// Draw inputs, orders and keys from this seed, for reproduction
         ///
         /// Up to 64 hexadecimal digits. Without it the operating system draws a fresh one for every
@@ -434,8 +442,11 @@ settings! {
         exclude: Vec<PackageSpec> => Line "--workspace --exclude slow-kernels";
 
         /// Activate these features, separated by commas or spaces
+        ///
+        /// What benchmarks of a package always need is said once, by `features = ["bench"]` in its
+        /// `[package.metadata.gpubench]`.
         #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Feature selection")]
-        features: Vec<String> => Line "--features fp8,bf16";
+        features: Vec<String> => Profile "--features fp8,bf16";
 
         /// Activate all features of the selected packages
         #[arg(long, help_heading = "Feature selection")]

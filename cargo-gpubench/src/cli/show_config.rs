@@ -187,12 +187,20 @@ impl SettingInForce {
 /// The line of a configuration file that sets an option.
 fn assignment(option: &Arg, texts: &[String]) -> String {
     let key = option.get_long().unwrap_or_default();
-    let quoted: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    let quoted: Vec<_> = texts.iter().map(|text| quoted(&as_of_a_case(key, text))).collect();
     match texts {
         _ if takes_several(option) => format!("{key} = [{}]", quoted.join(", ")),
         _ if is_flag(option) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
         _ => format!("{key} = {}", quoted.concat()),
     }
+}
+
+/// A value as it is written for one case: whoever said it, and however, a setting is written in one way.
+fn as_of_a_case(key: &str, text: &str) -> String {
+    let mut settings = CaseSettings::default();
+    let read = CaseSettings::KEYS.contains(&key) && settings.set(key, text).is_ok();
+    let written = settings.entries().into_iter().find(|(other, _)| read && *other == key);
+    written.map_or_else(|| text.to_owned(), |(_, value)| value)
 }
 
 impl Display for Origin {

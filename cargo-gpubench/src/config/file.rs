@@ -12,10 +12,13 @@ use super::error::Ineffective;
 use super::place::Text;
 use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning, Row, Scope};
-use gpubench_diagnostic::closest;
+use gpubench_diagnostic::{closest, read_text_at_most};
 
 /// Where a configuration is looked for, below the root of a workspace.
 pub const DEFAULT_FILE: &str = ".config/gpubench.toml";
+
+/// Most bytes of a configuration file.
+const LONGEST: u64 = 4 << 20;
 
 /// What a configuration file may contain at its top.
 const KEYS: [&str; 2] = ["gpubench-version", "profile"];
@@ -53,13 +56,14 @@ impl ConfigFile {
     /// Reads a file. Relative paths in it start from the folder that holds `.config`, and from the file's own folder where there is none.
     ///
     /// # Errors
-    /// It cannot be read, is no TOML, needs a newer tool, or has values of other kinds than its keys want.
+    /// It cannot be read, is no TOML, is longer than 4 MiB, needs a newer tool, has values of other kinds than its keys want, or profiles that inherit
+    /// from what is not there or in a circle.
     pub fn read(path: &Utf8Path, rows: &[Row]) -> Result<Self, ConfigError> {
         let unreadable = |source: io::Error| ConfigError::Unreadable {
             file: path.to_owned(),
             source,
         };
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = read_text_at_most(path, LONGEST).map_err(unreadable)?;
         let absolute = camino::absolute_utf8(path).map_err(unreadable)?;
         let folder = absolute.parent().unwrap_or(Utf8Path::new("/"));
         let root = match folder.file_name() {
@@ -85,12 +89,15 @@ impl ConfigFile {
             warnings: Vec::new(),
         };
         let profiles = reading.document(document.get_ref())?;
-        Ok(Self {
+        let file = Self {
             path: Some(path.to_owned()),
             root: root.to_owned(),
             warnings: reading.warnings,
             profiles,
-        })
+        };
+        // Also of profiles that nobody asks for now: who asks for one may be a nightly run.
+        file.profiles.keys().try_for_each(|name| file.profile(name).map(drop))?;
+        Ok(file)
     }
 }
 

@@ -8,9 +8,14 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known
         .into_iter()
         .map(|candidate| (strsim::jaro(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > LEAST_SIMILARITY)
+        .filter(|(similarity, candidate)| *similarity > LEAST_SIMILARITY || is_one_letter_off(name, candidate))
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate)
+}
+
+/// Short names are never similar by that measure: `cj` and `ci` have one letter of two in common.
+fn is_one_letter_off(name: &str, candidate: &str) -> bool {
+    name.chars().count() >= 2 && candidate.chars().count() >= 2 && strsim::osa_distance(name, candidate) == 1
 }
 
 /// What is added to a message about a name that is not known.
@@ -25,6 +30,12 @@ mod tests {
     #[test]
     fn a_typo_finds_its_name() {
         assert_eq!(closest("grayscal", ["transpose", "grayscale"]), Some("grayscale"));
+    }
+
+    #[test]
+    fn a_typo_in_a_short_name_finds_it_too() {
+        assert_eq!(closest("cj", ["default", "ci"]), Some("ci"));
+        assert_eq!(closest("x", ["y"]), None);
     }
 
     #[test]

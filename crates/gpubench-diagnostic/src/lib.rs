@@ -1,10 +1,11 @@
-//! What the tool says when something goes wrong: exit codes, errors with hints, and text of others made safe to print.
+//! What the tool says when something goes wrong: exit codes, errors with hints, and text of others made safe to print and to read.
 //!
 //! Each area has an error type of its own that implements [`Expected`], and a command stops with any of them: a [`Failure`].
 //! [`Explanation`] prints one: its text, its causes and its hint.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod at_most;
 mod closest;
 mod exit_code;
 mod expected;
@@ -13,6 +14,7 @@ mod print;
 mod printable;
 mod quotation;
 
+pub use at_most::{AtMost, is_too_much, read_at_most, read_text_at_most};
 pub use closest::{closest, suggestion};
 pub use exit_code::ExitCode;
 pub use expected::{Expected, chain};

@@ -7,7 +7,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Change, ComparisonComplete, ComparisonRow, ParamValue, RunFinished,
     RunStarted, Stats,
 };
-use gpubench_diagnostic::printable;
+use gpubench_diagnostic::printable_line;
 
 /// What a column has of a case.
 type Value = fn(&Row<'_>) -> Field;
@@ -200,7 +200,7 @@ impl Row<'_> {
 enum Field {
     /// A number, which the tool wrote itself.
     Number(String),
-    /// A text, which anybody may have written.
+    /// A text, which anybody may have written: on one line, since what begins a line of a log may be taken for a command.
     Text(String),
 }
 
@@ -216,7 +216,7 @@ impl Field {
     fn written(&self) -> String {
         match self {
             Field::Number(number) => quoted(number),
-            Field::Text(text) => quoted(&inert(&printable(text))),
+            Field::Text(text) => quoted(&inert(&printable_line(text))),
         }
     }
 }
@@ -232,11 +232,29 @@ fn inert(text: &str) -> String {
     }
 }
 
-/// A field, in quotes where it holds a separator, a quote or a line break.
+/// A field, in quotes where it holds a separator or a quote.
 fn quoted(field: &str) -> String {
-    if field.contains([',', ';', '"', '\r', '\n', '\'']) {
+    if field.contains([',', ';', '"', '\'']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::written;
+
+    #[test]
+    fn what_others_write_begins_no_line() {
+        let mut run = gpubench_testing::on_gpu();
+        let before = written(&run, CsvReporter::new).lines().count();
+        for result in &mut run.results {
+            result.case += "\n::error::forged";
+        }
+        let text = written(&run, CsvReporter::new);
+        assert_eq!(text.lines().count(), before);
+        assert!(text.contains(" ::error::forged"), "{text}");
     }
 }

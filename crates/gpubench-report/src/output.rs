@@ -19,7 +19,7 @@ pub enum OutputError {
     /// The write failed, on a full disk for example.
     #[error("could not write {what}")]
     Unwritten {
-        /// What was being written, or to what: ``to `report.html` ``, `the list of benchmarks`.
+        /// What was being written, or to what: `` `report.html` ``, `the list of benchmarks`.
         what: String,
         /// What the operating system says.
         #[source]
@@ -40,10 +40,17 @@ impl Expected for OutputError {
     }
 }
 
+/// What messages call a stream, which is no file's name.
+const STDOUT: &str = "standard output";
+const STDERR: &str = "standard error";
+
 /// The failure to write to a destination of this name.
 pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputError {
     move |source| OutputError::Unwritten {
-        what: format!("to `{name}`"),
+        what: match &*name.to_string() {
+            stream @ (STDOUT | STDERR) => format!("to {stream}"),
+            file => format!("`{file}`"),
+        },
         source,
     }
 }
@@ -67,17 +74,17 @@ pub struct Output {
 impl Output {
     /// Standard output.
     pub fn stdout() -> Output {
-        Output::new("standard output", Box::new(io::stdout()))
+        Output::new(STDOUT, Box::new(io::stdout()))
     }
 
     /// Standard output for texts that hold ANSI styles, which are kept where it shows them.
     pub fn stdout_as_styled() -> Output {
-        Output::new("standard output", Box::new(anstream::stdout()))
+        Output::new(STDOUT, Box::new(anstream::stdout()))
     }
 
     /// Standard error.
     pub fn stderr() -> Output {
-        Output::new("standard error", Box::new(io::stderr()))
+        Output::new(STDERR, Box::new(io::stderr()))
     }
 
     /// A new file; one that exists is replaced.

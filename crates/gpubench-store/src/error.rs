@@ -211,6 +211,9 @@ impl Expected for StoreError {
                 "times of different devices do not belong together; save under another name, or remove the file and measure every benchmark".to_owned(),
             ),
             StoreError::HistoryLine { .. } => Some("remove the line, or the file to begin anew".to_owned()),
+            StoreError::NotWritten { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
+                Some("end that process if it is none of yours that is still writing, and run again".to_owned())
+            }
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
     }

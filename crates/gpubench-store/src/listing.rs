@@ -7,6 +7,10 @@ use camino::Utf8Path;
 
 use super::Home;
 use crate::Replacement;
+use gpubench_diagnostic::read_text_at_most;
+
+/// Most bytes of the list; a longer one is as good as none.
+const LONGEST: u64 = 64 << 20;
 
 /// The cases of a workspace's crates, as far as they have been listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +25,7 @@ impl Listing {
     /// What was listed last in a home; `None` where nothing was, or where it cannot be read.
     pub fn remembered(home: &Home) -> Option<Listing> {
         let path = home.listing()?;
-        let text = std::fs::read_to_string(&path).ok()?;
+        let text = read_text_at_most(&path, LONGEST).ok()?;
         Some(Listing {
             names: text.lines().map(str::to_owned).collect(),
             written_at: path.metadata().and_then(|metadata| metadata.modified()).ok(),

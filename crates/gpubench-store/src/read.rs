@@ -12,6 +12,10 @@ use super::error::{FORMAT_NAME, LEFT_ALONE, MALFORMED, NOT_JSON, foreign_format}
 use super::json_lines::run_of_lines;
 use super::layout::is_as_written;
 use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
+use gpubench_diagnostic::read_at_most;
+
+/// Most bytes of a stored run or a history, which are read whole: more than a hundred thousand cases.
+const LONGEST: u64 = 512 << 20;
 
 /// What any file of the tool's says of itself, however new it is.
 #[derive(Deserialize)]
@@ -36,7 +40,7 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// The file cannot be read, is truncated, something else, of another version's format, changed since it was written, contradicts itself, or
 /// holds several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
-    let text = fs_err::read(path).map_err(StoreError::unreadable(path))?;
+    let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
     let stored = parse(path, &text)?;
     check(&stored).map_err(|source| StoreError::Contradictory {
         path: path.to_owned(),
@@ -50,7 +54,7 @@ pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
 /// # Errors
 /// It is no stored run of a version that this tool knows.
 pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> {
-    let text = fs_err::read(path).map_err(StoreError::unreadable(path))?;
+    let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
     let as_it_says = || serde_json::from_slice(&text).map_err(|source| refusal_of_record(path, &text, source));
     match parse(path, &text) {
         Err(StoreError::Altered { .. }) => as_it_says(),
@@ -71,7 +75,7 @@ pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> 
 
 /// What is in a file; `None` where there is none.
 pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match fs_err::read(path) {
+    match read_at_most(path, LONGEST) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(StoreError::unreadable(path)(source)),

@@ -6,6 +6,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::lock::lock_to_write;
+
 /// A file beside the one that is to be replaced, under a lock: of several processes that replace the same file, one goes after the other. One that a killed
 /// process left behind is taken over.
 #[derive(Debug)]
@@ -19,7 +21,7 @@ impl Replacement {
     /// Makes the folder and the file beside the target.
     ///
     /// # Errors
-    /// When one of them cannot be made.
+    /// When one of them cannot be made, or another process keeps the lock for longer than writing takes.
     pub fn of(target: &Utf8Path) -> io::Result<Replacement> {
         let target = target.canonicalize_utf8().unwrap_or_else(|_| target.to_owned());
         match std::fs::metadata(&target) {
@@ -42,7 +44,7 @@ impl Replacement {
             if !ours.is_file() {
                 return Err(io::Error::other(format!("`{path}` is in the way, and no file")));
             }
-            file.lock()?;
+            lock_to_write(&file, &path)?;
             // Whoever had the lock may have made it the target.
             let is_there = |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());
             if std::fs::symlink_metadata(&path).as_ref().is_ok_and(is_there) {

@@ -231,6 +231,21 @@ fn errors_name_the_file_and_say_what_can_be_done() {
     insta::assert_snapshot!(told);
 }
 
+/// Nothing of it lies on the disk, and nothing of it is read.
+#[test]
+fn a_file_that_is_too_long_is_refused_unread() {
+    let folder = folder();
+    let path = folder.file("long.json", "");
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let error = read(&path).unwrap_err();
+    let text = gpubench_diagnostic::chain(&error);
+    assert!(
+        text.contains("long.json") && text.contains("longer than 512 MiB"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
     let folder = folder();
@@ -289,6 +304,20 @@ fn what_a_killed_save_left_is_taken_over() {
     save(&path, &stored(&every_verdict())).unwrap();
     assert_eq!(read(&path).unwrap(), stored(&every_verdict()));
     assert_eq!(folder.path.read_dir_utf8().unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_another_process_never_finishes_writing_is_an_error_that_names_it() {
+    let folder = folder();
+    let path = folder.home().place(&name("main")).unwrap();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let beside = path.with_file_name(".main.json.tmp");
+    let held = std::fs::File::create(&beside).unwrap();
+    held.lock().unwrap();
+    let error = Destination::of(&name("main"), &folder.home()).unwrap_err();
+    let text = gpubench_diagnostic::chain(&error);
+    let holder = format!("was locked by process {} (`", std::process::id());
+    assert!(text.contains(beside.as_str()) && text.contains(&holder), "{text}");
 }
 
 #[test]

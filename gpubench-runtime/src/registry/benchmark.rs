@@ -11,6 +11,8 @@ use crate::plan::launcher::Launcher;
 pub struct BenchmarkEntry {
     /// `module_path!` of the function.
     pub module: &'static str,
+    /// From which folder it was built; see `origin.rs`.
+    pub origin: &'static str,
     /// The function's name, or the one given to the attribute.
     pub name: &'static str,
     /// Where the attribute is.

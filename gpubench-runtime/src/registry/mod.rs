@@ -15,9 +15,9 @@ use crate::plan::KernelRef;
 use crate::source::{CudaSource, Kernel};
 use std::sync::OnceLock;
 
-/// A source embedded by `cuda_source!`.
+/// A source embedded by `cuda_source!`, and from which folder it was built; see `origin.rs`.
 #[doc(hidden)]
-pub struct SourceEntry(pub &'static CudaSource);
+pub struct SourceEntry(pub &'static CudaSource, pub &'static str);
 
 inventory::collect!(BenchmarkEntry);
 inventory::collect!(SourceEntry);

@@ -65,6 +65,11 @@ pub enum NothingBecause {
         /// What else was probably meant.
         meant: Option<String>,
     },
+    /// Names fit, and `--skip` leaves out every case that they name.
+    Skipped {
+        /// How many cases fit.
+        fitting: usize,
+    },
     /// Names fit, but what they name is ignored, or with `--ignored` is not.
     Ignored {
         /// How many names fit.
@@ -112,6 +117,8 @@ impl NothingBecause {
             Self::NoNameFits { of, .. } => {
                 format!("none of {of} cases fits the filters; `--list` without filters shows their names")
             }
+            Self::Skipped { fitting: 1 } => "1 case fits, and `--skip` leaves it out".to_owned(),
+            Self::Skipped { fitting } => format!("{fitting} cases fit, and `--skip` leaves them all out"),
             Self::Ignored {
                 fitting,
                 asked: IgnoredSelection::Only,

@@ -34,6 +34,20 @@ impl NameFilter {
         chosen
     }
 
+    /// Whole names that `--skip` would leave out and that no case has.
+    pub(crate) fn idle_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
+        let idle = self
+            .skip
+            .iter()
+            .filter(|pattern| pattern.fitting(cases, naming).is_empty());
+        // An expression may be meant for other packages than those of this run.
+        let whole = idle.filter_map(|pattern| match pattern {
+            NamePattern::Exact(name) => Some(name.as_str()),
+            NamePattern::Search(_) => None,
+        });
+        whole.collect()
+    }
+
     /// Whether no name is left out.
     pub fn is_everything(&self) -> bool {
         self.filters.is_empty() && self.skip.is_empty()

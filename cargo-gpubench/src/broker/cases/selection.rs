@@ -223,6 +223,14 @@ fn why_nothing(
             asked: selection.ignored,
         };
     }
+    let without_skip = NameFilter {
+        skip: Vec::new(),
+        ..selection.names.clone()
+    };
+    let fitting = fitting_by_name(candidates, &without_skip, naming).len();
+    if fitting > 0 {
+        return NothingBecause::Skipped { fitting };
+    }
     let names: Vec<_> = candidates
         .iter()
         .map(|candidate| candidate.case.name_as(naming))

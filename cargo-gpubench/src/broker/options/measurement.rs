@@ -20,8 +20,20 @@ pub struct MeasurementOptions {
     pub flush: Flush,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
     pub schedule: u64,
+    /// What becomes of other runs on the device.
+    pub other_runs: OtherRuns,
     /// What may differ from case to case.
     pub cases: CaseLayers,
+}
+
+/// What becomes of other runs that measure on the same device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OtherRuns {
+    /// They are waited for.
+    #[default]
+    Awaited,
+    /// `--no-wait`: it measures beside them.
+    Ignored,
 }
 
 /// How long and how often one case is measured.

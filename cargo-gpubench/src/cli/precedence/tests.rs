@@ -4,7 +4,8 @@ use regex::Regex;
 
 use super::*;
 use crate::broker::options::{
-    CaseOptions, DeviceChoice, ExportFormat, MessageFormat, OpponentSource, ResultOptions, RunOptions, Verbosity,
+    CaseOptions, DeviceChoice, ExportFormat, LibrarySource, MessageFormat, OpponentSource, OtherRuns, ResultOptions,
+    RunOptions, Verbosity,
 };
 use crate::cli::Command;
 use crate::cli::offer::takes_a_value;
@@ -676,4 +677,63 @@ fn a_fraction_and_a_time_have_the_same_forms_wherever_they_are_given() {
     }
     let wrong = refusal(without_configuration(&["--profile-time", "10"], &[]));
     assert!(wrong.contains("`10s`, `500ms`, `2min`"), "{wrong}");
+}
+
+#[test]
+fn the_executable_itself_needs_no_verb() {
+    let settled = |words: &[&str]| {
+        let words: Vec<OsString> = words.iter().map(Into::into).collect();
+        settle(&words, &environment(&[]), &|_| None)
+    };
+    let direct = settled(&["cargo-gpubench", "--archive-file", "k.tar.gz"]).expect("a run");
+    assert!(matches!(options(direct).libraries, LibrarySource::Archive { .. }));
+    assert!(matches!(
+        settled(&["cargo-gpubench", "__worker"]).expect("a role").verb,
+        Verb::Worker
+    ));
+    let help = settled(&["cargo-gpubench", "--help"]).expect_err("help");
+    let Unsettled::CommandLine(help) = help else {
+        panic!("{help:?}");
+    };
+    assert!(help.to_string().contains("--archive-file"), "{help}");
+}
+
+#[test]
+fn only_what_was_given_is_said_to_exclude_something() {
+    let refused = refusal(without_configuration(&["--archive-file", "k.tar.gz", "--offline"], &[]));
+    assert!(
+        refused.contains("--offline") && !refused.contains("--package"),
+        "{refused}"
+    );
+    let refused = refusal(without_configuration(
+        &["--archive-file", "k", "--offline", "-p", "a"],
+        &[],
+    ));
+    assert!(
+        refused.contains("--offline") && refused.contains("--package"),
+        "{refused}"
+    );
+    assert!(!refused.contains("--frozen"), "{refused}");
+}
+
+#[test]
+fn an_option_for_other_hands_is_no_suggestion_and_takes_no_name() {
+    let refused = refusal(without_configuration(&["--nosuch"], &[]));
+    assert!(!refused.contains("--bench") && !refused.contains("tip"), "{refused}");
+    assert_eq!(
+        refusal(without_configuration(&["--bench", "sums"], &[])),
+        "`--bench NAME` is an option of cargo"
+    );
+    assert!(without_configuration(&["--bench", "--list"], &[]).is_ok());
+}
+
+#[test]
+fn a_profile_may_turn_features_on_and_waiting_off() {
+    let workspace = Workspace::with("[profile.default]\nfeatures = ['bench', 'wide']\nno-wait = true\n");
+    let options = workspace.options(&[], &[]);
+    assert_eq!(options.measurement.other_runs, OtherRuns::Ignored);
+    let LibrarySource::Build(build) = options.libraries else {
+        panic!("{:?}", options.libraries);
+    };
+    assert_eq!(build.features.features, ["bench", "wide"]);
 }

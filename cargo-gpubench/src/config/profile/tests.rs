@@ -165,7 +165,29 @@ fn what_makes_no_sense_is_refused_with_its_line_and_key() {
     );
     assert_refused(
         "[profile.ci]\ninherits = 'b'\n[profile.b]\ninherits = 'ci'\n",
-        "gpubench.toml:4: the profile `ci` inherits from itself, by way of `b`",
+        "gpubench.toml:2: the profile `b` inherits from itself, by way of `ci`",
+    );
+}
+
+#[test]
+fn profiles_that_nobody_asks_for_are_looked_at_as_well() {
+    let error = read("[profile.ci]\n[profile.x]\ninherits = 'y'\n[profile.y]\ninherits = 'x'\n").expect_err("a circle");
+    assert_eq!(
+        error.to_string(),
+        "gpubench.toml:5: the profile `x` inherits from itself, by way of `y`"
+    );
+}
+
+#[test]
+fn a_configuration_that_is_too_long_is_refused_unread() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    file.as_file().set_len(1 << 40).expect("a sparse file");
+    let path = Utf8Path::from_path(file.path()).expect("UTF-8");
+    let error = ConfigFile::read(path, &[]).expect_err("too long");
+    assert!(
+        chain(&error).ends_with("it is longer than 4 MiB, and no more is read"),
+        "{}",
+        chain(&error)
     );
 }
 

@@ -12,9 +12,7 @@ use gpubench_diagnostic::{ExitCode, Expected};
 
 /// There is no C++ compiler.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the CPU device needs a C++ compiler, and `{tried}` does not run; install g++ or clang++, or name one in `CXX`"
-)]
+#[error("`{tried}` does not run")]
 pub struct CompilerMissing {
     /// What was tried.
     pub tried: String,

@@ -12,6 +12,7 @@ use super::compiler::{Compiler, Wanted};
 use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
+use super::kept::{is_as_written, keep};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{BASELINE, Processors};
@@ -115,7 +116,7 @@ impl Compiler for HostCompiler {
             )));
         }
         let library = cache.join(format!("{}.so", self.key(wanted, &processor())));
-        if library.is_file() {
+        if is_as_written(&library) {
             return Ok(library);
         }
         let scratch = Scratch::new(cache, source)?;
@@ -128,8 +129,8 @@ impl Compiler for HostCompiler {
         };
         job.refuse_unsupported()?;
         job.build()?;
-        let built = scratch.file("kernels.so");
-        fs_err::rename(&built, &library).map_err(KernelBuildError::io("write", &library))?;
+        let built = read(&scratch.file("kernels.so"))?;
+        keep(&library, &built).map_err(KernelBuildError::io("write", &library))?;
         Ok(library)
     }
 }

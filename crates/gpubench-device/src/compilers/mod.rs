@@ -13,6 +13,7 @@ mod dynamic_shared;
 mod error;
 mod gpu;
 mod host_compiler;
+mod kept;
 mod options;
 mod parameters;
 mod process;

@@ -341,3 +341,28 @@ fn a_cache_that_cannot_be_written_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn a_damaged_library_in_the_cache_is_compiled_anew() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let source = source(&[("a.cu", "__global__ void gray(float *x) { x[0] = 1; }\n")]);
+    let library = compile_in(cache.path(), &source, &["gray"]).expect("it compiles");
+    let good = std::fs::read(&library).expect("it is there");
+    let mut flipped = good.clone();
+    flipped[good.len() / 2] ^= 1;
+    for damaged in [&good[..good.len() / 2], &flipped, b""] {
+        std::fs::write(&library, damaged).expect("it can be damaged");
+        let again = compile_in(cache.path(), &source, &["gray"]).expect("it compiles");
+        assert_eq!(again, library);
+        assert!(std::fs::read(&library).expect("it is there") == good);
+    }
+    // What is whole is not compiled again.
+    let written = || {
+        std::fs::metadata(&library)
+            .and_then(|metadata| metadata.modified())
+            .expect("it is there")
+    };
+    let before = written();
+    compile_in(cache.path(), &source, &["gray"]).expect("it is there");
+    assert_eq!(written(), before);
+}

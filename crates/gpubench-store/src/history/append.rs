@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::file::{head, path_of, whole_lines};
 use super::{HistoryEntry, HistoryHead, MOST_RUNS, Tail};
+use crate::lock::lock_to_write;
 use crate::read::contents;
 use crate::{Replacement, StoreError};
 use gpubench_contract::DeviceIdentity;
@@ -64,8 +65,8 @@ pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(
 /// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.
 fn turn(path: &Utf8Path) -> io::Result<File> {
     let lock = path.with_extension("lock");
-    let file = File::options().create(true).truncate(false).write(true).open(lock)?;
-    file.lock()?;
+    let file = File::options().create(true).truncate(false).write(true).open(&lock)?;
+    lock_to_write(&file, &lock)?;
     Ok(file)
 }
 

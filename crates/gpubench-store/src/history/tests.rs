@@ -226,3 +226,20 @@ fn writers_at_the_same_time_lose_nothing() {
     seen.dedup();
     assert_eq!((seen.len(), history.entries.len()), (100, 100));
 }
+
+#[test]
+fn a_lock_that_is_never_let_go_is_an_error_that_names_its_holder() {
+    let folder = folder();
+    append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
+    let lock = file(&folder.path).with_extension("lock");
+    let held = std::fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let error = append(&folder.path, &identity(), &entry("b", 1.0)).unwrap_err();
+    let text = chain(&error);
+    let holder = format!("`{lock}` was locked by process {} (`", std::process::id());
+    assert!(text.contains(&holder), "{text}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("end that process")));
+    drop(held);
+    append(&folder.path, &identity(), &entry("c", 1.0)).unwrap();
+    assert_eq!(ids(&read(&folder.path)), ["a", "c"]);
+}

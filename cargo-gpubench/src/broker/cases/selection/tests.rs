@@ -183,6 +183,34 @@ fn a_filter_like_a_name_is_told_the_name() {
 }
 
 #[test]
+fn a_name_that_is_skipped_says_so() {
+    let hint = |names: NameFilter| refusal(&by_name(names)).1;
+    let skipped = NameFilter {
+        skip: exact(&["scan::len=100"]).filters,
+        ..exact(&["scan::len=100"])
+    };
+    assert_eq!(
+        hint(skipped).as_deref(),
+        Some("1 case fits, and `--skip` leaves it out")
+    );
+    assert_eq!(
+        hint(search(&["grayscale"], &["image"])).as_deref(),
+        Some("2 cases fit, and `--skip` leaves them all out")
+    );
+}
+
+#[test]
+fn a_whole_name_to_skip_that_no_case_has_is_known() {
+    let cases = select(&CaseSelection::default()).expect("cases");
+    let cases: Vec<&Case> = cases.iter().collect();
+    let names = NameFilter {
+        skip: exact(&["scan", "scan::len=100"]).filters,
+        ..NameFilter::default()
+    };
+    assert_eq!(names.idle_skips(&cases, Naming::for_packages(1)), ["scan"]);
+}
+
+#[test]
 fn a_filter_that_fits_nothing_says_so() {
     let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
     assert_eq!(

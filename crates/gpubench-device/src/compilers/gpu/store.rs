@@ -1,10 +1,11 @@
 //! Where compiled images are kept: in a cache, by everything that went into them.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::cache_key::CacheKey;
 use super::super::compiler::Wanted;
+use super::super::kept::{is_as_written, keep};
 use crate::cuda::{Architecture, KernelImage};
 
 /// Where a cache keeps the image that a compiler makes.
@@ -17,19 +18,14 @@ pub(super) fn cached(wanted: Wanted<'_>, compiler: &str, architecture: Architect
     wanted.cache.join(format!("{}.gbk", key.finish()))
 }
 
-/// Whether a file is there and whole.
+/// Whether a file is there and is the image that was written.
 pub(super) fn is_image(path: &Path) -> bool {
-    fs_err::read(path).is_ok_and(|bytes| KernelImage::decode(&bytes).is_ok())
+    is_as_written(path) && fs_err::read(path).is_ok_and(|bytes| KernelImage::decode(&bytes).is_ok())
 }
 
 /// Writes an image, so that other processes see it whole or not at all.
 pub(super) fn write(path: &Path, image: &KernelImage) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs_err::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&image.encode())?;
-    file.persist(path)?;
-    Ok(())
+    keep(path, &image.encode())
 }
 
 #[cfg(test)]
@@ -93,7 +89,7 @@ mod tests {
         assert!(!is_image(&path));
         write(&path, &KernelImage::default()).expect("it is written");
         assert!(is_image(&path));
-        std::fs::write(&path, b"GBKIMG01\x09").expect("it is there");
-        assert!(!is_image(&path));
+        keep(&path, b"GBKIMG01\x09").expect("it is there");
+        assert!(!is_image(&path), "it was written so, and is none");
     }
 }

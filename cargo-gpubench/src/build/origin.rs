@@ -1,0 +1,91 @@
+//! Whether a library was built from the packages that were asked for. Two checkouts may share a target directory: cargo tells a package that lies at
+//! the same place of its workspace not from the other's, and takes what is there where the sources are older than it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench::origin::{BEFORE_FOLDER, BEFORE_PACKAGE};
+use gpubench_device::SealedFile;
+use gpubench_diagnostic::printable_line;
+
+/// A package in a library that was built from a folder of another checkout.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stranger {
+    /// Its name.
+    pub package: String,
+    /// The folder that it was built from.
+    pub folder: Utf8PathBuf,
+}
+
+impl fmt::Display for Stranger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (package, folder) = (printable_line(&self.package), printable_line(self.folder.as_str()));
+        write!(f, "`{package}` of `{folder}`")
+    }
+}
+
+/// The packages in `code`, each with benchmarks or kernels, that were built from none of `folders`. What is looked at is the copy that will be loaded.
+///
+/// # Errors
+/// The copy cannot be read.
+pub(super) fn strangers(code: &SealedFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<Stranger>> {
+    let known: BTreeSet<Utf8PathBuf> = folders.iter().map(|folder| real(folder)).collect();
+    let origins = origins(&fs_err::read(code.path())?);
+    Ok(origins
+        .into_iter()
+        .filter(|origin| !known.contains(&real(&origin.folder)))
+        .collect())
+}
+
+/// Where a folder is, without links; one that is not there is itself.
+fn real(folder: &Utf8Path) -> Utf8PathBuf {
+    folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
+}
+
+fn origins(library: &[u8]) -> BTreeSet<Stranger> {
+    let mut found = BTreeSet::new();
+    let mut rest = library;
+    while let Some(at) = find(rest, BEFORE_PACKAGE) {
+        rest = &rest[at + BEFORE_PACKAGE.len()..];
+        // A path has at most 4096 bytes, and a name less.
+        let words = &rest[..rest.len().min(8192)];
+        let end = words.iter().position(|byte| *byte == 1);
+        let words = end.and_then(|end| std::str::from_utf8(&words[..end]).ok());
+        if let Some((package, folder)) = words.and_then(|words| words.split_once(BEFORE_FOLDER)) {
+            found.insert(Stranger {
+                package: package.to_owned(),
+                folder: folder.into(),
+            });
+        }
+    }
+    found
+}
+
+fn find(bytes: &[u8], mark: &str) -> Option<usize> {
+    let mark = mark.as_bytes();
+    let firsts = bytes.iter().enumerate().filter(|(_, byte)| **byte == mark[0]);
+    firsts.map(|(at, _)| at).find(|at| bytes[*at..].starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_package_in_a_library_is_found_with_its_folder() {
+        let own = gpubench::__private::origin!();
+        let library = format!("\u{7f}ELF{own}\0{own}{BEFORE_PACKAGE}b\u{2}/w/b\u{1}{BEFORE_PACKAGE}cut off");
+        let found: Vec<_> = origins(library.as_bytes())
+            .into_iter()
+            .map(|origin| (origin.package, origin.folder))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("b".to_owned(), "/w/b".into()),
+                ("cargo-gpubench".to_owned(), env!("CARGO_MANIFEST_DIR").into()),
+            ]
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Waiting for another run, as cargo waits for its own locks: with a word of whom.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use camino::Utf8Path;
+use gpubench_diagnostic::printable_line;
+use gpubench_store::{LockError, lock_within};
+
+/// The longest that another run is waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// Waits until no other process holds the lock on a file, which is made where it is missing. `what` is said to be waited for. The lock goes with the file.
+///
+/// # Errors
+/// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.
+pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
+    let file = lock_file(path)?;
+    let mut told = false;
+    lock_within(&file, path, LONGEST_WAIT, |holder| {
+        if interrupted.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if !std::mem::replace(&mut told, true) {
+            let by_whom = printable_line(&format!("{holder} has `{path}`"));
+            anstream::eprintln!("    Blocking waiting for {what}: {by_whom}");
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(file)
+}
+
+/// Opens a file for its lock, and makes it where it is missing.
+pub(crate) fn lock_file(path: &Utf8Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    options.custom_flags(libc::O_NOFOLLOW).open(path)
+}
