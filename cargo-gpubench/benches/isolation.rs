@@ -14,7 +14,7 @@ use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_device::{KernelPart, cpu};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Begin {
         master_seed: *seeds.master(),
         flush_bytes: facts.flush_bytes,
-        flush_kind: FlushKind::default(),
+        flush_kind: gpubench_contract::Flush::Read,
         reserved: 0,
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;

@@ -16,7 +16,7 @@ use gpubench_contract::Method;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{ClockBound, KernelPart, cpu};
-use gpubench_device::{DeviceOrder, FlushKind, SealedFile};
+use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
@@ -315,7 +315,7 @@ impl Stage {
         let begin = Begin {
             master_seed: *seeds.master(),
             flush_bytes: 1 << 16,
-            flush_kind: FlushKind::default(),
+            flush_kind: gpubench_contract::Flush::Read,
             reserved: 0,
         };
         let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;

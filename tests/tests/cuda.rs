@@ -151,15 +151,19 @@ fn the_cpu_device_can_be_asked_for_beside_a_gpu() {
 
 /// Drivers and GPUs that cannot be used: what is set, and words of the error.
 const UNUSABLE: &[(&str, &str, &[&str])] = &[
-    ("FAKE_CUDA_INIT", "34", &["stub for linking", "CUDA_ERROR_STUB_LIBRARY"]),
+    ("FAKE_CUDA_INIT", "34", &["link-time stub", "CUDA_ERROR_STUB_LIBRARY"]),
     ("FAKE_CUDA_INIT", "100", &["finds no GPU", "CUDA_ERROR_NO_DEVICE"]),
     (
         "FAKE_CUDA_INIT",
         "803",
         &["different versions", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"],
     ),
-    ("FAKE_CUDA_INIT", "999", &["does not start", "CUDA_ERROR_UNKNOWN"]),
-    ("FAKE_CUDA_INIT", "4711", &["does not start", "unknown result `4711`"]),
+    ("FAKE_CUDA_INIT", "999", &["failed to initialise", "CUDA_ERROR_UNKNOWN"]),
+    (
+        "FAKE_CUDA_INIT",
+        "4711",
+        &["failed to initialise", "unknown result `4711`"],
+    ),
     ("FAKE_CUDA_VERSION", "11080", &["too old", "CUDA 11.8"]),
     ("FAKE_CUDA_DEVICES", "0", &["finds no GPU"]),
     ("FAKE_CUDA_ATTRIBUTES", "75=7", &["compute capability 7.0"]),
@@ -209,7 +213,7 @@ fn a_gpu_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
             .filter(|line| line.starts_with("warning"))
             .collect();
         assert!(warnings.len() == 1 && finished.errors().is_empty(), "{told}");
-        for word in words.iter().chain(&["no GPU is used"]) {
+        for word in words.iter().chain(&["not using a GPU"]) {
             assert!(warnings[0].contains(word), "`{word}`: {told}");
         }
         assert_eq!(finished.records().the("run-started")["device"]["kind"], "cpu", "{told}");

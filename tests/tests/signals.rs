@@ -1,7 +1,9 @@
 //! Runs that are interrupted, and roles that are killed.
 #![forbid(unsafe_code)]
 
-use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running};
+use std::time::Duration;
+
+use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, wait_until};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
@@ -138,6 +140,24 @@ fn a_referee_killed_from_outside_fails_one_case_and_is_replaced() {
         (&looping["verdict"], &looping["cause"]),
         (&Value::from("error"), &Value::from("referee-failed"))
     );
+    assert_eq!(records.result("sources::honest")["verdict"], "pass");
+}
+
+/// Where nobody looks at it any more, a referee has ten seconds, not the two minutes of its own work.
+#[test]
+fn a_referee_that_is_stopped_is_given_up_soon_after_its_worker() {
+    let running = loop_forever("4s", None);
+    let referee = running.wait_for_role(Role::Referee).pid;
+    // The worker is there; by then its kernel loops.
+    std::thread::sleep(Duration::from_millis(700));
+    kill_process(referee, Signal::STOP).expect("it runs");
+    wait_until("another referee", Duration::from_secs(60), || {
+        let processes = running.processes();
+        let mut referees = processes.iter().filter(|process| process.role == Role::Referee);
+        referees.any(|process| process.pid != referee).then_some(())
+    });
+    let records = running.finish().expect_code(100).records();
+    assert_eq!(records.result("faults::loops_forever")["cause"], "referee-failed");
     assert_eq!(records.result("sources::honest")["verdict"], "pass");
 }
 

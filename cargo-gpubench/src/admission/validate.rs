@@ -31,7 +31,7 @@ fn invalid(message: impl Into<String>) -> Invalid {
 /// # Errors
 /// The first thing found wrong.
 pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
-    let recording = duties.recording();
+    let recording = duties.recording;
     gpubench::plan::check(recording, facts).map_err(|error| invalid(error.to_string()))?;
     size(recording)?;
     for tensor in &recording.tensors {
@@ -43,7 +43,7 @@ pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> 
     if let Some(plan) = recording.reference.plan() {
         declared_by_plan(catalog, plan).map_err(|Invalid(what)| invalid(format!("its reference: {what}")))?;
     }
-    match duties.kernels_run_in() {
+    match duties.home {
         CodeHome::Referee => kernels_of_the_referee(recording, catalog),
         CodeHome::Author => Ok(()),
     }
@@ -51,7 +51,7 @@ pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> 
 
 /// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it, and scratch.
 pub fn memory_needed(duties: &Duties<'_>) -> u64 {
-    let recording = duties.recording();
+    let recording = duties.recording;
     let of = |tensor: &Tensor| tensor.bytes().saturating_mul(duties.copies(tensor));
     let plans = std::iter::once(&recording.plan).chain(recording.reference.plan());
     let scratch = plans.flat_map(|plan| plan.scratch.iter().copied());

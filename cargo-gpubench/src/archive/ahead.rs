@@ -10,6 +10,7 @@ use gpubench::codec;
 use super::{ArchivedKernels, Digest, Manifest};
 use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError, Wanted};
 use gpubench_device::{Backend, SealedFile};
+use gpubench_diagnostic::in_backticks;
 
 /// Why no compiler is here, as a person reads it.
 pub type NoCompiler = String;
@@ -126,7 +127,7 @@ impl Compiler for AheadCompiler {
         };
         match self.here(source) {
             Ok(here) => here.compile(wanted),
-            Err(reason) => Err(not_ahead(source, missing, &reason)),
+            Err(reason) => Err(not_ahead(source, &missing, &reason)),
         }
     }
 
@@ -135,9 +136,11 @@ impl Compiler for AheadCompiler {
         let archived = self.images.iter().find(|image| image.path == compiled);
         match archived {
             // The copy is looked at, which nobody can exchange any more.
-            Some(image) if !image.sha256.is_of(&sealed) => Err(KernelBuildError::Exchanged {
-                path: compiled.to_owned(),
-            }),
+            Some(image) if !image.sha256.is_of(&sealed) => Err(KernelBuildError::Unusable(format!(
+                "the kernels in `{}` were changed after they were unpacked (hint: run the archive again, where nothing else writes to that \
+                 folder)",
+                compiled.display()
+            ))),
             _ => Ok(sealed),
         }
     }
@@ -153,23 +156,23 @@ impl Compiler for AheadCompiler {
             (_, Some((image, missing))) if missing.is_empty() => Ok(all(&image.path)),
             (Ok(here), _) => here.compile_separately(wanted),
             (Err(reason), Some((image, missing))) if missing.len() < names.len() => {
-                let rejection = |name: String| (name.clone(), not_ahead(source, vec![name], &reason));
+                let rejection = |name: String| (name.clone(), not_ahead(source, &[name], &reason));
                 Ok(Compiled {
                     rejected: missing.into_iter().map(rejection).collect(),
                     ..all(&image.path)
                 })
             }
-            (Err(reason), _) => Err(not_ahead(source, names.to_vec(), &reason)),
+            (Err(reason), _) => Err(not_ahead(source, names, &reason)),
         }
     }
 }
 
-fn not_ahead(source: &Source, names: Vec<String>, reason: &str) -> KernelBuildError {
-    KernelBuildError::NotAhead {
-        source_name: source.name.clone(),
-        names,
-        reason: reason.to_owned(),
-    }
+fn not_ahead(source: &Source, names: &[String], reason: &str) -> KernelBuildError {
+    KernelBuildError::NoCompiler(format!(
+        "`{}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
+        source.name,
+        in_backticks(names)
+    ))
 }
 
 #[cfg(test)]
@@ -241,7 +244,8 @@ mod tests {
         fs_err::write(&image, "exchanged").expect("written");
         assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"compiled");
         let refused = compiler.seal(image.as_std_path()).expect_err("it is another");
-        assert!(matches!(refused, KernelBuildError::Exchanged { path } if path == image));
+        let words = format!("the kernels in `{image}` were changed after they were unpacked");
+        assert!(refused.to_string().starts_with(&words), "{refused}");
     }
 
     #[test]

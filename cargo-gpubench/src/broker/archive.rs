@@ -141,7 +141,7 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     }
     let target = |&architecture: &Architecture| AheadTarget {
         name: architecture.to_string(),
-        facts: facts_for_recording(typical_device(architecture.capability())),
+        facts: facts_for_recording(typical_device(architecture.capability)),
         compiler: Box::new(GpuCompiler::new(architecture, compilers.clone())),
     };
     targets.extend(options.architectures.iter().map(target));

@@ -11,10 +11,10 @@ pub(super) struct ChosenDevice {
     pub(super) facts: Facts,
 }
 
-/// A device with the referee that found its facts out, where one had to; or why there is none.
+/// A usable device, with the referee that had to be started to ask it; or why there is none.
 type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 
-/// Opens the device that is asked for.
+/// Finds the first usable device that the options admit, in the order of [`Backend::ALL`].
 ///
 /// # Errors
 /// It is not there, or the user interrupts.
@@ -41,7 +41,7 @@ pub(super) fn choose_device(
             Ok(chosen) => return Ok(chosen),
             Err(absence) if backends.peek().is_none() => return Err(refused(backend, absence)),
             Err(absence) if absence.kind == AbsenceKind::Unusable => {
-                print_warning(&format!("no {} is used: {absence}", backend.words().noun));
+                print_warning(&format!("not using a {}: {absence}", backend.words().noun));
             }
             Err(_) => {}
         }
@@ -64,7 +64,7 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
         Err(failure) => Ok(Err(Absence {
             kind: AbsenceKind::Unusable,
             reason: format!("the {} cannot be opened: {}", backend.words().noun, chain(&failure)),
-            hint: "`cargo gpubench doctor` says what this machine can do".to_owned(),
+            hint: "run `cargo gpubench doctor` to see what this machine supports".to_owned(),
         })),
     }
 }

@@ -71,7 +71,7 @@ impl<'a> RunSettings<'a> {
 
     /// How caches are flushed, and how many bytes that goes through.
     pub(super) fn flush(&self) -> (Flush, u64) {
-        (self.options.measurement.flush.into(), self.flush_bytes)
+        (self.options.measurement.flush, self.flush_bytes)
     }
 
     /// How a case is measured, which may have a counterpart.

@@ -7,13 +7,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions};
 use crate::config::{CaseLayers, ThreadCount};
-use gpubench_device::{Backend, FlushKind};
+use gpubench_contract::Flush;
+use gpubench_device::Backend;
 
 /// Reads how the cache is flushed.
-pub(super) fn flush_kinds() -> impl TypedValueParser<Value = FlushKind> {
+pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
     PossibleValuesParser::new(["read", "write"]).map(|kind| match &*kind {
-        "write" => FlushKind::Write,
-        _ => FlushKind::Read,
+        "write" => Flush::Write,
+        _ => Flush::Read,
     })
 }
 

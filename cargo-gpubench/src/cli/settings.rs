@@ -18,7 +18,7 @@ use crate::build::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };
-use gpubench_device::FlushKind;
+use gpubench_contract::Flush;
 use gpubench_report::{Color, OnInconclusive, Outlet};
 use gpubench_stats::Confidence;
 use gpubench_store::RunName;
@@ -29,7 +29,7 @@ macro_rules! values {
     };
 }
 
-values! { AxisOverride, Color, (DeviceChoice, u32), FlushKind, Fraction, MasterSeed, MessageFormat, OnInconclusive }
+values! { AxisOverride, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
 values! { Outlet, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
@@ -207,7 +207,7 @@ settings! {
         ///
         /// `read` leaves no dirty lines behind that the kernel would have to write back; `write` does.
         #[arg(long, value_name = "HOW", default_value = "read", value_parser = flush_kinds())]
-        flush: FlushKind => Profile "--flush write";
+        flush: Flush => Profile "--flush write";
     }
 
     #[command(next_help_heading = "Baseline options")]

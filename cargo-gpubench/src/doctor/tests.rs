@@ -165,7 +165,7 @@ fn a_driver_that_is_there_and_unusable_is_worse_than_none() {
     let machine = Machine {
         driver: Answer::Absent(absent(
             AbsenceKind::Unusable,
-            "the `libcuda` that is found is a stub for linking, not a driver",
+            "the `libcuda` found is a link-time stub, not a driver",
             "take the folder `stubs` out of `LD_LIBRARY_PATH`",
         )),
         ..plain()

@@ -8,10 +8,10 @@ use crate::broker::options::MessageFormat;
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]
 pub struct TrendOptions {
-    /// At least one is found in the name of a case that is shown, with the package in front or without; without any, all are shown.
+    /// Shows the cases whose name, with or without its package, matches any of these; if empty, all.
     pub filters: Vec<Regex>,
     /// Where histories are.
     pub places: PlaceOptions,
-    /// Who reads standard output.
+    /// Format of standard output: for people or for programs.
     pub format: MessageFormat,
 }

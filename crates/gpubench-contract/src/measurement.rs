@@ -3,6 +3,7 @@
 //! Samples and what is made of them are in the unit of the result's metric. A field in `_ns` is a time in nanoseconds whatever the metric is: of the host, or of the clocks
 //! that claims are checked by. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
 
+use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
@@ -309,6 +310,8 @@ pub struct Environment {
 
 words! {
     /// How the cache flush goes through its bytes.
+    #[derive(CheckedBitPattern, NoUninit)]
+    #[repr(u32)]
     pub enum Flush {
         /// It reads them, and leaves no dirty lines behind.
         Read = "read",

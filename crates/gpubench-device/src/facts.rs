@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backend, CodeHome};
 
-/// Facts the window protocol depends on.
+/// Device properties that the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// What benchmark functions may know.
@@ -18,7 +18,7 @@ pub struct Facts {
     pub identity: Option<String>,
     /// The driver's version as it names itself.
     pub driver: Option<String>,
-    /// Step of the device's clock in nanoseconds.
+    /// Resolution of the device's clock, in nanoseconds.
     pub clock_tick_ns: f64,
     /// Shared allocations are multiples of this many bytes.
     pub granularity: u64,
@@ -30,7 +30,7 @@ pub struct Facts {
     pub flush_bytes: u64,
     /// Where kernels that compute references and inputs are run.
     pub kernels_run_in: CodeHome,
-    /// Whether a clock of the referee can bound what a worker claims.
+    /// Whether the referee's clock bounds a worker's claimed time.
     pub clock_bound: ClockBound,
     /// Peak memory bandwidth in bytes per second, where it is known.
     pub peak_bandwidth: Option<f64>,
@@ -38,35 +38,19 @@ pub struct Facts {
     pub peak_flops: Option<f64>,
 }
 
-/// Whether the time between the referee's stamps proves anything about a worker's claim.
+/// Whether the referee's clock bounds a worker's claimed time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClockBound {
     /// Phases of two processes never overlap on the device.
     Exclusive,
-    /// They may, for the reason given.
+    /// Phases may overlap, for this reason.
     Absent(Cow<'static, str>),
 }
 
 impl Facts {
-    /// What can be done with devices of its kind.
+    /// The backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(self.device.kind)
-    }
-
-    /// The facts as bytes for another process of this program.
-    ///
-    /// # Errors
-    /// When a number of theirs is none that can be written.
-    pub fn encode(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(self)
-    }
-
-    /// Facts that another process of this program encoded.
-    ///
-    /// # Errors
-    /// When they are damaged.
-    pub fn decode(bytes: &[u8]) -> serde_json::Result<Facts> {
-        serde_json::from_slice(bytes)
     }
 }
 
@@ -91,6 +75,7 @@ mod tests {
     #[test]
     fn facts_arrive_as_they_were_sent() {
         let facts = crate::cpu::facts(std::num::NonZeroUsize::MIN);
-        assert_eq!(Facts::decode(&facts.encode().unwrap()).unwrap(), facts);
+        let sent = serde_json::to_vec(&facts).unwrap();
+        assert_eq!(serde_json::from_slice::<Facts>(&sent).unwrap(), facts);
     }
 }

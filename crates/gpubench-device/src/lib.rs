@@ -14,7 +14,6 @@ mod facts;
 mod fault_code;
 #[cfg(feature = "testing")]
 pub mod faulty;
-mod flush_kind;
 mod guarded;
 pub mod harness;
 mod kernel_part;
@@ -33,7 +32,6 @@ pub use driver::{
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
-pub use flush_kind::FlushKind;
 pub use kernel_part::KernelPart;
 pub use order::DeviceOrder;
 pub use sealed_file::{CopyIdentity, SealError, SealedFile};

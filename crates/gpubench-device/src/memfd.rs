@@ -13,7 +13,7 @@ use super::{Access, DeviceError, DevicePtr, Memory, Seal};
 /// Bytes of a page: the granularity of allocations.
 pub const PAGE: u64 = 4096;
 
-/// Bytes of inaccessible addresses on either side of a mapping: what runs over by less is caught. Addresses cost nothing.
+/// Inaccessible bytes on each side of a mapping: shorter overruns fault. Address space is free.
 pub const GUARD: u64 = 1 << 20;
 
 /// The allocations and mappings of one process.
@@ -50,7 +50,7 @@ impl MemfdTable {
     /// Takes an allocation of `bytes` that another process made.
     ///
     /// # Errors
-    /// It is shorter, or can still be cut or lengthened.
+    /// The descriptor cannot be examined, or its size is not `bytes`.
     pub fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
         let size = fstat(&descriptor)
             .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
@@ -89,7 +89,7 @@ impl MemfdTable {
         self.get(memory)?.descriptor.as_fd().try_clone_to_owned().map_err(os)
     }
 
-    /// Closes an allocation to later changes.
+    /// Seals an allocation: against resizing, or against new writable mappings too.
     ///
     /// # Errors
     /// The system refuses.
@@ -128,7 +128,10 @@ impl MemfdTable {
                 0,
             )
         }
-        .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?;
+        .map_err(|error| DeviceError::Os {
+            what: "mapping a shared buffer",
+            source: error.into(),
+        })?;
         let address = DevicePtr(start as u64);
         allocation.mapping = Some(mapping);
         Ok(address)
@@ -174,7 +177,7 @@ fn unknown_memory() -> DeviceError {
     DeviceError::ForeignMemory("it has been released".to_owned())
 }
 
-/// Addresses for `bytes` between two guards, and where those begin.
+/// Reserves addresses for `bytes` between two guards; returns them and where the bytes begin.
 fn reserve(bytes: u64) -> Result<(Reserved, *mut u8), DeviceError> {
     let out_of_memory = |error: rustix::io::Errno| DeviceError::OutOfMemory {
         bytes,

@@ -16,7 +16,7 @@ pub struct DeviceOrder {
     pub threads: u32,
     /// Zero.
     reserved: u32,
-    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
+    /// Seed for the order in which the CPU device runs a block's threads; 0 keeps their own order.
     pub schedule: u64,
 }
 
@@ -43,7 +43,7 @@ impl DeviceOrder {
         }
     }
 
-    /// What can be done with devices of its kind.
+    /// The backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(match self.kind {
             Kind::Cpu => DeviceKind::Cpu,
@@ -52,7 +52,7 @@ impl DeviceOrder {
     }
 }
 
-/// A [`DeviceKind`] that travels.
+/// [`DeviceKind`] as it is sent between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 enum Kind {

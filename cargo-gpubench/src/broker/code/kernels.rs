@@ -182,13 +182,9 @@ impl KernelBuild<'_> {
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
     let cause = match error {
-        KernelBuildError::Refused { .. }
-        | KernelBuildError::ForGpusOnly { .. }
-        | KernelBuildError::OtherArchitecture { .. } => Cause::Unsupported,
-        KernelBuildError::NoCompiler { .. } | KernelBuildError::NoNvcc { .. } | KernelBuildError::NotAhead { .. } => {
-            Cause::CompilerMissing
-        }
-        KernelBuildError::UnknownKernel { .. } => Cause::PlanInvalid,
+        KernelBuildError::Unsupported(_) => Cause::Unsupported,
+        KernelBuildError::NoCompiler(_) => Cause::CompilerMissing,
+        KernelBuildError::UnknownKernel(_) => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
     };
     CaseFailure::error(cause, gpubench_diagnostic::chain(error))

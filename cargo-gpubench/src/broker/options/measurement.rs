@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
-use gpubench_contract::Method;
-use gpubench_device::{Facts, FlushKind};
+use gpubench_contract::{Flush, Method};
+use gpubench_device::Facts;
 use gpubench_stats::{Looks, StopRule};
 
 /// How long and how often is measured.
@@ -17,7 +17,7 @@ pub struct MeasurementOptions {
     /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses the warm method.
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
-    pub flush: FlushKind,
+    pub flush: Flush,
     /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
     pub schedule: u64,
     /// What may differ from case to case.

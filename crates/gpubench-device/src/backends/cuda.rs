@@ -30,7 +30,7 @@ pub(super) const BACKEND: Backend = Backend {
     distance: |target, device| {
         let compiled_for: Architecture = target.parse().ok()?;
         let runs = compiled_for.machine_code_runs_on(Architecture::of_capability(device.capability));
-        runs.then(|| device.capability - compiled_for.capability())
+        runs.then(|| device.capability - compiled_for.capability)
     },
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use gpubench::catalog::Source;
 
 use super::diagnostics::{readable, unknown_kernel};
-use super::error::{KernelBuildError, Target};
+use super::error::KernelBuildError;
 use super::process::{Finished, Patience, Unfinished, run};
 use super::scratch::Scratch;
 use crate::SealedFile;
@@ -52,17 +52,17 @@ impl Wanted<'_> {
         };
         run(command, input, scratch.directory(), patience).map_err(|unfinished| match unfinished {
             Unfinished::Interrupted => KernelBuildError::Interrupted,
-            Unfinished::TimedOut => KernelBuildError::Timeout {
-                compiler: name,
-                source_name: self.source.name.clone(),
-                limit,
-            },
+            Unfinished::TimedOut => KernelBuildError::Unusable(format!(
+                "{name} did not finish `{}` within {} s",
+                self.source.name,
+                limit.as_secs()
+            )),
             Unfinished::Io(error) => KernelBuildError::io("run", Path::new(command.get_program()))(error),
         })
     }
 
     /// Why a compiler rejected the source: a kernel that is not there, or else its own words.
-    pub(super) fn rejection(&self, target: Target, scratch: &Scratch, messages: &str) -> KernelBuildError {
+    pub(super) fn rejection(&self, target: String, scratch: &Scratch, messages: &str) -> KernelBuildError {
         unknown_kernel(self.source, self.names, messages).unwrap_or_else(|| KernelBuildError::Compile {
             source_name: self.source.name.clone(),
             target,

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use gpubench::catalog::Source;
 
-use super::error::{Doubt, KernelBuildError};
-use super::scan::{DeclaredKernel, Shape, declared_kernels, kernels_in, makes_kernels_by_macros};
+use super::error::KernelBuildError;
+use super::scan::{DeclaredKernel, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
+use gpubench_diagnostic::in_backticks;
 
 /// Stands for the directory of the shim.
 const SHIM: &str = "<shim>/";
@@ -25,6 +26,10 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
     "no instance of overloaded function",
 ];
 
+/// Why parts of a source may not be there.
+const BY_ARCHITECTURE: &str = "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an \
+                               option, as in `-D__CUDA_ARCH__=800`";
+
 /// The first kernel that the messages are about and that the source does not declare.
 pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &str) -> Option<KernelBuildError> {
     let defined = declared_kernels(source);
@@ -35,22 +40,34 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
             .any(|known| known == base || known.ends_with(&format!("::{base}")))
             && diagnostics.contains(&name_place(name))
     };
-    let name = names.iter().find(is_missing)?.clone();
-    Some(KernelBuildError::UnknownKernel {
-        name,
-        source_name: source.name.clone(),
-        defined,
-        doubts: doubts(source),
-    })
+    let name = names.iter().find(is_missing)?;
+    let (source_name, by_macros) = (&source.name, makes_kernels_by_macros(source));
+    let known = match by_macros && defined.is_empty() {
+        true => format!("`{source_name}` makes its kernels by macros"),
+        false => defines(source_name, &defined),
+    };
+    // Where nothing is listed, macros are spoken of already.
+    let unlisted = (by_macros && !defined.is_empty()).then_some("kernels that macros make are not listed");
+    let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
+    let doubts: Vec<&str> = unlisted
+        .into_iter()
+        .chain(by_architecture.then_some(BY_ARCHITECTURE))
+        .collect();
+    let hint = match doubts.is_empty() {
+        true => String::new(),
+        false => format!(" (hint: {})", doubts.join("; ")),
+    };
+    Some(KernelBuildError::UnknownKernel(format!(
+        "unknown kernel `{name}`; {known}{hint}"
+    )))
 }
 
-fn doubts(source: &Source) -> Vec<Doubt> {
-    let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
-    let macros = makes_kernels_by_macros(source).then_some(Doubt::Macros);
-    macros
-        .into_iter()
-        .chain(by_architecture.then_some(Doubt::Architectures))
-        .collect()
+/// What a source defines, in words.
+pub(super) fn defines(source_name: &str, kernels: &[String]) -> String {
+    match kernels {
+        [] => format!("`{source_name}` defines no kernel"),
+        _ => format!("`{source_name}` defines {}", in_backticks(kernels)),
+    }
 }
 
 /// The messages that concern the user, each once.
@@ -139,12 +156,11 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
     if !NO_SINGLE_FUNCTION.iter().any(|words| text.contains(words)) {
         return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
     }
-    let has_arguments = name.contains('<');
-    let problem = match kernel.shape {
-        Shape::Template if has_arguments => "the template arguments fit no declaration of it, or several".to_owned(),
-        Shape::Template => format!("it is a template: give its arguments, as in `{name}<…>`"),
-        Shape::Function if has_arguments => "it is no template, and its name is overloaded".to_owned(),
-        Shape::Function => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
+    let problem = match (kernel.is_template, name.contains('<')) {
+        (true, true) => "the template arguments fit no declaration of it, or several".to_owned(),
+        (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
+        (false, true) => "it is no template, and its name is overloaded".to_owned(),
+        (false, false) => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
     };
     format!("{place}: error: kernel `{name}`: {problem}")
 }

@@ -11,7 +11,7 @@ use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
 use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
-use super::error::{CompilerMissing, KernelBuildError, Target};
+use super::error::{CompilerMissing, KernelBuildError};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{BASELINE, Processors};
@@ -22,6 +22,9 @@ use super::unit::{UNIT, host_unit};
 
 /// The longest a source may take to compile.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// What it compiles for, in words.
+const THE_DEVICE: &str = "the CPU device";
 
 /// A C++ compiler of this machine.
 #[derive(Clone, Debug)]
@@ -106,10 +109,10 @@ impl Compiler for HostCompiler {
             source, names, cache, ..
         } = wanted;
         if !source.form.is_compiled() {
-            return Err(KernelBuildError::ForGpusOnly {
-                source_name: source.name.clone(),
-                form: source.form,
-            });
+            return Err(KernelBuildError::Unsupported(format!(
+                "`{}` cannot run on the CPU device: it is {}, which runs on GPUs alone",
+                source.name, source.form
+            )));
         }
         let library = cache.join(format!("{}.so", self.key(wanted, &processor())));
         if library.is_file() {
@@ -162,12 +165,14 @@ impl Job<'_> {
             true => refusals_after_preprocessing(&String::from_utf8_lossy(&preprocessed.stdout), is_users),
             false => found,
         };
-        match refusals.is_empty() {
+        let lines: Vec<String> = refusals.iter().map(|refusal| format!("  {refusal}")).collect();
+        match lines.is_empty() {
             true => Ok(()),
-            false => Err(KernelBuildError::Refused {
-                source_name: source.name.clone(),
-                refusals,
-            }),
+            false => Err(KernelBuildError::Unsupported(format!(
+                "`{}` cannot run on the CPU device\n{}",
+                source.name,
+                lines.join("\n")
+            ))),
         }
     }
 
@@ -176,7 +181,7 @@ impl Job<'_> {
         let object = scratch.file("kernels.o");
         let compiled = self.run(self.command().args(["-c", UNIT, "-o"]).arg(&object))?;
         if !compiled.status.success() {
-            return Err(wanted.rejection(Target::Cpu, scratch, &compiled.stderr));
+            return Err(wanted.rejection(THE_DEVICE.to_owned(), scratch, &compiled.stderr));
         }
         let mut link = Command::new(&self.compiler.program);
         link.current_dir(scratch.root())
@@ -193,7 +198,7 @@ impl Job<'_> {
         if !linked.status.success() {
             return Err(KernelBuildError::Compile {
                 source_name: wanted.source.name.clone(),
-                target: Target::Cpu,
+                target: THE_DEVICE.to_owned(),
                 diagnostics: missing_definitions(wanted.source, &linked.stderr)
                     .unwrap_or_else(|| readable(wanted.source, scratch, &linked.stderr)),
             });

@@ -25,9 +25,8 @@ mod undefined;
 mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
-pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler, Target};
+pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
 pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};
-pub use refusal::Refusal;
 pub use scan::{declared_kernels, makes_kernels_by_macros};

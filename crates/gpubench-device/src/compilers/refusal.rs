@@ -8,15 +8,15 @@ use super::scan::{Token, tokens};
 
 /// A construct the CPU device cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub(super) struct Refusal {
     /// File, relative to the crate's root.
-    pub file: String,
+    pub(super) file: String,
     /// Line in it.
-    pub line: u32,
+    pub(super) line: u32,
     /// What was found, as written.
-    pub word: String,
+    pub(super) word: String,
     /// What it is.
-    pub construct: &'static str,
+    pub(super) construct: &'static str,
 }
 
 impl fmt::Display for Refusal {
@@ -26,59 +26,37 @@ impl fmt::Display for Refusal {
 }
 
 const TENSOR_CORES: &str = "tensor cores";
-const CUDA_LIBRARIES: &str = "a library of the CUDA toolkit";
 
 /// Constructs, each with words that mean it wherever they stand.
-const WORDS: &[(&str, &[&str])] = &[
-    (
-        TENSOR_CORES,
-        &["wmma", "nvcuda", "mma_sync", "load_matrix_sync", "store_matrix_sync"],
-    ),
+const WORDS: &[(&str, &str)] = &[
+    (TENSOR_CORES, "wmma nvcuda mma_sync load_matrix_sync store_matrix_sync"),
     (
         "thread block clusters",
-        &["__cluster_dims__", "cluster_group", "this_cluster", "map_shared_rank"],
+        "__cluster_dims__ cluster_group this_cluster map_shared_rank",
     ),
     (
         "a grid-wide barrier",
-        &["grid_group", "this_grid", "multi_grid_group", "this_multi_grid"],
+        "grid_group this_grid multi_grid_group this_multi_grid",
     ),
-    ("asynchronous copies by TMA", &["CUtensorMap", "cp_async_bulk"]),
+    ("asynchronous copies by TMA", "CUtensorMap cp_async_bulk"),
     (
         "textures and surfaces",
-        &[
-            "cudaTextureObject_t",
-            "cudaSurfaceObject_t",
-            "tex1D",
-            "tex1Dfetch",
-            "tex2D",
-            "tex3D",
-            "texCubemap",
-            "surf1Dread",
-            "surf2Dread",
-            "surf3Dread",
-            "surf1Dwrite",
-            "surf2Dwrite",
-            "surf3Dwrite",
-        ],
+        "cudaTextureObject_t cudaSurfaceObject_t tex1D tex1Dfetch tex2D tex3D texCubemap \
+         surf1Dread surf2Dread surf3Dread surf1Dwrite surf2Dwrite surf3Dwrite",
     ),
     (
         "programmatic dependent launch",
-        &[
-            "cudaGridDependencySynchronize",
-            "cudaTriggerProgrammaticLaunchCompletion",
-        ],
+        "cudaGridDependencySynchronize cudaTriggerProgrammaticLaunchCompletion",
     ),
 ];
 
-/// Headers, by the beginning of what stands between the angle brackets.
-const HEADERS: &[(&[&str], &str)] = &[
-    (&["mma", "."], TENSOR_CORES),
-    (&["cub", "/"], CUDA_LIBRARIES),
-    (&["thrust", "/"], CUDA_LIBRARIES),
-    (&["cuda", "/"], CUDA_LIBRARIES),
-    (&["cutlass", "/"], CUDA_LIBRARIES),
-    (&["cute", "/"], CUDA_LIBRARIES),
-    (&["curand_kernel", "."], CUDA_LIBRARIES),
+/// Constructs, each with what the headers for it begin with.
+const HEADERS: &[(&str, &str)] = &[
+    (TENSOR_CORES, "mma."),
+    (
+        "a library of the CUDA toolkit",
+        "cub/ thrust/ cuda/ cutlass/ cute/ curand_kernel.",
+    ),
 ];
 
 /// Everything in a file that the CPU device cannot run.
@@ -87,7 +65,7 @@ pub(super) fn refusals(file: &str, text: &str) -> Vec<Refusal> {
     let found = tokens.iter().enumerate().filter_map(|(at, token)| {
         let construct = construct_at(&tokens, at)?;
         let word = match token.text {
-            "include" => directive(&tokens[at + 1..]),
+            "include" => format!("#include {}>", included(&tokens[at + 1..])),
             word => word.to_owned(),
         };
         Some(Refusal {
@@ -110,15 +88,16 @@ fn construct_at(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
         }
         _ => {}
     }
-    let meant = WORDS.iter().find(|(_, words)| words.contains(&word))?;
+    let meant = WORDS
+        .iter()
+        .find(|(_, words)| words.split(' ').any(|known| known == word))?;
     Some(meant.0)
 }
 
-/// The `#include` line whose words follow.
-fn directive(after_include: &[Token<'_>]) -> String {
+/// What stands between `#include` and `>`.
+fn included(after_include: &[Token<'_>]) -> String {
     let path = after_include.iter().take_while(|token| token.text != ">");
-    let path: String = path.map(|token| token.text).collect();
-    format!("#include {path}>")
+    path.map(|token| token.text).collect()
 }
 
 fn is_launch(tokens: &[Token<'_>]) -> bool {
@@ -126,19 +105,16 @@ fn is_launch(tokens: &[Token<'_>]) -> bool {
 }
 
 fn header(after_include: &[Token<'_>]) -> Option<&'static str> {
-    let words: Vec<&str> = after_include
-        .iter()
-        .map(|token| token.text)
-        .take_while(|&word| word != ">")
-        .collect();
-    let ["<", rest @ ..] = &words[..] else { return None };
-    if SHIM.iter().any(|(path, _)| *path == rest.concat()) {
+    let included = included(after_include);
+    let path = included.strip_prefix('<')?;
+    if SHIM.iter().any(|(known, _)| *known == path) {
         return None;
     }
+    let means = |words: &str| words.split(' ').any(|beginning| path.starts_with(beginning));
     HEADERS
         .iter()
-        .find(|(header, _)| rest.starts_with(header))
-        .map(|(_, construct)| *construct)
+        .find(|(_, words)| means(words))
+        .map(|(construct, _)| *construct)
 }
 
 /// The same in what a preprocessor makes of a source, for lines of the user's files alone: `#if` may have taken a construct away.

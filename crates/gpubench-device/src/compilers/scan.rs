@@ -17,26 +17,11 @@ pub(super) struct DeclaredKernel {
     /// Relative to the crate's root.
     pub(super) file: String,
     pub(super) line: u32,
-    pub(super) shape: Shape,
+    pub(super) is_template: bool,
 }
-
-/// Whether a name expression needs template arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Function,
-    Template,
-}
-
 /// Whether macros of a source make kernels, whose names no look at its text tells.
 pub fn makes_kernels_by_macros(source: &Source) -> bool {
-    let defines_kernels = |text: &str| {
-        let unfolded = text.replace("\\\r\n", " ").replace("\\\n", " ");
-        let mut lines = unfolded.lines().map(str::trim_start);
-        lines.any(|line| {
-            let directive = line.strip_prefix('#').map(str::trim_start);
-            directive.is_some_and(|directive| directive.starts_with("define") && directive.contains("__global__"))
-        })
-    };
+    let defines_kernels = |text: &str| definitions_apart(text).1.contains("__global__");
     source.files.iter().any(|file| defines_kernels(&file.text()))
 }
 
@@ -49,15 +34,15 @@ pub fn declared_kernels(source: &Source) -> Vec<String> {
 pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     let mut kernels: Vec<DeclaredKernel> = Vec::new();
     for file in &source.files {
-        let text = without_definitions(&file.text());
-        for (name, line, shape) in kernels_of(&tokens(&text)) {
+        let (text, _) = definitions_apart(&file.text());
+        for (name, line, is_template) in kernels_of(&tokens(&text)) {
             if !kernels.iter().any(|known| known.name == name) {
                 let file = file.path.clone();
                 kernels.push(DeclaredKernel {
                     name,
                     file,
                     line,
-                    shape,
+                    is_template,
                 });
             }
         }
@@ -65,49 +50,50 @@ pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     kernels
 }
 
-/// The text with empty lines in place of `#define` directives.
-fn without_definitions(text: &str) -> String {
-    let mut rest = String::with_capacity(text.len());
+/// A text whose lines that define macros are empty, and those lines.
+fn definitions_apart(text: &str) -> (String, String) {
+    let (mut rest, mut definitions) = (String::with_capacity(text.len()), String::new());
     let mut continued = false;
     for line in text.lines() {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let defines = continued || directive.is_some_and(|directive| directive.starts_with("define"));
-        if !defines {
-            rest.push_str(line);
+        match defines {
+            true => definitions.push_str(line),
+            false => rest.push_str(line),
         }
         rest.push('\n');
         continued = defines && line.ends_with('\\');
     }
-    rest
+    (rest, definitions)
 }
 
-fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, Shape)> {
+fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
     let mut kernels = Vec::new();
     let mut namespaces: Vec<Option<&str>> = Vec::new();
     let mut opening: Option<&str> = None;
-    let mut shape = Shape::Function;
+    let mut is_template = false;
     for (at, token) in tokens.iter().enumerate() {
         match token.text {
             "namespace" => opening = tokens.get(at + 1).map(|name| name.text).filter(|name| is_word(name)),
-            "template" => shape = Shape::Template,
+            "template" => is_template = true,
             "{" => {
                 namespaces.push(opening.take());
-                shape = Shape::Function;
+                is_template = false;
             }
             "}" => {
                 namespaces.pop();
-                shape = Shape::Function;
+                is_template = false;
             }
             ";" => {
                 opening = None;
-                shape = Shape::Function;
+                is_template = false;
             }
             "__global__" => {
                 let Some(name) = name_of_function(&tokens[at + 1..]) else {
                     continue;
                 };
                 let path = namespaces.iter().flatten().copied().chain([name.text]);
-                kernels.push((path.collect::<Vec<_>>().join("::"), name.line, shape));
+                kernels.push((path.collect::<Vec<_>>().join("::"), name.line, is_template));
             }
             _ => {}
         }
@@ -283,15 +269,9 @@ mod tests {
         let text = "template <class T> struct S { T t; };\n__global__ void plain();\ntemplate <int N>\n__global__ void\nmade() {}\n";
         let found: Vec<_> = kernels_in(&source(text))
             .into_iter()
-            .map(|kernel| (kernel.name, kernel.line, kernel.shape))
+            .map(|kernel| (kernel.name, kernel.line, kernel.is_template))
             .collect();
-        assert_eq!(
-            found,
-            [
-                ("plain".to_owned(), 2, Shape::Function),
-                ("made".to_owned(), 5, Shape::Template)
-            ]
-        );
+        assert_eq!(found, [("plain".to_owned(), 2, false), ("made".to_owned(), 5, true)]);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn remove_leftovers(parent: &Path) {
 
 /// How many directories above its start a path reaches at most.
 fn climb(path: &str) -> Result<usize, KernelBuildError> {
-    let refuse = || KernelBuildError::Path { path: path.to_owned() };
+    let refuse = || KernelBuildError::Unusable(format!("the kernel source file `{path}` has no relative path"));
     let mut depth = 0isize;
     let mut highest = 0isize;
     for component in Path::new(path).components() {

@@ -85,8 +85,8 @@ fn a_missing_definition_is_named_once_with_the_users_file() {
         __global__ void k(float *x) { x[0] = n::elsewhere(x[1]) + further(x[0], 3); }\n";
     insta::assert_snapshot!(rejection(&[("a.cu", text)], &["j", "k"]), @r"
     could not compile `image.cu` for the CPU device
-    a.cu:1: error: `n::elsewhere(float)` is declared, but neither `image.cu` nor what it includes defines it
-    a.cu:2: error: `further(float, int)` is declared, but neither `image.cu` nor what it includes defines it
+    a.cu:1: error: `n::elsewhere(float)` is declared but not defined in `image.cu` or its includes
+    a.cu:2: error: `further(float, int)` is declared but not defined in `image.cu` or its includes
     ");
 }
 
@@ -136,12 +136,12 @@ fn what_is_wrong_with_a_name_is_said_of_the_name() {
     "#);
     insta::assert_snapshot!(rejection_of_name("answers"), @r"
     could not compile `image.cu` for the CPU device
-    kernel `answers`: error: static assertion failed: a kernel is a function that returns void
+    kernel `answers`: error: static assertion failed: a kernel must be a function that returns void
     src/a.cu:7: note: `answers` is declared here
     ");
     insta::assert_snapshot!(rejection_of_name("refers"), @r"
     could not compile `image.cu` for the CPU device
-    kernel `refers`: error: static assertion failed: the parameters of a kernel are values and pointers, no references
+    kernel `refers`: error: static assertion failed: kernel parameters must be values or pointers, not references
     src/a.cu:8: note: `refers` is declared here
     ");
 }
@@ -202,10 +202,7 @@ fn a_name_that_does_not_compile_harms_no_other() {
     assert!(compiled.library.is_some_and(|library| library.is_file()));
     let rejected: Vec<&str> = compiled.rejected.keys().map(String::as_str).collect();
     assert_eq!(rejected, ["blur<none>", "grey"]);
-    assert!(matches!(
-        compiled.rejected["grey"],
-        KernelBuildError::UnknownKernel { .. }
-    ));
+    assert!(matches!(compiled.rejected["grey"], KernelBuildError::UnknownKernel(_)));
 }
 
 #[test]

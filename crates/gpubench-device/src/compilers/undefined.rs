@@ -11,14 +11,15 @@ const MISSING: &[&str] = &[
     "undefined symbol: ",
 ];
 
-/// One line for each name that a source uses and does not define, where the source mentions it; nothing if that is not what the linker
-/// complains of.
+/// One error line for each undefined symbol, placed at its first mention in the source. `None` if
+/// the linker complains of something else.
 pub(super) fn missing_definitions(source: &Source, linker: &str) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     for symbol in linker.lines().filter_map(missing_symbol) {
-        let place = mention(source, identifier(symbol)).map_or_else(String::new, |place| format!("{place}: "));
+        let place = identifier(symbol).and_then(|word| mention(source, word));
+        let place = place.map_or_else(String::new, |place| format!("{place}: "));
         let line = format!(
-            "{place}error: `{symbol}` is declared, but neither `{}` nor what it includes defines it",
+            "{place}error: `{symbol}` is declared but not defined in `{}` or its includes",
             source.name
         );
         if !lines.contains(&line) {
@@ -35,8 +36,15 @@ fn missing_symbol(line: &str) -> Option<&str> {
     Some(line[at..].trim_end_matches('\''))
 }
 
-/// The function or variable of a demangled symbol, without result, scopes, template arguments and parameters.
-fn identifier(symbol: &str) -> &str {
+/// The function or variable of a demangled symbol, without result, scopes, template arguments and parameters. `None` for what a source
+/// does not mention by one word: an operator, a conversion, a symbol with an ABI tag.
+fn identifier(symbol: &str) -> Option<&str> {
+    let is_a_word = |word: &&str| word.chars().all(|letter| letter == '_' || letter.is_alphanumeric());
+    let name = (!symbol.contains("operator")).then(|| last_name(symbol))?;
+    Some(name).filter(is_a_word)
+}
+
+fn last_name(symbol: &str) -> &str {
     let (mut start, mut end, mut depth) = (0, None, 0_u32);
     for (at, character) in symbol.char_indices() {
         match character {
@@ -79,7 +87,15 @@ mod tests {
             ("(anonymous namespace)::f(int (*)(int))", "f"),
         ];
         for (symbol, expected) in cases {
-            assert_eq!(identifier(symbol), expected, "{symbol}");
+            assert_eq!(identifier(symbol), Some(expected), "{symbol}");
+        }
+        for symbol in [
+            "f[abi:cxx11](int)",
+            "S::operator bool() const",
+            "operator<(A, A)",
+            "operator new(unsigned long)",
+        ] {
+            assert_eq!(identifier(symbol), None, "{symbol}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The generated translation units: a source, and what makes its kernels be there under known names.
+//! Generates the translation units: the user's source, plus code that exports its kernels.
 
 use gpubench::catalog::Source;
 
@@ -8,15 +8,15 @@ pub(super) const UNIT: &str = "gpubench_unit.cpp";
 /// The same for nvcc, which goes by the extension.
 pub(super) const NVCC_UNIT: &str = "gpubench_unit.cu";
 
-/// The unit for the CPU device: prelude, source, exports. What is wrong with a name is reported in a file called as [`name_place`] says, on its
-/// own line; all else that the unit adds is in [`UNIT`].
+/// The unit for the CPU device: prelude, source, exports. Errors in a kernel's name are reported in
+/// the pseudo-file [`name_place`], all others from generated code in [`UNIT`].
 pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{}\"\n", main_file(source));
     let export = |(number, name): (usize, &String)| {
         format!(
             "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
-             static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel is a function that returns void\");\n\
-             static_assert(gb_takes_values<decltype(gb_function_n{number})>, \"the parameters of a kernel are values and pointers, no references\");\n\
+             static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel must be a function that returns void\");\n\
+             static_assert(gb_takes_values<decltype(gb_function_n{number})>, \"kernel parameters must be values or pointers, not references\");\n\
              #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
             name_place(&name.escape_default().to_string())
         )
@@ -31,8 +31,8 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     format!("{prelude}{exports}{module}")
 }
 
-/// The unit for nvcc: the source, and a variable for each name that points to the kernel, which makes a template be instantiated and, in PTX,
-/// says how the kernel is called there.
+/// The unit for nvcc: the source, and for each name a variable that points to the kernel. It
+/// instantiates templates, and its PTX initialiser reveals the mangled symbol.
 pub(super) fn nvcc_unit(source: &Source, names: &[String]) -> String {
     let pointer = |(number, name): (usize, &String)| {
         format!(
@@ -46,8 +46,8 @@ pub(super) fn nvcc_unit(source: &Source, names: &[String]) -> String {
 
 const POINTER: &str = "gb_kernel_n";
 
-/// Takes the pointers of [`nvcc_unit`] out of its PTX, which is then that of the source alone; answers it and the symbols in the order of the
-/// names. Nothing if a pointer is missing.
+/// Removes the pointers of [`nvcc_unit`] from its PTX; returns the rest, and the symbols in the
+/// order of the names. `None` if a pointer is missing.
 pub(super) fn without_pointers(ptx: &str, count: usize) -> Option<(String, Vec<String>)> {
     let mut symbols = vec![None; count];
     let mut rest = String::with_capacity(ptx.len());

@@ -98,7 +98,7 @@ impl StreamQueue {
             failure: None,
             launches: 0,
             given_up: Arc::clone(&given_up),
-            place: Place::Any,
+            is_bound: false,
         };
         let name = "gpubench-stream".to_owned();
         let thread = std::thread::Builder::new()
@@ -135,16 +135,8 @@ struct StreamThread {
     failure: Option<DeviceError>,
     launches: u32,
     given_up: Arc<AtomicBool>,
-    place: Place,
-}
-
-/// Where a stream's thread may run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// On the processor that the pool leaves to it.
-    Launcher,
-    /// Anywhere.
-    Any,
+    /// Whether it runs on the processor that the pool leaves to launches; else it may run anywhere.
+    is_bound: bool,
 }
 
 impl StreamThread {
@@ -168,7 +160,7 @@ impl StreamThread {
             Operation::Wait { word, value } => {
                 word.wait_at_least(value, None, &self.given_up);
                 // Sleeping pool threads would be woken, and this one moved, inside the call that is timed next.
-                self.go_to(Place::Launcher);
+                self.bind(true);
                 self.pool.wake();
             }
             Operation::Write { word, value } => word.store(value),
@@ -188,24 +180,24 @@ impl StreamThread {
             },
             Operation::Host(work) => {
                 // Threads that the user's code starts may run where this one may.
-                self.go_to(Place::Any);
+                self.bind(false);
                 self.failure = work().err().map(DeviceError::Host);
             }
             Operation::Synchronize(_) => {}
         }
     }
 
-    fn go_to(&mut self, place: Place) {
-        match (self.place, place) {
-            (Place::Any, Place::Launcher) => self.pool.bind_launcher(),
-            (Place::Launcher, Place::Any) => self.pool.release_launcher(),
-            (Place::Any, Place::Any) | (Place::Launcher, Place::Launcher) => {}
+    fn bind(&mut self, wanted: bool) {
+        match (self.is_bound, wanted) {
+            (false, true) => self.pool.bind_launcher(),
+            (true, false) => self.pool.release_launcher(),
+            _ => {}
         }
-        self.place = place;
+        self.is_bound = wanted;
     }
 
     fn launch(&mut self, kernel: Kernel, shape: &LaunchShape, arguments: &PackedArguments) {
-        self.go_to(Place::Launcher);
+        self.bind(true);
         // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
         let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
         if let Err(fault) = ended {

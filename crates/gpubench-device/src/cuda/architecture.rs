@@ -7,8 +7,9 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Architecture {
     /// Compute capability as `major * 10 + minor`.
-    capability: u32,
-    features: Features,
+    pub capability: u32,
+    /// What code for it may use.
+    pub features: Features,
 }
 
 /// Which instructions code may use beyond those that later architectures keep.
@@ -63,16 +64,6 @@ impl Architecture {
             capability,
             features: Features::Portable,
         }
-    }
-
-    /// Compute capability as `major * 10 + minor`.
-    pub const fn capability(self) -> u32 {
-        self.capability
-    }
-
-    /// What code for it may use.
-    pub const fn features(self) -> Features {
-        self.features
     }
 
     /// The same with other features.

@@ -1,10 +1,12 @@
 //! A compiled source as a file: the image for the driver, and how its kernels are called there.
 
+use serde::{Deserialize, Serialize};
+
 /// First bytes of such a file.
 const MAGIC: &[u8; 8] = b"GBKIMG01";
 
 /// A compiled source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelImage {
     /// Name expressions with the symbols they stand for. A name that is not here is looked up as it stands.
     pub names: Vec<(String, String)>,

@@ -10,7 +10,7 @@ use gpubench::plan::{Cooperation, Dependence};
 
 use super::call::{DriverError, call};
 use super::context::Context;
-use super::module::{ClusterSizes, Kernel};
+use super::module::Kernel;
 use crate::LaunchConfig;
 
 /// Blocks of the largest cluster that every GPU with clusters has.
@@ -29,10 +29,10 @@ impl Kernel {
             self.dynamic_shared = config.dynamic_shared;
         }
         let blocks: u32 = config.cluster.iter().product();
-        if blocks > PORTABLE_CLUSTER && self.clusters == ClusterSizes::Portable {
+        if blocks > PORTABLE_CLUSTER && !self.takes_large_clusters {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
             self.set_attribute(context, attribute, 1)?;
-            self.clusters = ClusterSizes::All;
+            self.takes_large_clusters = true;
         }
         let local = self.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
         match usize::try_from(local) {

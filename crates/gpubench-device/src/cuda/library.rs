@@ -1,4 +1,4 @@
-//! Whether the driver's library is there, and fit for use.
+//! Loads the CUDA driver library and checks that it can be used.
 
 use std::ffi::c_int;
 
@@ -8,19 +8,20 @@ use super::api::Api;
 use super::call::{DriverError, call};
 use crate::{Absence, AbsenceKind};
 
-/// The oldest driver that will do, as `cuDriverGetVersion` counts: CUDA 12.4, the first that tells the parameters of a kernel, with which a plan's arguments are compared.
+/// Oldest supported CUDA version, as `cuDriverGetVersion` counts: 12.4, the first that reports
+/// kernel parameters. A plan's arguments are checked against those.
 const OLDEST: c_int = 12_040;
 
 const NEWER: &str = "install driver 550 (CUDA 12.4) or later";
 
-/// What the kernel driver calls itself, where it is loaded.
+/// Exists while NVIDIA's kernel module is loaded.
 const KERNEL_DRIVER: &str = "/proc/driver/nvidia/version";
 
 /// The driver's library, initialised.
 #[derive(Clone, Copy)]
 pub(super) struct Library {
     pub(super) api: Api,
-    /// The newest CUDA version the driver supports, times 1000.
+    /// The newest CUDA version that the driver supports: 1000 * major + 10 * minor.
     pub(super) version: c_int,
 }
 
@@ -28,7 +29,7 @@ impl Library {
     /// Opens and initialises the driver's library.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The library is missing, too old, or does not initialise.
     pub(super) fn open() -> Result<Library, Absence> {
         // SAFETY: opening the driver's library runs its constructors, which is what every user of it does.
         if !unsafe { is_culib_present() } {
@@ -36,7 +37,7 @@ impl Library {
         }
         let api = Api::resolve()
             .map_err(|symbol| unusable(format!("the CUDA driver is too old: it lacks `{symbol}`"), NEWER))?;
-        // SAFETY: it takes a number.
+        // SAFETY: `cuInit` takes an integer and no pointers.
         unsafe { call!(api, cuInit(0)) }.map_err(|error| refusal_to_start(&error))?;
         let mut version = 0;
         // SAFETY: it writes one number.
@@ -49,12 +50,12 @@ impl Library {
     }
 }
 
-/// `13.0` for 13000.
+/// `13.0` for 13000, `12.4` for 12040.
 pub(super) fn version_text(version: c_int) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The version of the kernel driver, where it says so.
+/// Version of NVIDIA's kernel module; `None` if it is not loaded.
 pub(super) fn kernel_driver_version() -> Option<String> {
     let version = fs_err::read_to_string("/sys/module/nvidia/version").ok()?;
     Some(version.trim().to_owned()).filter(|version| !version.is_empty())
@@ -72,7 +73,7 @@ fn not_installed() -> Absence {
     if std::path::Path::new(KERNEL_DRIVER).exists() {
         return unusable(
             "the GPU's kernel driver is loaded, but its library `libcuda.so.1` is not found",
-            "in a container, pass the GPU through (`--gpus all`); else install the driver's user-space package or name its folder in `LD_LIBRARY_PATH`",
+            "in a container, pass the GPU through (`--gpus all`); otherwise install the driver's user-space package, or add its folder to `LD_LIBRARY_PATH`",
         );
     }
     Absence {
@@ -87,8 +88,8 @@ fn refusal_to_start(error: &DriverError) -> Absence {
     let result = error.result();
     let (reason, hint) = match error.code {
         34 => (
-            "the `libcuda` that is found is a stub for linking, not a driver",
-            "take the folder `stubs` out of `LD_LIBRARY_PATH`",
+            "the `libcuda` found is a link-time stub, not a driver",
+            "remove the `stubs` folder from `LD_LIBRARY_PATH`",
         ),
         100 if hides_all_devices() => (
             "`CUDA_VISIBLE_DEVICES` hides every GPU",
@@ -104,22 +105,22 @@ fn refusal_to_start(error: &DriverError) -> Absence {
         ),
         804 => (
             "the forward-compatibility driver library does not support this GPU",
-            "take the compatibility package's folder out of `LD_LIBRARY_PATH`, or update the driver",
+            "remove the compatibility package's folder from `LD_LIBRARY_PATH`, or update the driver",
         ),
         802 => (
             "the GPUs are not ready yet: their fabric manager has not set them up",
             "start `nvidia-fabricmanager`",
         ),
         46 | 101 => (
-            "the GPU is busy or not available",
-            "`nvidia-smi -q -d COMPUTE` says who may use it",
+            "the GPU is unavailable: busy, exclusive, or not a valid device",
+            "check its compute mode with `nvidia-smi -q -d COMPUTE`",
         ),
         304 => (
-            "the operating system refuses the driver what it needs",
+            "the operating system denied the driver access to what it needs",
             "the device files `/dev/nvidia*` must be accessible, and `/proc` must be mounted",
         ),
         _ => (
-            "the CUDA driver does not start",
+            "the CUDA driver failed to initialise",
             "`nvidia-smi` says whether the kernel driver works",
         ),
     };

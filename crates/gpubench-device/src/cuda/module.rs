@@ -28,18 +28,9 @@ pub(super) struct Kernel {
     pub(super) parameter_sizes: Option<Vec<u32>>,
     /// Dynamic shared memory that launches may ask for without more being permitted.
     pub(super) dynamic_shared: u32,
-    pub(super) clusters: ClusterSizes,
+    /// Whether it may be launched with more blocks in a cluster than every GPU with clusters has.
+    pub(super) takes_large_clusters: bool,
 }
-
-/// Which sizes of clusters a kernel may be launched with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ClusterSizes {
-    /// Up to eight blocks: those that every GPU with clusters has.
-    Portable,
-    /// All that this GPU has.
-    All,
-}
-
 impl LoadedModule {
     pub(super) fn load(
         context: &Context,
@@ -84,7 +75,7 @@ impl LoadedModule {
             name: name.to_owned(),
             parameter_sizes: parameter_sizes(context, handle),
             dynamic_shared: 0,
-            clusters: ClusterSizes::Portable,
+            takes_large_clusters: false,
         })
     }
 

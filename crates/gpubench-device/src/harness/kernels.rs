@@ -9,7 +9,8 @@ use gpubench_harness::arguments::{
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
 use super::batch::Board;
-use crate::{DeviceError, DevicePtr, Driver, FlushKind, Function, LaunchConfig, ModuleImage, Stream};
+use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
+use gpubench_contract::Flush;
 
 /// Bytes of a tile that a digest visits as a whole.
 const TILE_BYTES: u64 = 4096;
@@ -178,11 +179,11 @@ impl Harness {
         stream: Stream,
         buffer: DevicePtr,
         bytes: u64,
-        kind: FlushKind,
+        kind: Flush,
     ) -> Result<(), DeviceError> {
         let kind = match kind {
-            FlushKind::Read => bindings::GB_FLUSH_READ,
-            FlushKind::Write => bindings::GB_FLUSH_WRITE,
+            Flush::Read => bindings::GB_FLUSH_READ,
+            Flush::Write => bindings::GB_FLUSH_WRITE,
         };
         let arguments = FlushArguments {
             ptr: buffer.0,

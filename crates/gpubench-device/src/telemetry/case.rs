@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::clients::{descends_from_here, others_among};
 use super::{Gauge, Reading, ThrottleReasons};
+use gpubench_contract::GpuEnvironment;
 
 /// What reading the throttle reasons may cost a sample; where it costs more, it is done behind every few samples.
 const BUDGET: Duration = Duration::from_micros(50);
@@ -49,24 +50,13 @@ pub struct ThrottledSamples {
 /// What was seen of a GPU round the samples of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Before its first window; of a case that was measured twice, before the measurement that counts.
-    pub before: Reading,
-    /// After its last window.
-    pub after: Reading,
+    /// Its state before its first window (of a case that was measured twice, before the measurement that counts) and after its last, and what came
+    /// in between. Of other processes there are as many as before or after, whichever were more.
+    pub gpu: GpuEnvironment,
     /// Every reason for throttling that was seen, harmless ones included.
     pub throttle_reasons: Option<ThrottleReasons>,
     /// Samples that were throttled.
     pub throttled: Vec<ThrottledSamples>,
-    /// Memory errors since the driver was loaded that could not be corrected.
-    pub uncorrected_errors: Option<u64>,
-    /// How many of them the case brought.
-    pub new_uncorrected_errors: Option<u64>,
-    /// Xid errors during the case.
-    pub xids: Option<Vec<u64>>,
-    /// Other processes with a compute context on the GPU, before or after the case, whichever were more.
-    pub other_clients: Option<u32>,
-    /// Whether the driver stays loaded without users.
-    pub persistence: Option<bool>,
 }
 
 impl Telemetry {
@@ -160,17 +150,20 @@ impl Telemetry {
         let after = gauge.reading();
         seen.extend(after.throttle_reasons.iter().flatten());
         let errors = gauge.uncorrected_errors();
+        let others = others_before.max(other_clients(gauge));
         Some(Observation {
             throttle_reasons: after.throttle_reasons.is_some().then_some(seen),
             throttled,
-            uncorrected_errors: errors,
-            // The counter starts anew where the driver is loaded anew.
-            new_uncorrected_errors: errors.zip(errors_before).map(|(now, then)| now.saturating_sub(then)),
-            xids: gauge.xids(),
-            other_clients: others_before.max(other_clients(gauge)),
-            persistence: gauge.is_persistent(),
-            before,
-            after,
+            gpu: GpuEnvironment {
+                before: before.state(),
+                after: Some(after.state()),
+                persistence_mode: gauge.is_persistent(),
+                uncorrected_ecc_errors: errors,
+                // The counter starts anew where the driver is loaded anew.
+                new_uncorrected_ecc_errors: errors.zip(errors_before).map(|(now, then)| now.saturating_sub(then)),
+                xids: gauge.xids(),
+                other_clients: others.map(u64::from),
+            },
         })
     }
 

@@ -1,6 +1,7 @@
 //! What can be read of a GPU without a context on it.
 
-use super::ThrottleReasons;
+use super::{ThrottleReasons, words};
+use gpubench_contract::GpuState;
 
 /// A GPU's state at one moment. What the GPU or the driver does not tell is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +16,19 @@ pub struct Reading {
     pub power_w: Option<f64>,
     /// Why clocks are held down.
     pub throttle_reasons: Option<ThrottleReasons>,
+}
+
+impl Reading {
+    /// The same for the machine contract.
+    pub fn state(&self) -> GpuState {
+        GpuState {
+            clock_hz: self.clock_hz,
+            memory_clock_hz: self.memory_clock_hz,
+            temperature_c: self.temperature_c,
+            power_w: self.power_w,
+            throttle_reasons: self.throttle_reasons.as_ref().map(words),
+        }
+    }
 }
 
 /// One GPU's instruments. Reading them changes nothing.

@@ -17,4 +17,4 @@ mod tests;
 
 pub use case::{Observation, Telemetry, ThrottledSamples};
 pub use gauge::{Gauge, Reading};
-pub use throttle::{ThrottleReason, ThrottleReasons};
+pub use throttle::{ThrottleReason, ThrottleReasons, words};

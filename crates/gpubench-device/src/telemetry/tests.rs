@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::case::cadence_for;
 use super::fake::{FakeGauge, Shown};
 use super::*;
+use gpubench_contract::{GpuEnvironment, GpuState};
 
 fn reasons(reasons: &[ThrottleReason]) -> Option<ThrottleReasons> {
     Some(reasons.iter().copied().collect())
@@ -63,7 +64,10 @@ fn errors_and_xids_belong_to_the_case_in_which_they_come() {
     };
     let mut telemetry = telemetry(&gauge);
     let quiet = telemetry.end_case(0).unwrap();
-    assert_eq!((quiet.new_uncorrected_errors, quiet.xids), (Some(0), Some(vec![])));
+    assert_eq!(
+        (quiet.gpu.new_uncorrected_ecc_errors, quiet.gpu.xids),
+        (Some(0), Some(vec![]))
+    );
 
     telemetry.begin_case();
     {
@@ -73,10 +77,10 @@ fn errors_and_xids_belong_to_the_case_in_which_they_come() {
     }
     let loud = telemetry.end_case(0).unwrap();
     assert_eq!(
-        (loud.uncorrected_errors, loud.new_uncorrected_errors),
+        (loud.gpu.uncorrected_ecc_errors, loud.gpu.new_uncorrected_ecc_errors),
         (Some(9), Some(2))
     );
-    assert_eq!(loud.xids, Some(vec![31, 48]));
+    assert_eq!(loud.gpu.xids, Some(vec![31, 48]));
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_i
     gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::HardwareThermalSlowdown]);
     telemetry.after_sample(1);
     let observation = telemetry.end_case(1).unwrap();
-    assert_eq!(observation.before.clock_hz, Some(1.98e9));
+    assert_eq!(observation.gpu.before.clock_hz, Some(1.98e9));
     let thermal = ThrottledSamples {
         samples: 0..1,
         reasons: ThrottleReasons::from([ThrottleReason::HardwareThermalSlowdown]),
@@ -115,9 +119,9 @@ fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_i
         observation.throttle_reasons,
         reasons(&[ThrottleReason::HardwareThermalSlowdown])
     );
-    assert_eq!(observation.new_uncorrected_errors, Some(1));
-    assert_eq!(observation.xids, Some(vec![48]));
-    assert_eq!(observation.other_clients, Some(0));
+    assert_eq!(observation.gpu.new_uncorrected_ecc_errors, Some(1));
+    assert_eq!(observation.gpu.xids, Some(vec![48]));
+    assert_eq!(observation.gpu.other_clients, Some(0));
 }
 
 #[test]
@@ -145,15 +149,12 @@ fn what_may_not_be_read_is_not_known() {
     assert_eq!(
         observation,
         Observation {
-            before: Reading::default(),
-            after: Reading::default(),
+            gpu: GpuEnvironment {
+                after: Some(GpuState::default()),
+                ..GpuEnvironment::default()
+            },
             throttle_reasons: None,
             throttled: vec![],
-            uncorrected_errors: None,
-            new_uncorrected_errors: None,
-            xids: None,
-            other_clients: None,
-            persistence: None,
         }
     );
 }
@@ -179,7 +180,7 @@ fn another_client_is_counted_whether_it_came_before_or_during_the_case() {
     assert_eq!(telemetry.other_clients(), Some(1));
     gauge.0.borrow_mut().compute_processes = Some(vec![ours]);
     assert_eq!(telemetry.other_clients(), Some(1), "it was there");
-    assert_eq!(telemetry.end_case(0).unwrap().other_clients, Some(1));
+    assert_eq!(telemetry.end_case(0).unwrap().gpu.other_clients, Some(1));
 }
 
 #[test]

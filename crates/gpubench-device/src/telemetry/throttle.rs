@@ -1,7 +1,6 @@
 //! Reasons for which a GPU holds its clocks down.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// A reason for which a GPU does not run at its highest clocks, as NVML names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,8 +53,7 @@ impl ThrottleReason {
     }
 }
 
-impl fmt::Display for ThrottleReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+/// The words of reasons.
+pub fn words(reasons: &ThrottleReasons) -> Vec<String> {
+    reasons.iter().map(|reason| reason.as_str().to_owned()).collect()
 }

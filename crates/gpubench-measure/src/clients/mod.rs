@@ -20,7 +20,7 @@ pub use descriptors::allow_many_descriptors;
 pub use error::RoleFailure;
 pub use interrupt::{Heard, Interrupt, deadline, listen};
 pub use null_worker::NullWorker;
-pub use referee::{CaseOrder, OpenedCase, Preparation, RefereeClient};
+pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient};
 pub use role::{End, Output, RoleName};
 pub use strays::adopt_orphans;
 pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};

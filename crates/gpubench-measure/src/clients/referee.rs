@@ -15,7 +15,7 @@ use gpubench_protocol::wire::{
 };
 
 /// The referee's own work never takes so long; it is our own code on our own kernels.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const OWN_WORK: Duration = Duration::from_secs(120);
 
 /// The referee's process.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl RefereeClient {
     pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
         let mut child = Child::spawn(RoleName::Referee, output, &[], None)?;
         child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
-        let frame = child.receive(PATIENCE, interrupt)?;
+        let frame = child.receive(OWN_WORK, interrupt)?;
         if frame.kind == from_referee::ABSENT {
             let absent: AbsentDevice = child.record(&frame)?;
             return Err(RoleFailure::NoDevice(Absence {
@@ -89,7 +89,7 @@ impl RefereeClient {
             }));
         }
         let frame = child.check_kind(frame, from_referee::READY)?;
-        let facts = Facts::decode(&frame.payload).map_err(|error| {
+        let facts = serde_json::from_slice(&frame.payload).map_err(|error| {
             RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
         })?;
         Ok(RefereeClient { child, facts })
@@ -106,7 +106,7 @@ impl RefereeClient {
     /// When there is no memory for the flush.
     pub fn begin(&mut self, begin: &Begin, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_referee::BEGIN, &[bytemuck::bytes_of(begin)], &[])?;
-        self.child.expect(from_referee::BEGUN, PATIENCE, interrupt).map(drop)
+        self.child.expect(from_referee::BEGUN, OWN_WORK, interrupt).map(drop)
     }
 
     /// The process.
@@ -119,7 +119,7 @@ impl RefereeClient {
     /// # Errors
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
-        let recording = order.duties.recording();
+        let recording = order.duties.recording;
         let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,
@@ -131,8 +131,8 @@ impl RefereeClient {
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
-        let frame = self.child.expect(from_referee::CASE_OPENED, PATIENCE, interrupt)?;
-        let pages = 1 + usize::from(order.cast.has_baseline()) + usize::from(order.cast.has_null());
+        let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
+        let pages = 1 + usize::from(order.cast.has_baseline) + usize::from(order.cast.has_null);
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
@@ -145,7 +145,7 @@ impl RefereeClient {
         let buffers = descriptors.split_off(pages);
         let mut pages = descriptors.into_iter();
         let page = pages.next().expect("a case has at least one page");
-        let baseline_page = order.cast.has_baseline().then(|| pages.next()).flatten();
+        let baseline_page = order.cast.has_baseline.then(|| pages.next()).flatten();
         Ok(OpenedCase {
             method: order.method,
             layouts,
@@ -173,7 +173,7 @@ impl RefereeClient {
         };
         let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
         self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
-        let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, PATIENCE, interrupt)?;
+        let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, OWN_WORK, interrupt)?;
         self.child.record(&frame)
     }
 
@@ -226,12 +226,12 @@ impl RefereeClient {
         self.child.send(to_referee::ABORT, &[], &[])
     }
 
-    /// Receives the facts of the window that was released, already announced or not.
+    /// Receives the facts of the window that was released, already announced or not, waiting at most `within`.
     ///
     /// # Errors
     /// When the referee fails.
-    pub fn window_facts(&mut self, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
-        let frame = self.child.expect(from_referee::FACTS, PATIENCE, interrupt)?;
+    pub fn window_facts(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
+        let frame = self.child.expect(from_referee::FACTS, within, interrupt)?;
         Ok(Box::new(self.child.record(&frame)?))
     }
 
@@ -242,7 +242,7 @@ impl RefereeClient {
     pub fn close_case(&mut self, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_referee::CLOSE_CASE, &[], &[])?;
         self.child
-            .expect(from_referee::CASE_CLOSED, PATIENCE, interrupt)
+            .expect(from_referee::CASE_CLOSED, OWN_WORK, interrupt)
             .map(drop)
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Arm<'a> {
     /// Has the next worker of its pool take part in the round.
     pub(super) fn enter(&mut self) {
         self.evidence.begin_turn();
-        self.stopping.begin_turn();
+        self.stopping.pacing.calm_down();
         self.samples.begin_turn();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
@@ -202,7 +202,7 @@ impl<'a> Arm<'a> {
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
         let started = Instant::now();
-        self.null_turn(context, self.stopping.pace())?;
+        self.null_turn(context, self.stopping.pacing.pace)?;
         if self.window(context, worker, kind)? == Step::Failed {
             return Ok(Step::Failed);
         }

@@ -27,15 +27,11 @@ impl Session<'_> {
     /// # Errors
     /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user interrupts.
     pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
-        let measured = confirm(self.protocol.purpose, |attempt| {
-            let numbering = match attempt {
-                Attempt::First => Numbering::default(),
-                Attempt::Second(numbering) => {
-                    self.watcher.begins_again();
-                    numbering
-                }
-            };
-            self.measure_in_turns(contest, numbering)
+        let measured = confirm(self.protocol.purpose, |again| {
+            if again.is_some() {
+                self.watcher.begins_again();
+            }
+            self.measure_in_turns(contest, again.unwrap_or_default())
         })?;
         if measured.roles == RolesAfterwards::Unknown {
             self.watcher.goes_back();
@@ -44,23 +40,16 @@ impl Session<'_> {
     }
 }
 
-/// One of the measurements of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
-    First,
-    /// It goes on behind the numbers of the first.
-    Second(Numbering),
-}
-
 /// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
+/// The second measurement goes on behind the numbers of the first.
 fn confirm(
     purpose: Purpose,
-    mut measure: impl FnMut(Attempt) -> Result<MeasuredInTurns, MeasureError>,
+    mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
 ) -> Result<MeasuredInTurns, MeasureError> {
-    let first = measure(Attempt::First)?;
+    let first = measure(None)?;
     let accused = Accused::of(&first).filter(|_| purpose == Purpose::Measure);
     let Some(accused) = accused else { return Ok(first) };
-    match measure(Attempt::Second(first.next)) {
+    match measure(Some(first.next)) {
         Ok(second) => Ok(accused.noted_in(second, first)),
         Err(error) => match CaseFailure::of_measuring(&error) {
             None => Err(error),
@@ -264,8 +253,8 @@ mod tests {
     fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
         let mut error = Some(error);
         confirm(Purpose::Measure, |attempt| match attempt {
-            Attempt::First => Ok(measured(first)),
-            Attempt::Second(_) => Err(error.take().expect("it is measured twice at most")),
+            None => Ok(measured(first)),
+            Some(_) => Err(error.take().expect("it is measured twice at most")),
         })
     }
 
@@ -277,7 +266,7 @@ mod tests {
             let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
             Ok(measured(*end))
         });
-        let expected = [Attempt::First, Attempt::Second(Numbering::behind(409, 120))];
+        let expected = [None, Some(Numbering::behind(409, 120))];
         assert_eq!(attempts, expected[..attempts.len()]);
         (attempts.len(), result.unwrap())
     }
@@ -329,7 +318,7 @@ mod tests {
     #[test]
     fn what_else_makes_a_grade_advisory_is_still_said() {
         let result = confirm(Purpose::Measure, |attempt| {
-            let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
+            let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             measured.candidate.judgement.grade = Grade::Advisory;
             measured.candidate.judgement.grade_reason = Some("another process computes on the device".to_owned());
             Ok(measured)
@@ -450,8 +439,8 @@ mod tests {
         let lost = |first: Sides| {
             let result = confirm(Purpose::Measure, |attempt| {
                 Ok(match attempt {
-                    Attempt::First => measured(first),
-                    Attempt::Second(_) => MeasuredInTurns {
+                    None => measured(first),
+                    Some(_) => MeasuredInTurns {
                         baseline: Some(Err(RoleFailure::Plan { text: "no plan".into() })),
                         ..measured((PASS, None))
                     },
@@ -499,8 +488,8 @@ mod tests {
 
     #[test]
     fn of_a_long_accusation_the_beginning_is_repeated() {
-        let long = |attempt| {
-            let mut measured = measured((if attempt == Attempt::First { SHORT } else { PASS }, None));
+        let long = |attempt: Option<Numbering>| {
+            let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
             Ok(measured)
         };

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::case::ReadyCase;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use super::sequence::{Sequencer, WindowOutcome};
 use crate::clients::{NullWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::{ClockBound, FaultCode};
+use gpubench_device::FaultCode;
 use gpubench_protocol::window::{NullPace, Place};
-use gpubench_protocol::wire::Cast;
 
 /// Null windows behind the end of the worker under test.
 const ALONE: usize = 8;
@@ -39,16 +37,6 @@ pub(super) struct NullArm<'a> {
     since: u32,
     /// How long it took to catch up so far.
     caught_up_for: Duration,
-}
-
-/// Who takes part in a case.
-pub(super) fn cast(clock_bound: &ClockBound, baseline: Option<&ReadyCase<'_>>) -> Cast {
-    match (clock_bound, baseline) {
-        (ClockBound::Exclusive, None) => Cast::WorkerAndNull,
-        (ClockBound::Absent(_), None) => Cast::Worker,
-        (ClockBound::Exclusive, Some(_)) => Cast::RivalsAndNull,
-        (ClockBound::Absent(_), Some(_)) => Cast::Rivals,
-    }
 }
 
 impl<'a> NullArm<'a> {

@@ -1,7 +1,7 @@
 //! What was seen of a GPU, as the records say it.
 
-use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, GpuState, SampleFlag, SampleFlagKind};
-use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples};
+use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, SampleFlag, SampleFlagKind};
+use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples, words};
 use gpubench_diagnostic::in_backticks;
 
 /// Puts the state of a GPU before a run into its surroundings.
@@ -9,38 +9,21 @@ pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     environment.clock_hz = reading.clock_hz;
     environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
     environment.gpu = Some(GpuEnvironment {
-        before: state(reading),
+        before: reading.state(),
         ..GpuEnvironment::default()
     });
 }
 
 /// Puts what was seen during a case into its record.
 pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
-    let Observation {
-        before,
-        after,
-        throttle_reasons,
-        throttled,
-        uncorrected_errors,
-        new_uncorrected_errors,
-        xids,
-        other_clients,
-        persistence,
-    } = observation;
-    record.environment.clock_hz = after.clock_hz;
-    record.environment.throttle_reasons = throttle_reasons.as_ref().map(words);
-    record.environment.gpu = Some(GpuEnvironment {
-        before: state(before),
-        after: Some(state(after)),
-        persistence_mode: *persistence,
-        uncorrected_ecc_errors: *uncorrected_errors,
-        new_uncorrected_ecc_errors: *new_uncorrected_errors,
-        xids: xids.clone(),
-        other_clients: other_clients.map(u64::from),
-    });
+    let after = observation.gpu.after.as_ref();
+    record.environment.clock_hz = after.and_then(|after| after.clock_hz);
+    record.environment.throttle_reasons = observation.throttle_reasons.as_ref().map(words);
+    record.environment.gpu = Some(observation.gpu.clone());
     let samples = record.samples.len();
     record.sample_flags.extend(
-        throttled
+        observation
+            .throttled
             .iter()
             .flat_map(flags)
             .filter(|flag| flag.sample < samples as u64),
@@ -60,7 +43,7 @@ fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
 /// What a person must know even of a case that passed.
 fn notes(observation: &Observation) -> Vec<String> {
     let mut notes = Vec::new();
-    match observation.new_uncorrected_errors {
+    match observation.gpu.new_uncorrected_ecc_errors {
         None | Some(0) => {}
         Some(1) => {
             notes.push("ecc: the GPU's memory had an error during the case that it could not correct".to_owned())
@@ -69,7 +52,7 @@ fn notes(observation: &Observation) -> Vec<String> {
             "ecc: the GPU's memory had `{errors}` errors during the case that it could not correct"
         )),
     }
-    if let Some(xids @ [_, ..]) = observation.xids.as_deref() {
+    if let Some(xids @ [_, ..]) = observation.gpu.xids.as_deref() {
         notes.push(format!(
             "the driver reported Xid {} during the case",
             in_backticks(xids)
@@ -94,37 +77,25 @@ fn notes(observation: &Observation) -> Vec<String> {
     notes
 }
 
-fn state(reading: &Reading) -> GpuState {
-    GpuState {
-        clock_hz: reading.clock_hz,
-        memory_clock_hz: reading.memory_clock_hz,
-        temperature_c: reading.temperature_c,
-        power_w: reading.power_w,
-        throttle_reasons: reading.throttle_reasons.as_ref().map(words),
-    }
-}
-
-fn words(reasons: &ThrottleReasons) -> Vec<String> {
-    reasons.iter().map(ToString::to_string).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion, Verdict};
+    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, GpuState, Params, SchemaVersion, Verdict};
     use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {
         Observation {
-            before: Reading::default(),
-            after: Reading::default(),
+            gpu: GpuEnvironment {
+                after: Some(GpuState::default()),
+                persistence_mode: Some(true),
+                uncorrected_ecc_errors: Some(3),
+                new_uncorrected_ecc_errors: Some(0),
+                xids: Some(Vec::new()),
+                other_clients: Some(0),
+                ..GpuEnvironment::default()
+            },
             throttle_reasons: Some(ThrottleReasons::new()),
             throttled: Vec::new(),
-            uncorrected_errors: Some(3),
-            new_uncorrected_errors: Some(0),
-            xids: Some(Vec::new()),
-            other_clients: Some(0),
-            persistence: Some(true),
         }
     }
 
@@ -177,8 +148,11 @@ mod tests {
     #[test]
     fn memory_errors_and_xids_are_told_of_the_case_in_which_they_came() {
         let record = record_with(&Observation {
-            new_uncorrected_errors: Some(2),
-            xids: Some(vec![31, 48]),
+            gpu: GpuEnvironment {
+                new_uncorrected_ecc_errors: Some(2),
+                xids: Some(vec![31, 48]),
+                ..GpuEnvironment::default()
+            },
             ..quiet()
         });
         assert_eq!(

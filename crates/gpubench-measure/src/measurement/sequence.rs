@@ -5,16 +5,19 @@ use std::time::{Duration, Instant};
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, AuthorProblem, Heard, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
-    listen,
+    AuthorClient, AuthorProblem, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient,
+    deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{CodeHome, FaultCode};
 use gpubench_protocol::window::{Duties, Seat, WindowKind};
-use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
+use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
+
+/// How long the referee may take to give a window up whose worker was lost: it looks at nothing then.
+const AFTER_LOSS: Duration = Duration::from_secs(10);
 
 /// Filling inputs with the tool's own kernels never takes so long.
 const PREPARATION: Duration = Duration::from_secs(120);
@@ -47,14 +50,6 @@ pub(super) enum WindowOutcome {
 type Said = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
-    /// Makes the instance that the first window's decoys are taken from, and the constants of the case.
-    ///
-    /// # Errors
-    /// When a generator or the referee fails.
-    pub(super) fn prepare_decoys(&mut self) -> Result<(), MeasureError> {
-        self.prepare(0)
-    }
-
     /// Conducts one window of a worker on a seat.
     ///
     /// # Errors
@@ -118,7 +113,11 @@ impl Sequencer<'_> {
         self.attend(worker, window)
     }
 
-    fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
+    /// Makes the inputs of a window; for window 0 the instance that the first window's decoys are taken from, and the constants of the case.
+    ///
+    /// # Errors
+    /// When a generator or the referee fails.
+    pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
         let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
                 MeasureError::own_code(MeasureError::Generator)(failure.into())
@@ -181,7 +180,12 @@ impl Sequencer<'_> {
                 }
             }
         }
-        let facts = self.facts()?;
+        let within = match &said {
+            Some(Err(_)) => AFTER_LOSS,
+            _ => OWN_WORK,
+        };
+        let facts = self.referee.window_facts(within, self.protocol.interrupt);
+        let facts = facts.map_err(MeasureError::referee)?;
         let said = match said {
             Some(said) => said,
             None => self.claim(worker, window)?,
@@ -253,11 +257,6 @@ impl Sequencer<'_> {
 
     fn abort(&mut self) -> Result<(), MeasureError> {
         self.referee.abort().map_err(MeasureError::referee)
-    }
-
-    fn facts(&mut self) -> Result<Box<WindowFacts>, MeasureError> {
-        let facts = self.referee.window_facts(self.protocol.interrupt);
-        facts.map_err(MeasureError::referee)
     }
 
     /// Has author and referee let go of the case's buffers.

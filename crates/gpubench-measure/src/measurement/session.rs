@@ -7,13 +7,15 @@ use super::buffers::Buffers;
 use super::case::{Contest, ReadyCase};
 use super::error::MeasureError;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
-use super::null_arm::{NullArm, cast};
+use super::null_arm::NullArm;
 use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, OpenedCase, RefereeClient};
+use gpubench_device::ClockBound;
 use gpubench_protocol::window::{Duties, Numbering};
+use gpubench_protocol::wire::Cast;
 
 /// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims; its failure costs a
 /// case its grade, and nothing else.
@@ -69,7 +71,11 @@ impl Session<'_> {
             case: case.number,
             opening: numbering.opening,
             method: case.method,
-            cast: cast(protocol.clock_bound, contest.baseline),
+            cast: Cast {
+                has_baseline: contest.baseline.is_some(),
+                has_null: *protocol.clock_bound == ClockBound::Exclusive,
+                reserved: 0,
+            },
             duties: Duties::new(&buffers.recording, protocol.kernels_run_in),
             encoded: &buffers.encoded,
             modules: case.own_modules,
@@ -96,7 +102,7 @@ impl Session<'_> {
             null,
             begun: numbering.opening,
         };
-        context.sequencer.prepare_decoys()?;
+        context.sequencer.prepare(0)?;
         context.null.ready(protocol)?;
         rounds.run(protocol.purpose, &mut context, *watcher)?;
 
@@ -129,7 +135,7 @@ fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, duties: &Duties<'_>) 
         request: case.request,
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
-        kernels_run_in: duties.kernels_run_in(),
+        kernels_run_in: duties.home,
         modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     }

@@ -24,7 +24,7 @@ pub(super) struct Stopping<'a> {
     warm_up: &'a WarmUpRule,
     max_time: Duration,
     shares: Shares,
-    pacing: Pacing,
+    pub(super) pacing: Pacing,
 }
 
 impl<'a> Stopping<'a> {
@@ -35,16 +35,6 @@ impl<'a> Stopping<'a> {
             shares: Shares::new(protocol.stop.clone(), protocol.turnout),
             pacing: Pacing::new(),
         }
-    }
-
-    /// Another worker has its turn.
-    pub(super) fn begin_turn(&mut self) {
-        self.pacing.calm_down();
-    }
-
-    /// How often null windows come.
-    pub(super) fn pace(&self) -> NullPace {
-        self.pacing.pace
     }
 
     /// Workers that an arm has at least.
@@ -120,8 +110,8 @@ impl<'a> Stopping<'a> {
 
 /// How often null windows come, by what is known of the bound.
 #[derive(Debug)]
-struct Pacing {
-    pace: NullPace,
+pub(super) struct Pacing {
+    pub(super) pace: NullPace,
     next_look: usize,
 }
 
@@ -145,8 +135,8 @@ impl Pacing {
         }
     }
 
-    /// The next worker's samples are taken in no more hurry than the first one's.
-    fn calm_down(&mut self) {
+    /// Another worker has its turn. Its samples are taken in no more hurry than the first one's.
+    pub(super) fn calm_down(&mut self) {
         if self.pace == NullPace::Dense {
             self.pace = NullPace::Usual;
         }

@@ -44,13 +44,8 @@ pub(super) fn list() -> Result<Vec<Gpu>, String> {
     let count = nvml
         .device_count()
         .map_err(|error| gpubench_diagnostic::chain(&error))?;
-    let driver = nvml.sys_driver_version().ok();
     Ok((0..count)
         .filter_map(|position| describe(nvml, position).ok())
-        .map(|gpu| Gpu {
-            driver: driver.clone(),
-            ..gpu
-        })
         .collect())
 }
 
@@ -66,7 +61,7 @@ fn describe(nvml: &Nvml, position: u32) -> Result<Gpu, NvmlError> {
     Ok(Gpu {
         name: device.name()?,
         uuid,
-        driver: None,
+        driver: nvml.sys_driver_version().ok(),
         capability: capability.and_then(|capability| u32::try_from(capability.major * 10 + capability.minor).ok()),
         memory_bytes: device.memory_info().ok().map(|memory| memory.total),
         mig: device.mig_mode().ok().map(|mode| mode.current != 0),
@@ -75,7 +70,7 @@ fn describe(nvml: &Nvml, position: u32) -> Result<Gpu, NvmlError> {
         clocks_mhz: clocks.ok(),
         throttle_reasons: reasons.map(|reasons| {
             let disturbing = reasons.into_iter().filter(|reason| reason.disturbs());
-            disturbing.map(|reason| reason.to_string()).collect()
+            disturbing.map(|reason| reason.as_str().to_owned()).collect()
         }),
         clients: device.running_compute_processes_count().ok(),
     })

@@ -25,10 +25,9 @@ pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_byte
         let counted = recording.tensors.iter().filter(|tensor| counts(tensor.role));
         counted.map(of).fold(0, u64::saturating_add)
     };
-    let is_read = |role| matches!(role, Role::Input | Role::Constant | Role::InOut);
     let is_written = |role| matches!(role, Role::Output | Role::InOut | Role::Scratch);
-    let (read, written) = (sum_of(is_read, &bytes), sum_of(is_written, &bytes));
-    let revealed = sum_of(is_read, &|tensor| {
+    let (read, written) = (sum_of(Role::is_input, &bytes), sum_of(is_written, &bytes));
+    let revealed = sum_of(Role::is_input, &|tensor| {
         let bytes = bytes(tensor);
         bytes.min((bytes / DECOY_SHARE).max(FEWEST_DECOY_BYTES))
     });

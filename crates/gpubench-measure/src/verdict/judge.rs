@@ -57,26 +57,14 @@ pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
-    let Some((first_position, first)) = findings().next() else {
-        return judgement(evidence, balance, None, judge_whole(evidence, balance));
-    };
     // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
-    let (position, finding) = match first.verdict {
-        Verdict::WrongOutput => findings()
-            .rfind(|(_, finding)| replays(finding))
-            .unwrap_or((first_position, first)),
-        _ => (first_position, first),
-    };
-    judgement(evidence, balance, Some(position), Some(finding))
-}
-
-fn judgement(
-    evidence: &Evidence<'_>,
-    balance: Option<&Balance>,
-    window: Option<usize>,
-    found: Option<Finding>,
-) -> Judgement {
+    let decisive = findings().next().map(|first| match first.1.verdict {
+        Verdict::WrongOutput => findings().rfind(|(_, finding)| replays(finding)).unwrap_or(first),
+        _ => first,
+    });
+    let (window, found): (Option<usize>, Option<Finding>) = decisive.unzip();
+    let found = found.or_else(|| judge_whole(evidence, balance));
     let (grade, grade_reason) = grade(evidence, balance);
     let (verdict, cause, message) = match found {
         None => (Verdict::Pass, None, None),

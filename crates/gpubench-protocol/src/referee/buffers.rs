@@ -14,8 +14,10 @@ pub(super) struct Buffer {
     pub(super) shared: Mapped,
     /// Where the buffer lies in it.
     pub(super) layout: BufferLayout,
-    /// What belongs to it beside that.
-    pub(super) part: Part,
+    /// Contents of an input.
+    pub(super) masters: Option<Masters>,
+    /// Answers of an output.
+    pub(super) answers: Option<Answers>,
 }
 
 /// An allocation and its mapping.
@@ -23,19 +25,6 @@ pub(super) struct Buffer {
 pub(super) struct Mapped {
     pub(super) memory: Memory,
     pub(super) address: DevicePtr,
-}
-
-/// The part a buffer plays.
-#[derive(Debug)]
-pub(super) enum Part {
-    /// A tensor that is read.
-    Read(Masters),
-    /// A tensor that is written.
-    Written(Answers),
-    /// A tensor that is read and written.
-    Both(Masters, Answers),
-    /// Scratch.
-    Scratch,
 }
 
 /// Contents of an input.
@@ -87,31 +76,34 @@ impl Buffer {
         duties: &Duties<'_>,
     ) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), tensor.bytes()).ok_or(RefereeError::Order("a tensor is too long"))?;
-        let writable = !matches!(tensor.role, Role::Input | Role::Constant);
-        let shared = share(
-            driver,
-            layout,
-            if writable { Seal::Size } else { Seal::SizeAndContents },
-        )?;
-        let part = match tensor.role {
-            Role::Input | Role::Constant => Part::Read(masters(driver, tensor, layout, duties)?),
-            Role::Output => Part::Written(answers(driver, tensor, layout, duties)?),
-            Role::InOut => Part::Both(
-                masters(driver, tensor, layout, duties)?,
-                answers(driver, tensor, layout, duties)?,
-            ),
-            Role::Scratch => Part::Scratch,
+        let seal = match tensor.role {
+            Role::Input | Role::Constant => Seal::SizeAndContents,
+            Role::Output | Role::InOut | Role::Scratch => Seal::Size,
         };
-        Ok(Buffer { shared, layout, part })
+        let memory = driver.create(layout.allocation)?;
+        Ok(Buffer {
+            shared: share(driver, memory, seal)?,
+            layout,
+            masters: match tensor.role.is_input() {
+                true => Some(masters(driver, tensor, layout, duties)?),
+                false => None,
+            },
+            answers: match tensor.role.is_output() {
+                true => Some(answers(driver, tensor, layout, duties)?),
+                false => None,
+            },
+        })
     }
 
     /// Makes the allocation of plan scratch.
     pub(super) fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
+        let memory = driver.create(layout.allocation)?;
         Ok(Buffer {
-            shared: share(driver, layout, Seal::Size)?,
+            shared: share(driver, memory, Seal::Size)?,
             layout,
-            part: Part::Scratch,
+            masters: None,
+            answers: None,
         })
     }
 
@@ -120,57 +112,29 @@ impl Buffer {
         self.shared.address.offset(self.layout.offset)
     }
 
-    /// Contents of an input.
-    pub(super) fn masters(&self) -> Option<&Masters> {
-        match &self.part {
-            Part::Read(masters) | Part::Both(masters, _) => Some(masters),
-            Part::Written(_) | Part::Scratch => None,
-        }
-    }
-
-    /// Answers of an output.
-    pub(super) fn answers(&self) -> Option<&Answers> {
-        match &self.part {
-            Part::Written(answers) | Part::Both(_, answers) => Some(answers),
-            Part::Read(_) | Part::Scratch => None,
-        }
-    }
-
     /// Gives everything back.
     pub(super) fn release(self, driver: &mut dyn Driver) {
         driver.release(self.shared.memory);
-        if let Some(masters) = self.masters() {
+        if let Some(masters) = self.masters {
             masters.author.iter().for_each(|author| driver.release(author.memory));
             driver.free(masters.decoy);
             driver.free(masters.current);
         }
-        if let Some(answers) = self.answers() {
+        if let Some(answers) = self.answers {
             answers.author.iter().for_each(|author| driver.release(author.memory));
-            let Answers {
-                author: _,
-                expected,
-                previous,
-                first,
-                snapshot,
-            } = *answers;
-            [expected, previous, first, snapshot]
-                .into_iter()
-                .for_each(|address| driver.free(address));
+            for address in [answers.expected, answers.previous, answers.first, answers.snapshot] {
+                driver.free(address);
+            }
         }
     }
 }
 
-fn share(driver: &mut dyn Driver, layout: BufferLayout, seal: Seal) -> Result<Mapped, DeviceError> {
-    let memory = driver.create(layout.allocation)?;
-    map_and_seal(driver, memory, seal)
-}
-
 fn share_host(driver: &mut dyn Driver, layout: BufferLayout, seal: Seal) -> Result<Mapped, DeviceError> {
     let memory = driver.create_host(layout.allocation)?;
-    map_and_seal(driver, memory, seal)
+    share(driver, memory, seal)
 }
 
-fn map_and_seal(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<Mapped, DeviceError> {
+fn share(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<Mapped, DeviceError> {
     let address = driver.map(memory, Access::ReadWrite)?;
     driver.seal(memory, seal)?;
     Ok(Mapped { memory, address })

@@ -8,7 +8,7 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
-use super::flush::Flush;
+use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
 use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
@@ -25,7 +25,7 @@ pub(super) struct Referee {
     pub(super) kernels_run_in: CodeHome,
     /// Modules that were loaded for them, by the copies they were loaded from, which are held so that no other comes to be known as one of them.
     pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
-    pub(super) flush: Flush,
+    pub(super) flush: FlushBuffer,
 }
 
 /// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
@@ -59,8 +59,8 @@ impl OpenCase {
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
         let page = SharedPage::create().map_err(RefereeError::Page)?;
         let another = || SharedPage::create().map_err(RefereeError::Page);
-        let baseline_page = cast.has_baseline().then(another).transpose()?;
-        let null_page = cast.has_null().then(another).transpose()?;
+        let baseline_page = cast.has_baseline.then(another).transpose()?;
+        let null_page = cast.has_null.then(another).transpose()?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         Ok(OpenCase {
             opening,
@@ -131,8 +131,8 @@ impl OpenCase {
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {
-            let contents = buffer.masters().and_then(|masters| masters.author);
-            let answer = buffer.answers().and_then(|answers| answers.author);
+            let contents = buffer.masters.as_ref().and_then(|masters| masters.author);
+            let answer = buffer.answers.as_ref().and_then(|answers| answers.author);
             for shared in contents.into_iter().chain(answer) {
                 descriptors.push(driver.export(shared.memory)?);
             }

@@ -268,13 +268,13 @@ impl Referee {
 /// Every output: the position of its tensor, its buffer, and what is expected of it.
 fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> {
     let buffers = case.buffers.iter().enumerate();
-    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers()?)))
+    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers.as_ref()?)))
 }
 
 /// Every input: the position of its tensor, its buffer, and its contents.
 fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Masters)> {
     let buffers = case.buffers.iter().enumerate();
-    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.masters()?)))
+    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.masters.as_ref()?)))
 }
 
 fn describe(output: &mut OutputFacts, summary: &CheckSummary) {

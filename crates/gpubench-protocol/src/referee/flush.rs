@@ -1,28 +1,29 @@
 //! The cache flush's buffer.
 
 use super::RefereeError;
+use gpubench_contract::Flush;
 use gpubench_device::harness::Harness;
-use gpubench_device::{DevicePtr, Driver, FlushKind, Stream};
+use gpubench_device::{DevicePtr, Driver, Stream};
 
 /// The buffer that a cache flush goes through.
-pub(super) struct Flush {
+pub(super) struct FlushBuffer {
     pub(super) buffer: DevicePtr,
     pub(super) bytes: u64,
-    pub(super) kind: FlushKind,
+    pub(super) kind: Flush,
 }
 
-impl Flush {
+impl FlushBuffer {
     /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
     pub(super) fn new(
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
         bytes: u64,
-        kind: FlushKind,
-    ) -> Result<Flush, RefereeError> {
+        kind: Flush,
+    ) -> Result<FlushBuffer, RefereeError> {
         let buffer = driver.alloc(bytes)?;
         harness.noise(driver, stream, buffer, bytes, 0, 0)?;
         driver.synchronize(stream)?;
-        Ok(Flush { buffer, bytes, kind })
+        Ok(FlushBuffer { buffer, bytes, kind })
     }
 }

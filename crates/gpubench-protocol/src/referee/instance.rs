@@ -17,7 +17,7 @@ impl Referee {
         let decoy_key = self.seeds.key(Purpose::DecoyContents, place);
         let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
         for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
-            let Some(masters) = buffer.masters() else { continue };
+            let Some(masters) = &buffer.masters else { continue };
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
             let key = if tensor.role == Role::Constant {
@@ -50,7 +50,7 @@ impl Referee {
     fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         let shared = case.buffers.iter().filter_map(|buffer| {
-            let masters = buffer.masters()?;
+            let masters = buffer.masters.as_ref()?;
             let author = masters.author?.address.offset(buffer.layout.offset);
             Some((masters, author, buffer.layout.len))
         });
@@ -96,7 +96,8 @@ impl Referee {
     pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            if let Some(masters) = buffer.masters().filter(|masters| masters.maker.is_author())
+            if let Some(masters) = &buffer.masters
+                && masters.maker.is_author()
                 && let Some(author) = masters.author
             {
                 let made = author.address.offset(buffer.layout.offset);
@@ -110,7 +111,7 @@ impl Referee {
     fn take_answers(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers()
+            if let Some(answers) = &buffer.answers
                 && let Some(author) = answers.author
             {
                 let made = author.address.offset(buffer.layout.offset);
@@ -135,7 +136,7 @@ impl Referee {
 
     fn keep_expected(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         for buffer in &case.buffers {
-            if let Some(answers) = buffer.answers() {
+            if let Some(answers) = &buffer.answers {
                 self.driver
                     .copy(self.stream, to(answers), answers.expected, buffer.layout.len)?;
             }

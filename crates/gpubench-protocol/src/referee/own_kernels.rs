@@ -62,8 +62,8 @@ impl OwnKernels {
 /// The masters of a tensor, as the crate's own kernels see them.
 fn operand(buffer: &Buffer) -> Operand {
     Operand {
-        contents: buffer.masters().map(|masters| masters.current),
-        answer: buffer.answers().map(|answers| answers.expected),
+        contents: buffer.masters.as_ref().map(|masters| masters.current),
+        answer: buffer.answers.as_ref().map(|answers| answers.expected),
     }
 }
 

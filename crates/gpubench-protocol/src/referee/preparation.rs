@@ -4,7 +4,7 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::Flush;
+use super::flush::FlushBuffer;
 use super::stamps::Stamps;
 use crate::window::{Place, Purpose};
 use gpubench_device::harness::Batch;
@@ -43,7 +43,7 @@ impl Referee {
         for buffer in &case.buffers {
             let layout = buffer.layout;
             let start = buffer.shared.address;
-            let Some(masters) = buffer.masters() else {
+            let Some(masters) = &buffer.masters else {
                 self.harness
                     .noise(driver, stream, start, layout.allocation, poison, 0)?;
                 continue;
@@ -65,7 +65,7 @@ impl Referee {
         let decoys = self.seeds.key(Purpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            if let Some(masters) = buffer.masters() {
+            if let Some(masters) = &buffer.masters {
                 let (address, bytes) = (buffer.address(), buffer.layout.len);
                 self.harness
                     .lines(driver, stream, address, masters.current, bytes, decoys)?;
@@ -76,7 +76,7 @@ impl Referee {
 
     /// Flushes the cache.
     fn flush(&mut self) -> Result<(), RefereeError> {
-        let Flush { buffer, bytes, kind } = self.flush;
+        let FlushBuffer { buffer, bytes, kind } = self.flush;
         Ok(self
             .harness
             .flush(&mut *self.driver, self.stream, buffer, bytes, kind)?)

@@ -8,7 +8,7 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::Flush;
+use super::flush::FlushBuffer;
 use crate::window::{Place, Seeds};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyOrder, OpenCase as OpenCaseOrder, Patience,
@@ -46,14 +46,14 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let order: DeviceOrder = first_words(&frame, to_referee::HELLO)?;
     let mut driver = gpubench_device::open(&order)?;
     let harness = Harness::load(&mut *driver)?;
-    let facts = driver.facts().encode();
+    let facts = serde_json::to_vec(driver.facts());
     let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
     channel.send(from_referee::READY, &[&facts], &[])?;
 
     let frame = channel.receive(Patience::Forever)?;
     let begin: Begin = first_words(&frame, to_referee::BEGIN)?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
+    let flush = FlushBuffer::new(&mut *driver, &harness, stream, begin.flush_bytes, begin.flush_kind)?;
     let seeds = Seeds::new(begin.master_seed);
     channel.send(from_referee::BEGUN, &[], &[])?;
     Ok(Referee {

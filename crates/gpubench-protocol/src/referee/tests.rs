@@ -12,7 +12,7 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::Flush;
+use super::flush::FlushBuffer;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
     BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
@@ -23,7 +23,7 @@ use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::faulty::FaultyDriver;
 use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::memfd::MemfdTable;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, FlushKind, Stream};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
 mod calls;
 mod looks;
@@ -34,6 +34,19 @@ const ELEMENTS: usize = 1000;
 /// Where a case's first measurement begins.
 const BEGINNING: Place = Place { case: 0, window: 0 };
 
+/// A worker, and nobody else.
+const ALONE: Cast = Cast {
+    has_baseline: false,
+    has_null: false,
+    reserved: 0,
+};
+
+/// A worker and a null worker.
+const WITH_NULL: Cast = Cast {
+    has_null: true,
+    ..ALONE
+};
+
 fn cpu() -> CpuDriver {
     CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
 }
@@ -41,7 +54,7 @@ fn cpu() -> CpuDriver {
 fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let harness = Harness::load(&mut *driver)?;
     let stream = driver.stream()?;
-    let flush = Flush::new(&mut *driver, &harness, stream, 1 << 16, FlushKind::Read)?;
+    let flush = FlushBuffer::new(&mut *driver, &harness, stream, 1 << 16, gpubench_contract::Flush::Read)?;
     Ok(Referee {
         kernels_run_in: driver.facts().kernels_run_in,
         modules: BTreeMap::new(),
@@ -187,7 +200,7 @@ impl Stage {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(&mut referee, opening, Method::Cold, Cast::WorkerAndNull, recording, &[]).unwrap();
+        let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_NULL, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let null_page = descriptors.remove(1);
@@ -298,7 +311,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
 #[test]
 fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
@@ -374,7 +387,7 @@ fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_f
     let mut seen = std::collections::HashSet::new();
     for opening in [0, 4] {
         let mut stage = Stage::beginning_behind(opening, recording());
-        let before_the_first = stage.case.buffers[0].masters().unwrap().current;
+        let before_the_first = stage.case.buffers[0].masters.as_ref().unwrap().current;
         let mut inputs = vec![0; 4 * ELEMENTS];
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
@@ -442,7 +455,7 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     let revealed = contents(&mut stage);
     let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
     assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
-    let master = stage.case.buffers[0].masters().unwrap().current;
+    let master = stage.case.buffers[0].masters.as_ref().unwrap().current;
     let mut true_contents = vec![0; 4 * ELEMENTS];
     stage.referee.driver.read(master, &mut true_contents).unwrap();
     assert_eq!(revealed, true_contents);
@@ -475,7 +488,7 @@ fn done_of_another_window_is_no_end() {
 #[test]
 fn the_flush_goes_through_memory_of_its_own() {
     let mut stage = Stage::set();
-    let Flush { buffer, bytes, .. } = stage.referee.flush;
+    let FlushBuffer { buffer, bytes, .. } = stage.referee.flush;
     let mut contents = vec![0; bytes as usize];
     stage.referee.driver.read(buffer, &mut contents).unwrap();
     let pages: std::collections::HashSet<&[u8]> = contents.chunks(4096).collect();
@@ -490,8 +503,8 @@ fn the_flush_goes_through_memory_of_its_own() {
 fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
     for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        referee.flush.kind = FlushKind::Write;
-        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::Worker, recording(), &[]).unwrap();
+        referee.flush.kind = gpubench_contract::Flush::Write;
+        let case = OpenCase::open(&mut referee, BEGINNING, method, ALONE, recording(), &[]).unwrap();
         let flush_buffer = |referee: &mut Referee| {
             let mut contents = vec![0; referee.flush.bytes as usize];
             referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
@@ -507,14 +520,7 @@ fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
 /// Everything up to the facts of one window of each worker, both of them idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        Method::Cold,
-        Cast::WorkerAndNull,
-        recording(),
-        &[],
-    )?;
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, WITH_NULL, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

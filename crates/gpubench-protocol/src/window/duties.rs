@@ -7,8 +7,10 @@ use gpubench_device::CodeHome;
 /// Who makes the inputs of a case and computes what is expected of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Duties<'a> {
-    recording: &'a Recording,
-    home: CodeHome,
+    /// The case.
+    pub recording: &'a Recording,
+    /// Where its own kernels are at home.
+    pub home: CodeHome,
 }
 
 /// Who makes the contents of an input.
@@ -35,16 +37,6 @@ impl<'a> Duties<'a> {
     /// The duties in a case, where its kernels are at home in `home`.
     pub fn new(recording: &'a Recording, home: CodeHome) -> Duties<'a> {
         Duties { recording, home }
-    }
-
-    /// The case.
-    pub fn recording(&self) -> &'a Recording {
-        self.recording
-    }
-
-    /// Where its own kernels are at home.
-    pub fn kernels_run_in(&self) -> CodeHome {
-        self.home
     }
 
     /// Who fills an input.

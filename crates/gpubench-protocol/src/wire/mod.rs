@@ -16,7 +16,7 @@ pub use records::*;
 pub use text::FixedText;
 
 /// Version of every message and of the shared page. The roles are one binary, so a difference means a mixed installation.
-pub const WIRE_VERSION: u32 = 6;
+pub const WIRE_VERSION: u32 = 7;
 
 /// Most output tensors of a benchmark: the shared page has room for as many seals.
 pub const MAX_OUTPUTS: usize = 16;

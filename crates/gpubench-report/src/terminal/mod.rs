@@ -1,5 +1,5 @@
-//! The table people look at: a tree of packages, modules and benchmarks with a line for each case, printed as soon as the case is done;
-//! explanations of failures below it; a progress line while it runs.
+//! The terminal report: a tree with one line for each finished case, failures explained below it,
+//! and a progress line meanwhile.
 //!
 //! Human output is no contract: it may change in any release.
 

@@ -153,16 +153,24 @@ impl GpuCompiler {
 
     /// The compiler that a source needs.
     fn choose(&self, source: &Source) -> Result<&dyn Tool, KernelBuildError> {
-        let source_name = || source.name.clone();
-        match source.form {
-            SourceForm::CudaForNvcc => self.compilers.second().ok_or_else(|| KernelBuildError::NoNvcc {
-                source_name: source_name(),
-            }),
-            _ => self.compilers.first().ok_or_else(|| KernelBuildError::NoCompiler {
-                source_name: source_name(),
-                architecture: self.architecture,
-            }),
-        }
+        let (name, architecture) = (&source.name, self.architecture);
+        let (chosen, lack) = match source.form {
+            SourceForm::CudaForNvcc => (
+                self.compilers.second(),
+                format!(
+                    "cannot compile `{name}`, which asks for nvcc: found none (hint: install the CUDA toolkit or `pip install \
+                     nvidia-cuda-nvcc`, and put nvcc on the path or name it in `NVCC`)"
+                ),
+            ),
+            _ => (
+                self.compilers.first(),
+                format!(
+                    "cannot compile `{name}` for {architecture}: found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings \
+                     NVRTC; where it lies elsewhere, name it with `--nvrtc`)"
+                ),
+            ),
+        };
+        chosen.ok_or(KernelBuildError::NoCompiler(lack))
     }
 }
 
@@ -181,19 +189,14 @@ impl Compiler for GpuCompiler {
     }
 
     fn notices(&self) -> Vec<String> {
-        let Some(chosen) = self.compilers.first() else {
-            return Vec::new();
-        };
-        match chosen.code(self.architecture) {
-            Ok(code) => instead(code, self.architecture).map_or_else(Vec::new, |instead| {
-                vec![format!(
-                    "{} does not know {}: kernels are compiled {instead} (hint: a newer version may know it)",
-                    chosen.version(),
-                    self.architecture,
-                )]
-            }),
-            Err(_) => Vec::new(),
-        }
+        let notice = self.compilers.first().and_then(|chosen| {
+            let instead = instead(chosen.code(self.architecture).ok()?, self.architecture)?;
+            let (version, architecture) = (chosen.version(), self.architecture);
+            Some(format!(
+                "{version} does not know {architecture}: kernels are compiled {instead} (hint: a newer version may know it)"
+            ))
+        });
+        notice.into_iter().collect()
     }
 
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
@@ -224,10 +227,13 @@ impl GpuCompiler {
         if store::is_image(&path) {
             return Ok(path);
         }
-        let wishes = wishes(&source.options, chosen.dialect()).map_err(|option| KernelBuildError::Option {
-            source_name: source.name.clone(),
-            option,
-            compiler: chosen.dialect().name(),
+        let wishes = wishes(&source.options, chosen.dialect()).map_err(|option| {
+            KernelBuildError::Unusable(format!(
+                "`{}` asks for the option `{option}`, which is not passed to {} (hint: leave it out if it is about host code; \
+                 `docs/gpu-kernels.md` lists the options that are passed on)",
+                source.name,
+                chosen.dialect().name()
+            ))
         })?;
         let architecture = wanted_architecture(source, &wishes, self.architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;
@@ -246,7 +252,7 @@ impl GpuCompiler {
 fn instead(code: Code, device: Architecture) -> Option<String> {
     match code {
         Code::Ptx(architecture) => Some(format!("to PTX for {architecture}, and the driver compiles the rest")),
-        Code::Machine(architecture) if architecture.capability() != device.capability() => {
+        Code::Machine(architecture) if architecture.capability != device.capability => {
             Some(format!("for {architecture}, whose code runs there as well"))
         }
         Code::Machine(_) => None,
@@ -277,10 +283,12 @@ pub(super) trait Tool {
 
     /// What it makes for an architecture.
     fn code(&self, wanted: Architecture) -> Result<Code, KernelBuildError> {
-        Code::for_device(wanted, self.capabilities()).ok_or_else(|| KernelBuildError::TooOld {
-            compiler: self.version(),
-            oldest: self.capabilities().first().copied().unwrap_or(0),
-            architecture: wanted,
+        Code::for_device(wanted, self.capabilities()).ok_or_else(|| {
+            let oldest = self.capabilities().first().copied().unwrap_or(0);
+            KernelBuildError::Unusable(format!(
+                "{} compiles for sm_{oldest} and later, but the device is {wanted} (hint: use an older version of it)",
+                self.version()
+            ))
         })
     }
 

@@ -113,20 +113,8 @@ fn message(line: &str) -> Option<Message<'_>> {
 }
 
 /// Headers that kernels include and that are no part of NVRTC's own package.
-const OF_CUDA_RUNTIME: &[&str] = &[
-    "cooperative_groups.h",
-    "cuComplex.h",
-    "cuda_awbarrier.h",
-    "cuda_bf16.h",
-    "cuda_fp16.h",
-    "cuda_fp4.h",
-    "cuda_fp6.h",
-    "cuda_fp8.h",
-    "cuda_pipeline.h",
-    "math_constants.h",
-    "mma.h",
-    "vector_types.h",
-];
+const OF_CUDA_RUNTIME: &str = "cooperative_groups.h cuComplex.h cuda_awbarrier.h cuda_bf16.h cuda_fp16.h cuda_fp4.h cuda_fp6.h cuda_fp8.h \
+                               cuda_pipeline.h math_constants.h mma.h vector_types.h";
 
 /// Folders that CUDA's C++ library is included from.
 const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
@@ -142,7 +130,7 @@ fn hint(text: &str) -> &'static str {
         Some(header) if is_of_host(header) => {
             " (hint: NVRTC has no C++ library of a host: `compiler = nvcc` in `cuda_source!` has, and `cuda/std` has much of it for kernels)"
         }
-        Some(header) if OF_CUDA_RUNTIME.contains(&header) => {
+        Some(header) if OF_CUDA_RUNTIME.split(' ').any(|known| known == header) => {
             " (hint: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-runtime nvidia-cuda-cccl` where NVRTC is from Python's packages; those for CUDA 12 end in `-cu12`)"
         }
         Some(header) if header.starts_with("crt/") => {

@@ -4,6 +4,7 @@ use gpubench::catalog::{Source, SourceForm};
 use object::elf;
 use object::read::elf::{FileHeader as _, Sym as _};
 
+use super::super::diagnostics::defines;
 use super::super::error::KernelBuildError;
 use super::job::Code;
 use super::nvrtc::end_ptx;
@@ -12,33 +13,22 @@ use crate::cuda::{Architecture, Features, KernelImage};
 /// Takes an image, if it runs on the device and has the kernels.
 pub(super) fn accept(source: &Source, names: &[String], device: Architecture) -> Result<KernelImage, KernelBuildError> {
     let bytes = source.files.first().map_or(&[][..], |file| &file.contents);
-    let unusable = |reason: &str| KernelBuildError::Image {
-        source_name: source.name.clone(),
-        reason: reason.to_owned(),
-    };
+    let unusable = |reason: &str| KernelBuildError::Unusable(format!("`{}` is no usable image: {reason}", source.name));
     let contents = match source.form {
         SourceForm::Cubin => of_cubin(bytes).ok_or_else(|| unusable("it is no cubin"))?,
         SourceForm::Fatbin => of_fatbin(bytes).ok_or_else(|| unusable("it is no fatbin"))?,
         _ => of_ptx(bytes).ok_or_else(|| unusable("it is no PTX: it names no `.target`"))?,
     };
     if !contents.codes.iter().any(|code| code.runs_on(device)) {
-        let found: Vec<String> = contents.codes.iter().map(ToString::to_string).collect();
-        return Err(KernelBuildError::OtherArchitecture {
-            source_name: source.name.clone(),
-            found: found.join(", "),
-            architecture: device,
-        });
+        return Err(KernelBuildError::other_architecture(source, &contents.codes, device));
     }
-    let missing = |kernels: &[String]| names.iter().find(|name| !kernels.contains(name)).cloned();
     if let Some(kernels) = contents.kernels
-        && let Some(name) = missing(&kernels)
+        && let Some(name) = names.iter().find(|name| !kernels.contains(name))
     {
-        return Err(KernelBuildError::UnknownKernel {
-            name,
-            source_name: source.name.clone(),
-            defined: kernels,
-            doubts: Vec::new(),
-        });
+        let defines = defines(&source.name, &kernels);
+        return Err(KernelBuildError::UnknownKernel(format!(
+            "unknown kernel `{name}`; {defines}"
+        )));
     }
     let mut image = bytes.to_vec();
     end_ptx(&mut image);

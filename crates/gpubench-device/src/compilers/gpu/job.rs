@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::Source;
 
 use super::super::compiler::Wanted;
-use super::super::error::{KernelBuildError, Target};
+use super::super::error::KernelBuildError;
 use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
@@ -31,10 +31,10 @@ pub(super) enum Code {
 impl Code {
     /// The best that a compiler of these compute capabilities (ascending) makes for a device; nothing if the device is too old for it.
     pub(super) fn for_device(device: Architecture, capabilities: &[u32]) -> Option<Code> {
-        if capabilities.contains(&device.capability()) {
+        if capabilities.contains(&device.capability) {
             return Some(Code::Machine(device));
         }
-        let older = |capability: &&u32| **capability < device.capability();
+        let older = |capability: &&u32| **capability < device.capability;
         let newest = Architecture::of_capability(*capabilities.iter().rev().find(older)?);
         match newest.machine_code_runs_on(device) {
             true => Some(Code::Machine(newest)),
@@ -61,7 +61,7 @@ pub(super) fn wanted_architecture(
         .architectures
         .iter()
         .copied()
-        .filter(|architecture| architecture.features() != Features::Portable)
+        .filter(|architecture| architecture.features != Features::Portable)
         .collect();
     if featured.is_empty() {
         return Ok(device);
@@ -69,14 +69,9 @@ pub(super) fn wanted_architecture(
     let fitting = featured
         .iter()
         .find(|architecture| architecture.machine_code_runs_on(device));
-    fitting.copied().ok_or_else(|| {
-        let names: Vec<String> = featured.iter().map(ToString::to_string).collect();
-        KernelBuildError::OtherArchitecture {
-            source_name: source.name.clone(),
-            found: names.join(", "),
-            architecture: device,
-        }
-    })
+    fitting
+        .copied()
+        .ok_or_else(|| KernelBuildError::other_architecture(source, &featured, device))
 }
 
 /// What a compiler works on.
@@ -117,8 +112,8 @@ impl Job<'_> {
 
     /// Why a compiler rejected the source, from its messages.
     pub(super) fn rejection(&self, log: &str) -> KernelBuildError {
-        let target = Target::Gpu(self.device);
-        self.wanted.rejection(target, self.scratch, &usual_form(log))
+        self.wanted
+            .rejection(self.device.to_string(), self.scratch, &usual_form(log))
     }
 
     pub(super) fn crash(&self, dialect: Dialect, reason: String) -> KernelBuildError {

@@ -39,13 +39,13 @@ impl NvrtcCompiler {
         let (mut command, input) =
             ask(tool, &request, folder.path(), folder.path()).map_err(|error| error.to_string())?;
         let finished = describe(&mut command, input, folder.path()).map_err(|error| error.to_string())?;
-        match Reply::decode(&finished.stdout) {
-            Some(Reply::Described(library)) => Ok(NvrtcCompiler {
+        match serde_json::from_slice(&finished.stdout) {
+            Ok(Reply::Described(library)) => Ok(NvrtcCompiler {
                 tool: tool.to_owned(),
                 headers: super::find::headers_of(&library.path),
                 library,
             }),
-            Some(Reply::Failed(reason)) => Err(reason),
+            Ok(Reply::Failed(reason)) => Err(reason),
             _ => Err(how_it_ended(&finished)),
         }
     }
@@ -102,14 +102,14 @@ impl Tool for NvrtcCompiler {
         let asked = ask(&self.tool, &request, job.scratch.root(), job.scratch.directory());
         let (mut command, input) = asked.map_err(KernelBuildError::io("run", &self.tool))?;
         let finished = job.run(Dialect::Nvrtc, &mut command, input)?;
-        match Reply::decode(&finished.stdout) {
-            Some(Reply::Compiled(mut image)) => {
+        match serde_json::from_slice(&finished.stdout) {
+            Ok(Reply::Compiled(mut image)) => {
                 end_ptx(&mut image.image);
                 Ok(image)
             }
-            Some(Reply::Rejected(log)) => Err(job.rejection(&log)),
-            Some(Reply::Failed(reason)) => Err(job.crash(Dialect::Nvrtc, reason)),
-            Some(Reply::Described(_)) | None => Err(job.crash(Dialect::Nvrtc, how_it_ended(&finished))),
+            Ok(Reply::Rejected(log)) => Err(job.rejection(&log)),
+            Ok(Reply::Failed(reason)) => Err(job.crash(Dialect::Nvrtc, reason)),
+            Ok(Reply::Described(_)) | Err(_) => Err(job.crash(Dialect::Nvrtc, how_it_ended(&finished))),
         }
     }
 }

@@ -56,86 +56,59 @@ enum Use {
 
 /// Every option that is known, by its names; the first is the one that is passed on. Nothing else passes: an option such as the host compiler's
 /// path would run code in the build.
-const OPTIONS: &[(&[&str], Shape, Use)] = &[
-    (&["-D", "--define-macro"], Shape::Text, Use::Both),
-    (&["-U", "--undefine-macro"], Shape::Text, Use::Both),
-    (&["-I", "--include-path"], Shape::Text, Use::Both),
+const OPTIONS: &[(&str, Shape, Use)] = &[
+    ("-D --define-macro", Shape::Text, Use::Both),
+    ("-U --undefine-macro", Shape::Text, Use::Both),
+    ("-I --include-path", Shape::Text, Use::Both),
+    ("--gpu-architecture -arch --arch", Shape::Word, Use::Architecture),
+    ("--std -std", Shape::Word, Use::Standard),
+    ("--use_fast_math -use_fast_math", Shape::Flag, Use::Both),
+    ("--fmad -fmad", Shape::Word, Use::Both),
+    ("--ftz -ftz", Shape::Word, Use::Both),
+    ("--prec-div -prec-div", Shape::Word, Use::Both),
+    ("--prec-sqrt -prec-sqrt", Shape::Word, Use::Both),
+    ("--maxrregcount -maxrregcount", Shape::Word, Use::Both),
+    ("--diag-suppress -diag-suppress", Shape::Word, Use::Both),
     (
-        &["--gpu-architecture", "-arch", "--arch"],
-        Shape::Word,
-        Use::Architecture,
-    ),
-    (&["--std", "-std"], Shape::Word, Use::Standard),
-    (&["--use_fast_math", "-use_fast_math"], Shape::Flag, Use::Both),
-    (&["--fmad", "-fmad"], Shape::Word, Use::Both),
-    (&["--ftz", "-ftz"], Shape::Word, Use::Both),
-    (&["--prec-div", "-prec-div"], Shape::Word, Use::Both),
-    (&["--prec-sqrt", "-prec-sqrt"], Shape::Word, Use::Both),
-    (&["--maxrregcount", "-maxrregcount"], Shape::Word, Use::Both),
-    (&["--diag-suppress", "-diag-suppress"], Shape::Word, Use::Both),
-    (
-        &["--extra-device-vectorization", "-extra-device-vectorization"],
+        "--extra-device-vectorization -extra-device-vectorization",
         Shape::Flag,
         Use::Both,
     ),
-    (&["--restrict", "-restrict"], Shape::Flag, Use::Both),
-    (&["--device-debug", "-G"], Shape::Flag, Use::Both),
-    (&["--disable-warnings", "-w"], Shape::Flag, Use::Both),
-    (&["--ptxas-options", "-Xptxas"], Shape::Assembler, Use::Both),
+    ("--restrict -restrict", Shape::Flag, Use::Both),
+    ("--device-debug -G", Shape::Flag, Use::Both),
+    ("--disable-warnings -w", Shape::Flag, Use::Both),
+    ("--ptxas-options -Xptxas", Shape::Assembler, Use::Both),
     (
-        &["--device-as-default-execution-space", "-default-device"],
+        "--device-as-default-execution-space -default-device",
         Shape::Flag,
         Use::NvrtcOnly,
     ),
     (
-        &["--expt-relaxed-constexpr", "-expt-relaxed-constexpr"],
+        "--expt-relaxed-constexpr -expt-relaxed-constexpr",
         Shape::Flag,
         Use::NvccOnly,
     ),
     (
-        &[
-            "--extended-lambda",
-            "-extended-lambda",
-            "--expt-extended-lambda",
-            "-expt-extended-lambda",
-        ],
+        "--extended-lambda -extended-lambda --expt-extended-lambda -expt-extended-lambda",
         Shape::Flag,
         Use::NvccOnly,
     ),
-    (&["--generate-line-info", "-lineinfo"], Shape::Flag, Use::Nothing),
-    (&["--default-stream", "-default-stream"], Shape::Word, Use::Nothing),
-    (&["-Wno-deprecated-gpu-targets"], Shape::Flag, Use::Nothing),
-    (&["--threads", "-t"], Shape::Word, Use::Nothing),
-    (&["--verbose", "-v"], Shape::Flag, Use::Nothing),
-    (&["--ptx", "-ptx"], Shape::Flag, Use::Nothing),
-    (&["--cubin", "-cubin"], Shape::Flag, Use::Nothing),
-    (&["-O0"], Shape::Flag, Use::Nothing),
-    (&["-O1"], Shape::Flag, Use::Nothing),
-    (&["-O2"], Shape::Flag, Use::Nothing),
-    (&["-O3"], Shape::Flag, Use::Nothing),
+    (
+        "--default-stream -default-stream --threads -t",
+        Shape::Word,
+        Use::Nothing,
+    ),
+    (
+        "--generate-line-info -lineinfo -Wno-deprecated-gpu-targets --verbose -v --ptx -ptx --cubin -cubin -O0 -O1 -O2 -O3",
+        Shape::Flag,
+        Use::Nothing,
+    ),
 ];
 
 /// Beginnings of the assembler's options that pass; none of them names a file.
-const ASSEMBLER: &[&str] = &[
-    "-O",
-    "--opt-level",
-    "-v",
-    "--verbose",
-    "-dlcm=",
-    "--def-load-cache=",
-    "-dscm=",
-    "--def-store-cache=",
-    "-flcm=",
-    "--force-load-cache=",
-    "-fscm=",
-    "--force-store-cache=",
-    "--allow-expensive-optimizations",
-    "-allow-expensive-optimizations",
-    "--warn-",
-    "-warn-",
-    "--maxrregcount=",
-    "--register-usage-level=",
-];
+const ASSEMBLER: &str = "-O --opt-level -v --verbose -dlcm= --def-load-cache= -dscm= --def-store-cache= -flcm= --force-load-cache= \
+                         -fscm= --force-store-cache= --allow-expensive-optimizations -allow-expensive-optimizations --warn- -warn- \
+                         --maxrregcount= --register-usage-level=";
 
 /// What the shell that nvcc starts its parts with would replace.
 const FOR_A_SHELL: [char; 3] = ['$', '`', '\n'];
@@ -202,7 +175,7 @@ pub(crate) struct Known<'a> {
 /// Looks an option up, whatever is behind it.
 pub(crate) fn known(option: &str) -> Option<Known<'_>> {
     OPTIONS.iter().find_map(|&(names, shape, used)| {
-        let attached = names.iter().find_map(|&name| {
+        let attached = names.split(' ').find_map(|name| {
             let rest = option.strip_prefix(name)?;
             match (shape, rest) {
                 (_, "") => Some(None),
@@ -212,7 +185,7 @@ pub(crate) fn known(option: &str) -> Option<Known<'_>> {
             }
         })?;
         Some(Known {
-            name: names[0],
+            name: names.split(' ').next()?,
             shape,
             used,
             attached,
@@ -235,7 +208,7 @@ fn fits(shape: Shape, value: &str) -> bool {
             is_word(value)
                 && value
                     .split(',')
-                    .all(|it| ASSEMBLER.iter().any(|known| it.starts_with(known)))
+                    .all(|it| ASSEMBLER.split(' ').any(|known| it.starts_with(known)))
         }
     }
 }

@@ -40,8 +40,8 @@ pub(super) struct Description {
     pub(super) capabilities: Vec<u32>,
 }
 
-/// An answer: a byte that says which, and its contents.
-#[derive(Debug, PartialEq, Eq)]
+/// An answer.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reply {
     Described(Description),
     Compiled(KernelImage),
@@ -49,39 +49,6 @@ pub(super) enum Reply {
     Rejected(String),
     /// Why nothing could be done.
     Failed(String),
-}
-
-const DESCRIBED: u8 = b'd';
-const COMPILED: u8 = b'c';
-const REJECTED: u8 = b'r';
-const FAILED: u8 = b'f';
-
-impl Reply {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let (kind, contents) = match self {
-            Reply::Described(description) => match serde_json::to_vec(description) {
-                Ok(contents) => (DESCRIBED, contents),
-                Err(error) => (FAILED, error.to_string().into_bytes()),
-            },
-            Reply::Compiled(image) => (COMPILED, image.encode()),
-            Reply::Rejected(log) => (REJECTED, log.clone().into_bytes()),
-            Reply::Failed(reason) => (FAILED, reason.clone().into_bytes()),
-        };
-        [vec![kind], contents].concat()
-    }
-
-    /// Nothing for bytes that are no answer.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Reply> {
-        let (kind, contents) = bytes.split_first()?;
-        let text = || String::from_utf8_lossy(contents).into_owned();
-        match *kind {
-            DESCRIBED => serde_json::from_slice(contents).ok().map(Reply::Described),
-            COMPILED => KernelImage::decode(contents).ok().map(Reply::Compiled),
-            REJECTED => Some(Reply::Rejected(text())),
-            FAILED => Some(Reply::Failed(text())),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -106,14 +73,8 @@ mod tests {
             Reply::Failed("no".into()),
         ];
         for reply in replies {
-            assert_eq!(Reply::decode(&reply.encode()), Some(reply));
-        }
-    }
-
-    #[test]
-    fn what_is_no_answer_is_refused() {
-        for bytes in [&b""[..], b"x", b"d{", b"cGBKIMG0"] {
-            assert_eq!(Reply::decode(bytes), None);
+            let sent = serde_json::to_vec(&reply).expect("it is written");
+            assert_eq!(serde_json::from_slice::<Reply>(&sent).expect("it is read"), reply);
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn serve(mut answers: File) -> Result<(), ServeError> {
         Failure::Nvrtc(NvrtcError::Rejected { log }) => Reply::Rejected(log),
         failure => Reply::Failed(chain(&failure)),
     });
-    answers.write_all(&reply.encode())?;
+    answers.write_all(&serde_json::to_vec(&reply)?)?;
     Ok(())
 }
 

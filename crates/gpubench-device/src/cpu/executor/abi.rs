@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
+use super::launch::LaunchShape;
+
 pub(super) const ABI: u32 = 1;
 
 /// `gb_wait`: why a thread hands control back before its end.
@@ -78,19 +80,12 @@ pub(super) struct Callbacks {
     pub(super) stop: unsafe extern "C" fn(worker: *mut c_void, kind: u32, line: u32, thread: u32),
 }
 
-/// `gb_shape`.
-#[repr(C)]
-pub(super) struct Shape {
-    pub(super) grid: [u32; 3],
-    pub(super) block: [u32; 3],
-    pub(super) dynamic_shared: u32,
-}
-
 /// `gb_unit`.
 #[repr(C)]
 pub(super) struct Unit {
     pub(super) install: unsafe extern "C" fn(callbacks: *const Callbacks),
-    pub(super) begin: unsafe extern "C" fn(worker: *mut c_void, shape: *const Shape, arguments: *const *const c_void),
+    pub(super) begin:
+        unsafe extern "C" fn(worker: *mut c_void, shape: *const LaunchShape, arguments: *const *const c_void),
     pub(super) block: unsafe extern "C" fn(x: u32, y: u32, z: u32),
     pub(super) thread: unsafe extern "C" fn(index: *mut u32),
 }

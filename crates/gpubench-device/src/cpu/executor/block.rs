@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::ptr;
 use std::thread::{self, ThreadId};
 
-use super::abi::{Request, Shape, Threads, vote, wait};
+use super::abi::{Request, Threads, vote, wait};
 use super::dynamic_shared::DynamicShared;
 use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
@@ -35,20 +35,6 @@ unsafe impl Send for Job {}
 struct Broken {
     kind: FaultKind,
     thread: Option<u32>,
-}
-
-/// Whether a thread waits for others.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    Yes,
-    No,
-}
-
-/// Whether dynamic shared memory begins where the kernel that ran last knows it to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Kept,
-    Moved,
 }
 
 /// Which form of a kernel runs.
@@ -107,20 +93,15 @@ impl BlockRunner {
     /// Prepares the calling thread for blocks of a job; once per job and thread.
     pub(super) fn begin(&mut self, job: &Job) -> Result<(), FaultKind> {
         let shape = &job.shape;
-        let abi_shape = Shape {
-            grid: shape.grid,
-            block: shape.block,
-            dynamic_shared: shape.dynamic_shared,
-        };
         let exchange: *const Exchange = &*self.exchange;
         // SAFETY: the unit copies the shape; exchange and arguments outlive the launch.
-        unsafe { ((*job.kernel.descriptor.unit).begin)(exchange as *mut c_void, &abi_shape, job.arguments) };
+        unsafe { ((*job.kernel.descriptor.unit).begin)(exchange as *mut c_void, shape, job.arguments) };
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
         self.take_to_this_thread();
-        let place = self.place_dynamic_shared(job)?;
-        self.make_coroutines_enter(self.form.entry(job), place);
+        let has_moved = self.place_dynamic_shared(job)?;
+        self.make_coroutines_enter(self.form.entry(job), has_moved);
         self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
@@ -137,11 +118,11 @@ impl BlockRunner {
         }
     }
 
-    /// Tells the job's kernel where dynamic shared memory begins on the calling thread.
-    fn place_dynamic_shared(&mut self, job: &Job) -> Result<Place, FaultKind> {
+    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; whether that is new to it.
+    fn place_dynamic_shared(&mut self, job: &Job) -> Result<bool, FaultKind> {
         let Some(place) = job.kernel.place_dynamic_shared else {
             self.placed = None;
-            return Ok(Place::Kept);
+            return Ok(false);
         };
         let shared = match &mut self.dynamic_shared {
             Some(shared) => shared,
@@ -149,12 +130,12 @@ impl BlockRunner {
         };
         let start = shared.prepare(job.shape.dynamic_shared);
         if (self.placed).is_some_and(|(told, known)| ptr::fn_addr_eq(told, place) && known == start) {
-            return Ok(Place::Kept);
+            return Ok(false);
         }
         // SAFETY: the memory outlives the launch.
         unsafe { place(start.cast()) };
         self.placed = Some((place, start));
-        Ok(Place::Moved)
+        Ok(true)
     }
 
     /// The job's dynamic shared memory, where the kernel was told of it.
@@ -163,8 +144,8 @@ impl BlockRunner {
     }
 
     /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
-    fn make_coroutines_enter(&mut self, entry: Threads, place: Place) {
-        if place == Place::Moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
+    fn make_coroutines_enter(&mut self, entry: Threads, has_moved: bool) {
+        if has_moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
                 // SAFETY: slots live as long as the runner.
                 if unsafe { (*slot).in_kernel.get() } {
@@ -280,12 +261,12 @@ impl BlockRunner {
         while next < threads {
             let slot = self.slot(used)?;
             match self.start(slot, next, threads)? {
-                Waits::No if used == 0 => return Ok(false),
-                Waits::No => {
+                false if used == 0 => return Ok(false),
+                false => {
                     self.slot_of[next as usize..].fill(ptr::null_mut());
                     break;
                 }
-                Waits::Yes => {
+                true => {
                     self.waited = true;
                     // SAFETY: the request of a waiting thread lives on its coroutine's stack.
                     let thread = unsafe { (*(*slot).request.get()).thread };
@@ -303,7 +284,7 @@ impl BlockRunner {
         let mut used = 0;
         for &thread in order {
             let slot = self.slot(used)?;
-            let waits = self.start(slot, thread, thread + 1)? == Waits::Yes;
+            let waits = self.start(slot, thread, thread + 1)?;
             self.slot_of[thread as usize] = if waits { slot } else { ptr::null_mut() };
             used += usize::from(waits);
         }
@@ -462,11 +443,11 @@ impl BlockRunner {
 
     /// Has a coroutine that is free run threads `first..end`; whether the last of them waits.
     #[inline]
-    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<Waits, Broken> {
+    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<bool, Broken> {
         // SAFETY: slots live as long as the runner, and no other coroutine of it runs.
         match unsafe { self.exchange.start(slot, first, end) } {
-            Paused::Waiting => Ok(Waits::Yes),
-            Paused::Parked => Ok(Waits::No),
+            Paused::Waiting => Ok(true),
+            Paused::Parked => Ok(false),
             Paused::Ended => Err(self.broken()),
         }
     }

@@ -24,14 +24,8 @@ const NOISE: [u8; MARGIN_BYTES] = noise();
 pub(super) struct DynamicShared {
     mapping: Reserved,
     asked: u32,
-    margins: Margins,
-}
-
-/// Whether noise lies beside the memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Margins {
-    Unfilled,
-    Filled,
+    /// Whether noise lies beside the memory.
+    has_margins: bool,
 }
 
 impl DynamicShared {
@@ -41,7 +35,7 @@ impl DynamicShared {
         Ok(DynamicShared {
             mapping,
             asked: 0,
-            margins: Margins::Unfilled,
+            has_margins: false,
         })
     }
 
@@ -57,13 +51,13 @@ impl DynamicShared {
 
     /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and says where it begins.
     pub(super) fn prepare(&mut self, asked: u32) -> *mut u8 {
-        if self.asked != asked || self.margins == Margins::Unfilled {
+        if self.asked != asked || !self.has_margins {
             self.asked = asked;
             for (first, len) in self.margins() {
                 // SAFETY: the margins lie in the accessible part of the mapping, beside the memory; nobody uses it now.
                 unsafe { ptr::copy_nonoverlapping(NOISE.as_ptr(), self.at(first), len) };
             }
-            self.margins = Margins::Filled;
+            self.has_margins = true;
         }
         self.start()
     }
@@ -83,7 +77,7 @@ impl DynamicShared {
             let changed = found.iter().zip(&NOISE).position(|(found, noise)| found != noise)?;
             Some(first + changed as i64)
         })?;
-        self.margins = Margins::Unfilled;
+        self.has_margins = false;
         Some(FaultKind::DynamicShared {
             access: Access::Write,
             offset,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A kernel's fault: the launch ended there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind} in block ({}, {}, {}){}", block[0], block[1], block[2], OfThread(*thread))]
+#[error("{kind} in block ({}, {}, {}){}", block[0], block[1], block[2], of_thread(thread))]
 pub struct KernelFault {
     /// What happened.
     pub kind: FaultKind,
@@ -26,9 +26,10 @@ impl KernelFault {
 }
 
 /// Kinds of faults. Lines are of the kernel source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
     /// Memory was accessed that is not the kernel's.
+    #[error("invalid {access}{}", of_address(access, address))]
     Access {
         /// The address.
         address: usize,
@@ -36,6 +37,7 @@ pub enum FaultKind {
         access: Access,
     },
     /// Dynamic shared memory was accessed that the launch does not ask for. A write that only shows when its block has ended names no thread.
+    #[error("invalid {access} {}", of_dynamic_shared(*offset, *asked))]
     DynamicShared {
         /// Read or write.
         access: Access,
@@ -45,12 +47,16 @@ pub enum FaultKind {
         asked: u32,
     },
     /// An integer was divided by zero, or the smallest by -1.
+    #[error("integer division by zero")]
     DivisionByZero,
     /// A thread used more stack than it has.
+    #[error("stack overflow")]
     StackOverflow,
     /// The processor met an instruction it does not know: a path the compiler took for unreachable.
+    #[error("illegal instruction")]
     IllegalInstruction,
     /// A block barrier that some threads of the block never reach because they returned.
+    #[error("barrier at line {line} reached by {arrived} of {of} threads")]
     BarrierDivergence {
         /// Line of the barrier.
         line: u32,
@@ -60,6 +66,10 @@ pub enum FaultKind {
         of: u32,
     },
     /// Threads of a block wait at different barriers.
+    #[error(
+        "{} threads wait at the barrier at line {} and {} at the one at line {}, of {of} threads",
+        arrived[0], lines[0], arrived[1], lines[1]
+    )]
     BarrierMismatch {
         /// Lines of two of the barriers.
         lines: [u32; 2],
@@ -69,6 +79,7 @@ pub enum FaultKind {
         of: u32,
     },
     /// A warp operation that lanes named by its mask never reach.
+    #[error("warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes")]
     WarpDivergence {
         /// Line of the operation.
         line: u32,
@@ -78,21 +89,26 @@ pub enum FaultKind {
         arrived: u32,
     },
     /// The kernel called `__trap()`.
+    #[error("trap at line {line}")]
     Trap {
         /// Line of the call.
         line: u32,
     },
     /// An `assert` failed.
+    #[error("assertion failed at line {line}")]
     Assert {
         /// Line of the assertion.
         line: u32,
     },
     /// The launch itself is impossible: a zero extent, more than 1024 threads or 227 KiB of dynamic shared memory, or
     /// another number of arguments than the kernel has.
+    #[error("impossible launch")]
     InvalidLaunch,
     /// The system has no memory or mappings left for the stacks of the block's threads.
+    #[error("no memory left for the stacks of the threads")]
     OutOfStacks,
     /// The system has no memory or mappings left for the dynamic shared memory of a block.
+    #[error("no memory left for dynamic shared memory")]
     OutOfDynamicShared,
 }
 
@@ -107,53 +123,6 @@ pub enum Access {
     Unknown,
 }
 
-impl fmt::Display for FaultKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            FaultKind::Access {
-                address: _,
-                access: Access::Unknown,
-            } => f.write_str("invalid access, at an address that the processor does not tell: misaligned, or of a pointer that something has overwritten"),
-            FaultKind::Access { address, access } => write!(f, "invalid {access} at address {address:#x}"),
-            FaultKind::DynamicShared { access, asked: 0, .. } => write!(
-                f,
-                "invalid {access} of dynamic shared memory, of which the launch asks for none (hint: `.shared(bytes)` of its grid)"
-            ),
-            FaultKind::DynamicShared { access, offset, .. } if offset < 0 => write!(
-                f,
-                "invalid {access} {} bytes before the start of dynamic shared memory",
-                offset.unsigned_abs()
-            ),
-            FaultKind::DynamicShared { access, offset, asked } => write!(
-                f,
-                "invalid {access} of byte {offset} of dynamic shared memory, of which the launch asks for {asked} bytes (hint: `.shared(bytes)` of its grid)"
-            ),
-            FaultKind::DivisionByZero => f.write_str("integer division by zero"),
-            FaultKind::StackOverflow => f.write_str("stack overflow"),
-            FaultKind::IllegalInstruction => f.write_str("illegal instruction"),
-            FaultKind::BarrierDivergence { line, arrived, of } => {
-                write!(f, "barrier at line {line} reached by {arrived} of {of} threads")
-            }
-            FaultKind::BarrierMismatch { lines, arrived, of } => write!(
-                f,
-                "{} threads wait at the barrier at line {} and {} at the one at line {}, of {of} threads",
-                arrived[0], lines[0], arrived[1], lines[1]
-            ),
-            FaultKind::WarpDivergence { line, mask, arrived } => {
-                write!(
-                    f,
-                    "warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes"
-                )
-            }
-            FaultKind::Trap { line } => write!(f, "trap at line {line}"),
-            FaultKind::Assert { line } => write!(f, "assertion failed at line {line}"),
-            FaultKind::InvalidLaunch => f.write_str("impossible launch"),
-            FaultKind::OutOfStacks => f.write_str("no memory left for the stacks of the threads"),
-            FaultKind::OutOfDynamicShared => f.write_str("no memory left for dynamic shared memory"),
-        }
-    }
-}
-
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -164,13 +133,29 @@ impl fmt::Display for Access {
     }
 }
 
-struct OfThread(Option<[u32; 3]>);
+fn of_thread(thread: &Option<[u32; 3]>) -> String {
+    thread.map_or_else(String::new, |[x, y, z]| format!(", thread ({x}, {y}, {z})"))
+}
 
-impl fmt::Display for OfThread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some([x, y, z]) => write!(f, ", thread ({x}, {y}, {z})"),
-            None => Ok(()),
+fn of_address(access: &Access, address: &usize) -> String {
+    match access {
+        Access::Unknown => {
+            ", at an address that the processor does not tell: misaligned, or of a pointer that something has overwritten".to_owned()
         }
+        Access::Read | Access::Write => format!(" at address {address:#x}"),
+    }
+}
+
+fn of_dynamic_shared(offset: i64, asked: u32) -> String {
+    match (offset, asked) {
+        (_, 0) => "of dynamic shared memory, of which the launch asks for none (hint: `.shared(bytes)` of its grid)"
+            .to_owned(),
+        (..0, _) => format!(
+            "{} bytes before the start of dynamic shared memory",
+            offset.unsigned_abs()
+        ),
+        _ => format!(
+            "of byte {offset} of dynamic shared memory, of which the launch asks for {asked} bytes (hint: `.shared(bytes)` of its grid)"
+        ),
     }
 }

@@ -6,8 +6,9 @@ pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 /// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting in.
 pub const MAX_DYNAMIC_SHARED: u32 = 227 * 1024;
 
-/// Extents of a launch.
+/// Extents of a launch; `gb_shape` of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct LaunchShape {
     /// Blocks along x, y and z; none zero.
     pub grid: [u32; 3],

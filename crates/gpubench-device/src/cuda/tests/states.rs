@@ -142,11 +142,11 @@ fn a_driver_that_lacks_nothing_is_used() {
 #[test]
 fn each_refusal_to_start_is_told_in_words() {
     for (start, expected) in [
-        (34, "a stub for linking"),
+        (34, "a link-time stub"),
         (100, "finds no GPU"),
         (803, "different versions"),
         (804, "forward-compatibility"),
-        (999, "does not start"),
+        (999, "failed to initialise"),
     ] {
         let said = Fake { start, ..GOOD }.says(0);
         assert!(said.contains(expected), "{said}");

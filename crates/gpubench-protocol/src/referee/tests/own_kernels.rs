@@ -87,7 +87,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
         &mut referee,
         BEGINNING,
         Method::Cold,
-        Cast::Worker,
+        ALONE,
         recording,
         &compile(cache.path()),
     );
@@ -140,8 +140,8 @@ fn the_reference_finds_zeros_in_an_output_and_the_contents_in_an_in_out_tensor()
         }
         referee.run_reference(&case, 2).unwrap();
         let [x, y] = [&case.buffers[0], &case.buffers[1]];
-        let added = floats(&mut referee, x.masters().unwrap().current);
-        let before = match y.masters() {
+        let added = floats(&mut referee, x.masters.as_ref().unwrap().current);
+        let before = match &y.masters {
             Some(masters) => floats(&mut referee, masters.current),
             None => vec![0.0; ELEMENTS],
         };
@@ -151,7 +151,7 @@ fn the_reference_finds_zeros_in_an_output_and_the_contents_in_an_in_out_tensor()
             .map(|(before, added)| before + added)
             .collect();
         assert_eq!(
-            floats(&mut referee, y.answers().unwrap().expected),
+            floats(&mut referee, y.answers.as_ref().unwrap().expected),
             expected,
             "{role:?}"
         );

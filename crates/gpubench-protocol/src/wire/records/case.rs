@@ -1,8 +1,7 @@
 //! What the referee is told of a run, a case and a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
-use gpubench_contract::Method;
-use gpubench_device::FlushKind;
+use gpubench_contract::{Flush, Method};
 
 use crate::window::{Seat, WindowKind};
 use crate::wire::FixedText;
@@ -16,7 +15,7 @@ pub struct Begin {
     /// Bytes that the cold method flushes.
     pub flush_bytes: u64,
     /// How the cache is flushed.
-    pub flush_kind: FlushKind,
+    pub flush_kind: Flush,
     /// Zero.
     pub reserved: u32,
 }
@@ -37,30 +36,16 @@ pub struct OpenCase {
     pub method: Method,
 }
 
-/// Which workers a case has. Each has a shared page of its own, which the others cannot write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
-#[repr(u32)]
-pub enum Cast {
-    /// The one under test.
-    Worker,
-    /// The one under test, and a null worker.
-    WorkerAndNull,
-    /// The one under test, and one of the baseline.
-    Rivals,
-    /// The one under test, one of the baseline, and a null worker.
-    RivalsAndNull,
-}
-
-impl Cast {
+/// Which workers a case has beside the one under test. Each has a shared page of its own, which the others cannot write.
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct Cast {
+    /// Whether one of the baseline is among them.
+    pub has_baseline: bool,
     /// Whether a null worker is among them.
-    pub fn has_null(self) -> bool {
-        matches!(self, Cast::WorkerAndNull | Cast::RivalsAndNull)
-    }
-
-    /// Whether a worker of the baseline is among them.
-    pub fn has_baseline(self) -> bool {
-        matches!(self, Cast::Rivals | Cast::RivalsAndNull)
-    }
+    pub has_null: bool,
+    /// Zero.
+    pub reserved: u16,
 }
 
 /// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.

@@ -6,7 +6,7 @@ use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use crate::window::WindowKind;
 use crate::wire::MAX_OUTPUTS;
 
-/// No element: the value of an index that does not exist.
+/// No such index: stands for "none" in positions of elements and of buffers.
 pub const NOWHERE: u64 = u64::MAX;
 
 /// What the referee found in one output.
@@ -19,7 +19,8 @@ pub struct OutputFacts {
     pub elements: u64,
     /// Elements that agree with the expected ones.
     pub matched: u64,
-    /// Wrong elements that still hold the poison; of an in-out tensor those that surely still hold what the call was given.
+    /// Wrong elements that still hold the poison; of an in-out tensor, a lower bound on those that
+    /// still hold the call's input.
     pub unwritten: u64,
     /// Wrong elements that are not finite where the expected one is.
     pub non_finite: u64,
@@ -27,7 +28,7 @@ pub struct OutputFacts {
     pub same_as_first: u64,
     /// First wrong element, or [`NOWHERE`].
     pub first_wrong: u64,
-    /// Element with the largest absolute error, which one that is not finite and not right has, or [`NOWHERE`].
+    /// Element with the largest absolute error, or [`NOWHERE`]. A wrong NaN or infinity ranks first.
     pub worst: u64,
     /// Bits of the expected element at `first_wrong`, zero-extended.
     pub expected_bits: u64,
@@ -35,7 +36,7 @@ pub struct OutputFacts {
     pub got_bits: u64,
     /// Largest absolute error over elements that are finite on both sides.
     pub max_abs: f64,
-    /// Largest relative error over those of them for which another number than zero is expected.
+    /// Largest relative error among those whose expected value is not zero.
     pub max_rel: f64,
     /// The seal the worker's device wrote.
     pub seal_claimed: u64,
@@ -43,9 +44,9 @@ pub struct OutputFacts {
     pub seal_expected: u64,
     /// Bytes that changed between the snapshot and a second look.
     pub late_bytes: u64,
-    /// A [`Replay`] as number; `bytemuck` checks no arrays, and outputs travel in one.
+    /// A [`Replay`] as a number, because `bytemuck` does not check enums inside arrays.
     pub replay: u64,
-    /// An [`OldAnswer`] as number.
+    /// An [`OldAnswer`] as a number.
     pub old_answer: u64,
 }
 
@@ -55,13 +56,13 @@ impl OutputFacts {
         try_cast(self.replay).unwrap_or(Replay::None)
     }
 
-    /// Whether the answer to the call before would have passed; an unknown number says that nobody looked.
+    /// Whether the previous call's answer would pass; unknown numbers read as `NotAsked`.
     pub fn old_answer(&self) -> OldAnswer {
         try_cast(self.old_answer).unwrap_or(OldAnswer::NotAsked)
     }
 }
 
-/// Whether what was expected of the call before would have passed in this one.
+/// Whether the previous call's expected output would pass this call's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u64)]
 pub enum OldAnswer {
@@ -77,13 +78,13 @@ pub enum OldAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u64)]
 pub enum Replay {
-    /// It is no answer that the referee remembers.
+    /// It matches no earlier answer that the referee keeps.
     None = 0,
     /// It is the answer to the call before.
     Previous = 1,
     /// It is the answer to the first call.
     First = 2,
-    /// It is the answer to the first call, which is also the one before.
+    /// It matches both answers: those calls are one and the same, or their answers are equal.
     FirstAndPrevious = 3,
 }
 
@@ -101,13 +102,14 @@ pub struct WindowFacts {
     pub output_count: u32,
     /// The referee's clock before it restores the buffers, in nanoseconds.
     pub s0_ns: u64,
-    /// Before *go*.
+    /// The referee's clock just before *go*, in nanoseconds.
     pub s1_ns: u64,
-    /// After *done*.
+    /// The same after *done*.
     pub s2_ns: u64,
-    /// When the outputs have been copied.
+    /// The same when the outputs have been copied.
     pub s3_ns: u64,
-    /// The referee's own work in the window beside flush and waiting for *done*, in nanoseconds.
+    /// The referee's own time in the window, without the flush and the wait for *done*, in
+    /// nanoseconds.
     pub own_ns: u64,
     /// The cache flush, in nanoseconds.
     pub flush_ns: u64,
@@ -136,7 +138,7 @@ impl WindowFacts {
 pub enum WindowEnd {
     /// *Done* came and everything was checked.
     Checked = 0,
-    /// *Done* did not come in time.
+    /// *Done* did not arrive before the deadline, or carried another window's number.
     NotDone = 1,
     /// The broker gave the window up.
     Aborted = 2,
