@@ -54,7 +54,7 @@ struct Watched {
 impl Watched {
     fn open(method: Method) -> Watched {
         let (mut referee, log) = watched();
-        let case = OpenCase::open(&mut referee, BEGINNING, method, Cast::WorkerAndNull, every_role(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, method, WITH_NULL, every_role(), &[]).unwrap();
         referee.generate(&case, 0).unwrap();
         Watched { referee, case, log }
     }
@@ -222,13 +222,13 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
             let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
             assert_eq!((used, target - offset), (key, start.unwrap()[0]), "window {window}");
         }
-        let inputs = case.buffers.iter().filter(|buffer| buffer.masters().is_some());
+        let inputs = case.buffers.iter().filter(|buffer| buffer.masters.is_some());
         let copied: Vec<[u64; 3]> = inputs
             .clone()
             .map(|buffer| {
                 [
                     buffer.address().0,
-                    buffer.masters().unwrap().current.0,
+                    buffer.masters.as_ref().unwrap().current.0,
                     buffer.layout.len,
                 ]
             })
@@ -247,7 +247,7 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         let lines = launches(&before, "gb_lines");
         let (put, taken): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
-                let (address, masters) = (buffer.address().0, buffer.masters().unwrap());
+                let (address, masters) = (buffer.address().0, buffer.masters.as_ref().unwrap());
                 let with = |source: DevicePtr| [address, source.0, buffer.layout.len, decoys, 8];
                 (with(masters.decoy), with(masters.current))
             })
@@ -266,11 +266,7 @@ fn every_look_has_the_keys_of_its_window() {
         let looks = &after[..waits];
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let key = |purpose| seeds.key(purpose, case.place(window));
-        let outputs: Vec<_> = case
-            .buffers
-            .iter()
-            .filter(|buffer| buffer.answers().is_some())
-            .collect();
+        let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
 
         // A seal's sample is 16 tiles; 0 are all.
         let tiles = match kind {
@@ -279,7 +275,10 @@ fn every_look_has_the_keys_of_its_window() {
         };
         let digests = launches(looks, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {
-            assert_eq!(digest[..2], [output.answers().unwrap().snapshot.0, output.layout.len]);
+            assert_eq!(
+                digest[..2],
+                [output.answers.as_ref().unwrap().snapshot.0, output.layout.len]
+            );
             assert_eq!(digest[4], tiles, "window {window} of kind {kind:?}");
         }
         if kind == WindowKind::Null {
@@ -288,7 +287,7 @@ fn every_look_has_the_keys_of_its_window() {
         let inputs = case
             .buffers
             .iter()
-            .filter_map(|buffer| Some((buffer.masters()?, buffer.layout.len)));
+            .filter_map(|buffer| Some((buffer.masters.as_ref()?, buffer.layout.len)));
         for (digest, (masters, bytes)) in digests[3..].iter().zip(inputs) {
             assert_eq!(digest[..2], [masters.current.0, bytes]);
             assert_eq!(digest[4], 0, "all of an input of window {window}");
@@ -296,13 +295,13 @@ fn every_look_has_the_keys_of_its_window() {
 
         let checks = launches(looks, "gb_check");
         for (check, output) in checks[..3].iter().zip(&outputs) {
-            let answers = output.answers().unwrap();
+            let answers = output.answers.as_ref().unwrap();
             assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
             let keys = [key(Purpose::Poison), output.layout.offset, key(Purpose::CheckOrder)];
             assert_eq!(check[5..8], keys, "window {window}");
         }
         for (check, output) in checks[3..].iter().zip(&outputs) {
-            let snapshot = output.answers().unwrap().snapshot.0;
+            let snapshot = output.answers.as_ref().unwrap().snapshot.0;
             assert_eq!(check[..3], [output.address().0, snapshot, output.layout.len]);
         }
         assert!(order_keys.insert(checks[0][7]), "window {window}");

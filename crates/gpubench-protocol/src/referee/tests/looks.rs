@@ -27,7 +27,7 @@ fn watched_from_done(
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     to_driver.send(another(&case.page)).unwrap();
     referee.generate(&case, 1).unwrap();
     let order = WindowOrder { kind, ..order(1) };
@@ -66,7 +66,7 @@ fn a_write_behind_the_snapshot_is_late_in_every_kind_of_window() {
 #[test]
 fn seals_left_from_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, recording(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     case.page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
     referee.generate(&case, 1).unwrap();
     let facts = end_at_once(&mut referee, &case, &case.page, &order(1)).unwrap();
@@ -98,7 +98,7 @@ fn digests_of_inputs_have_one_key_for_all_windows_of_a_case() {
         let mut stage = Stage::set();
         stage.referee.generate(&stage.case, window).unwrap();
         if same_inputs {
-            let master = stage.case.buffers[0].masters().unwrap().current;
+            let master = stage.case.buffers[0].masters.as_ref().unwrap().current;
             stage.referee.driver.synchronize(stage.referee.stream).unwrap();
             stage.referee.driver.write(master, &[0; 4 * ELEMENTS]).unwrap();
         }
@@ -128,9 +128,9 @@ fn the_second_call_is_told_from_an_answer_to_the_first() {
 #[test]
 fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwritten() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     let buffer = &case.buffers[3];
-    let (masters, answers) = (buffer.masters().unwrap(), buffer.answers().unwrap());
+    let (masters, answers) = (buffer.masters.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
     let halves = |first: f32, second: f32| -> Vec<u8> {
         let elements = (0..ELEMENTS).map(|index| if index < ELEMENTS / 2 { first } else { second });
         elements.flat_map(f32::to_le_bytes).collect()
@@ -185,7 +185,7 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
 fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
     const MARK: u8 = 0xa7;
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     let constant = |index: usize| {
         case.recording
             .tensors
@@ -236,8 +236,8 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
         .iter_mut()
         .for_each(|tensor| tensor.shape = vec![LONG as u64]);
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, long, &[]).unwrap();
-    let answers = case.buffers[1].answers().unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, long, &[]).unwrap();
+    let answers = case.buffers[1].answers.as_ref().unwrap();
     let comparison = gpubench_device::harness::Comparison {
         got: answers.snapshot,
         expected: answers.expected,
@@ -267,11 +267,11 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
 fn the_digest_of_a_window_is_of_all_its_inputs() {
     let digest = |changed: Option<usize>| {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
         if let Some(buffer) = changed {
-            let master = case.buffers[buffer].masters().unwrap().current;
+            let master = case.buffers[buffer].masters.as_ref().unwrap().current;
             referee.driver.write(master, &[1; 4]).unwrap();
         }
         end_at_once(&mut referee, &case, &case.page, &order(1))
@@ -289,7 +289,7 @@ fn the_digest_of_a_window_is_of_all_its_inputs() {
 fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
     let driver = cpu();
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let (mut batch, _) = referee.prepare(&case, place).unwrap();
@@ -319,7 +319,7 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
 fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_its_size() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, Cast::Worker, every_role(), &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     let descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
     let roles = case.recording.tensors.iter().map(|tensor| tensor.role);
     for (descriptor, role) in descriptors[1..].iter().zip(roles.chain([Role::Scratch])) {
