@@ -148,6 +148,10 @@ const SIOCSPGRP: u64 = 0x8902;
 const TERMINAL: u64 = 0x5400;
 
 /// Commands of that type that ask, and those that any descriptor takes.
+#[allow(
+    clippy::unnecessary_cast,
+    reason = "the numbers have other types in other C libraries"
+)]
 const HARMLESS: [u64; 8] = [
     libc::TCGETS as u64,
     libc::TIOCGWINSZ as u64,

@@ -78,7 +78,7 @@ mod tests {
             fs::create_dir_all(closed.join("inner")).unwrap();
             fs::write(closed.join("inner/file"), "").unwrap();
             for closed in [closed.join("inner"), closed] {
-                fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+                fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
             }
             assert!(fs::remove_dir_all(&path).is_err(), "nothing is in the way");
             drop(folder);

@@ -14,7 +14,7 @@ use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::WindowFacts;
 use gpubench_protocol::wire::{
-    Channel, Patience, Problem, WindowEnd, from_referee, from_worker, to_referee, to_worker,
+    Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
 };
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 

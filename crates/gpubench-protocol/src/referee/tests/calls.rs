@@ -222,7 +222,7 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
             let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
             assert_eq!((used, target - offset), (key, start.unwrap()[0]), "window {window}");
         }
-        let inputs = case.buffers.iter().filter(|buffer| buffer.masters.as_ref().is_some());
+        let inputs = case.buffers.iter().filter(|buffer| buffer.masters.is_some());
         let copied: Vec<[u64; 3]> = inputs
             .clone()
             .map(|buffer| {
@@ -266,11 +266,7 @@ fn every_look_has_the_keys_of_its_window() {
         let looks = &after[..waits];
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let key = |purpose| seeds.key(purpose, case.place(window));
-        let outputs: Vec<_> = case
-            .buffers
-            .iter()
-            .filter(|buffer| buffer.answers.as_ref().is_some())
-            .collect();
+        let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
 
         // A seal's sample is 16 tiles; 0 are all.
         let tiles = match kind {

@@ -314,3 +314,19 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
     assert_eq!(facts.slack_buffer, 2);
     assert!((-8..0).contains(&facts.slack_offset) && (1..=8).contains(&facts.slack_bytes));
 }
+
+#[test]
+fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_its_size() {
+    use rustix::fs::{SealFlags, fcntl_get_seals};
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+    let descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+    let roles = case.recording.tensors.iter().map(|tensor| tensor.role);
+    for (descriptor, role) in descriptors[1..].iter().zip(roles.chain([Role::Scratch])) {
+        let seals = fcntl_get_seals(descriptor).unwrap();
+        let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        assert!(seals.contains(size), "{role:?}: {seals:?}");
+        let is_read = matches!(role, Role::Input | Role::Constant);
+        assert_eq!(seals.contains(SealFlags::FUTURE_WRITE), is_read, "{role:?}: {seals:?}");
+    }
+}

@@ -86,10 +86,10 @@ const FLAWS: [Flaw; 10] = [
 fn with_each_flawed(flaw: impl Fn(&mut OutputFacts), mut look: impl FnMut(&Judgement, usize, &str)) {
     for kind in KINDS {
         for position in 0..3 {
-            for output in 0..POSITIONS.len() {
+            for (output, tensor) in POSITIONS.into_iter().enumerate() {
                 let mut windows = [1, 2, 3].map(|number| right_window(number, kind));
                 flaw(&mut windows[position].facts.outputs[output]);
-                let name = &several()[POSITIONS[output] as usize].name;
+                let name = &several()[tensor as usize].name;
                 look(&judge_several(&windows), position, name);
             }
         }
