@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use gpubench::catalog::Recording;
 
-use super::checks::{blind_checks, checks};
+use super::checks::{checks, worth};
+use super::demands::{Demands, hold};
 use super::measured::Measured;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
@@ -25,6 +26,8 @@ pub struct Yardsticks {
     pub peaks: Peaks,
     /// How much the tool's own part of a window depends on the kernel.
     pub kernel_part: KernelPart,
+    /// What the case must meet beside being right.
+    pub demands: Demands,
 }
 
 /// Fills a case's record in.
@@ -65,9 +68,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
     record.notices.extend(doubtful_flops(&record.throughput));
-    record
-        .notices
-        .extend(blind_checks(&record.checks, record.distinct_inputs));
+    let worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.null_windows,
@@ -89,6 +90,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         },
     });
     record.samples = measured.samples;
+    hold(record, worth, yardsticks.demands);
 }
 
 /// What host times come to; `None` where there are none or one is not finite.
