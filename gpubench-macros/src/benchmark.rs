@@ -109,8 +109,16 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     let name = case_name(options, function);
     let selection = if ignored { quote!(Ignored) } else { quote!(Default) };
     // The problem's own requirements are the problem's.
-    let requirements = options.requirements.iter().filter(|_| options.problem.is_some());
+    let requirements = options
+        .requirements
+        .of_device
+        .iter()
+        .filter(|_| options.problem.is_some());
     let requirements = requirements.map(|requirement| requirement.tokens());
+    let condition = match options.problem {
+        Some(_) => options.requirements.condition(function),
+        None => quote!(|_| ::std::result::Result::Ok(())),
+    };
     let Parts {
         problem,
         axes,
@@ -126,6 +134,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
             line: ::core::line!(),
             selection: ::gpubench::catalog::Selection::#selection,
             requirements: &[#(#requirements),*],
+            condition: #condition,
             axes: || #axes,
             device_axes: || #device_axes,
             problem: #problem,

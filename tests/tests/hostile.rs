@@ -375,7 +375,8 @@ fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
 /// One ignored case of the crate, measured.
 fn alone(case: &str, arguments: &[&str]) -> Run {
     let run = Run::on(&Fixture::of("hostile")).briefly().json();
-    run.args(["--include-ignored", "--exact", case]).args(arguments.iter().copied())
+    run.args(["--include-ignored", "--exact", case])
+        .args(arguments.iter().copied())
 }
 
 #[track_caller]
