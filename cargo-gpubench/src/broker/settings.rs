@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use super::against::opponent::Counterpart;
 use super::against::question::Question;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
-use gpubench_contract::{Flush, Method, Peaks, ThresholdSource};
+use gpubench_contract::{Flush, Method, ThresholdSource};
 use gpubench_device::{ClockBound, DeviceOrder, Facts, KernelPart};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
@@ -147,10 +147,8 @@ impl<'a> RunSettings<'a> {
     pub(super) fn yardsticks(&self, case: &CaseOptions) -> Yardsticks {
         Yardsticks {
             target_cv: case.stopping.target_cv,
-            peaks: Peaks {
-                bandwidth: self.facts.peak_bandwidth,
-                flops: self.facts.peak_flops,
-            },
+            peak_bandwidth: self.facts.peak_bandwidth,
+            peak_arithmetic: self.facts.peak_arithmetic,
             kernel_part: self.kernel_part(),
             demands: case.demands,
         }
