@@ -441,7 +441,12 @@ fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_thread
     );
     let message = result["message"].as_str().unwrap_or_default();
     assert!(message.contains("which `--schedule 1` repeats"), "{message}");
-    let _ = alone(case, &["--test", "--schedule", "1"]).finish().expect_code(100);
+    let records = alone(case, &["--test", "--schedule", "1"])
+        .finish()
+        .expect_code(100)
+        .records();
+    let message = records.result("shared::lacks_its_barrier")["message"].to_string();
+    assert!(!message.contains("in their own order"), "nobody looked: {message}");
 }
 
 #[test]

@@ -297,13 +297,13 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// Seed of the order of threads of the last worker, where a test tries several.
+    /// Seed of the order of threads of the last worker, where a test has tried others before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
-        let position = turns
-            .checked_sub(1)
-            .filter(|_| self.protocol.purpose == Purpose::Test)?;
-        self.protocol.schedules.get(position).copied()
+        match self.protocol.purpose {
+            Purpose::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
+            _ => None,
+        }
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.

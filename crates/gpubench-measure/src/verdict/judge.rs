@@ -37,15 +37,20 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The same of a test whose last worker had its threads run in an order, by its seed: the orders before were right.
+    /// The same of a test whose last worker had its threads run in another order than those before, by its seed.
     #[must_use]
-    pub(crate) fn in_order_of_threads(mut self, schedule: Option<u64>) -> Judgement {
-        if let (Some(message), Some(seed)) = (&mut self.message, schedule.filter(|seed| *seed != 0)) {
-            message.push_str(&format!(
-                "; in another order of the threads, which `--schedule {seed}` repeats: in their own order the call was right (hint: a barrier or an atomic operation may be missing)"
-            ));
+    pub(crate) fn in_order_of_threads(self, schedule: Option<u64>) -> Judgement {
+        let Some(seed) = schedule else { return self };
+        let said = |message| {
+            format!(
+                "{message}; in another order of the threads, which `--schedule {seed}` repeats: in their own order the \
+                 call was right (hint: a barrier or an atomic operation may be missing)"
+            )
+        };
+        Judgement {
+            message: self.message.map(said),
+            ..self
         }
-        self
     }
 
     /// The same, with the last of what a worker that failed has printed.
