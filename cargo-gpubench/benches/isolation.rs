@@ -107,6 +107,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         reference_within: within,
         kernels_run_in: facts.kernels_run_in,
         device,
+        schedules: &[],
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         kernel_part: KernelPart::of_device(&facts.device.name),

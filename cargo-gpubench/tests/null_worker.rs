@@ -22,7 +22,7 @@ use gpubench_measure::measurement::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
 };
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
-use gpubench_protocol::wire::{Begin, OldAnswer, SourceModule, WindowEnd};
+use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
 const LIBRARY: &str = r#"
@@ -240,7 +240,7 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
                 last = last.max(window.facts.window);
             }
         }
-        let asked = OldAnswer::Fails as u64;
+        let asked = OtherAnswer::Fails as u64;
         let first = measured.candidate.windows.iter().chain(&baseline.windows);
         let first = first.filter(|window| (2..=17).contains(&(window.facts.window - numbering.opening)));
         let mut answers = first
@@ -472,6 +472,7 @@ impl Side {
             reference_within: Duration::from_secs(60),
             kernels_run_in: cpu::facts(cpu::available_threads()).kernels_run_in,
             device,
+            schedules: &[],
             output: Output::Captured,
             clock_bound,
             kernel_part: KernelPart {

@@ -113,8 +113,16 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     let name = case_name(options, function);
     let selection = if ignored { quote!(Ignored) } else { quote!(Default) };
     // The problem's own requirements are the problem's.
-    let requirements = options.requirements.iter().filter(|_| options.problem.is_some());
+    let requirements = options
+        .requirements
+        .of_device
+        .iter()
+        .filter(|_| options.problem.is_some());
     let requirements = requirements.map(|requirement| requirement.tokens());
+    let condition = match options.problem {
+        Some(_) => options.requirements.condition(function),
+        None => quote!(|_| ::core::result::Result::Ok(())),
+    };
     let Parts {
         problem,
         axes,
@@ -125,12 +133,13 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
-            origin: ::gpubench::__private::origin!(),
+            origin: __gpubench::__private::origin!(),
             name: #name,
             file: ::core::file!(),
             line: ::core::line!(),
             selection: __gpubench::catalog::Selection::#selection,
             requirements: &[#(#requirements),*],
+            condition: #condition,
             axes: || #axes,
             device_axes: || #device_axes,
             problem: #problem,

@@ -4,7 +4,7 @@ use crate::axes::AxisOption;
 use crate::comparison::Comparison;
 use crate::library;
 use crate::reference::ReferenceOption;
-use crate::requirements::Requirement;
+use crate::requirements::Requirements;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
     pub(crate) ignore: Option<Span>,
     pub(crate) execution: Execution,
-    pub(crate) requirements: Vec<Requirement>,
+    pub(crate) requirements: Requirements,
     pub(crate) problem: Option<Path>,
     /// What the library is called, where it has another name.
     pub(crate) library: Option<Path>,
@@ -95,7 +95,7 @@ impl Options {
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
             "hosted" => self.execution = Execution::Hosted,
-            "requires" => self.requirements = Requirement::parse_list(&option, input)?,
+            "requires" => self.requirements = Requirements::parse(&option, input)?,
             "exact" => self.compare(&option, Comparison::Exact)?,
             "tolerance" => {
                 let comparison = Comparison::parse_tolerance(&option, input)?;

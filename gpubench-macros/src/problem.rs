@@ -54,7 +54,12 @@ pub(crate) fn definition(
     let axis_names = options.axes.iter().map(AxisOption::text);
     let axes = AxisOption::list_tokens(&options.axes, function)?;
     let device_axes = device_tokens(&options.cpu.axes, &options.cuda.axes, function)?;
-    let requirements = options.requirements.iter().map(|requirement| requirement.tokens());
+    let requirements = options
+        .requirements
+        .of_device
+        .iter()
+        .map(|requirement| requirement.tokens());
+    let condition = options.requirements.condition(function);
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function)?;
@@ -72,6 +77,7 @@ pub(crate) fn definition(
             axes: || #axes,
             device_axes: || #device_axes,
             requirements: &[#(#requirements),*],
+            condition: #condition,
             tolerance: #tolerance,
             tensors: #tensors,
             work: #work,

@@ -1,13 +1,24 @@
 //! What a benchmark needs of a device.
 
+use crate::function::Function;
 use crate::options::{comma, group, value};
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Error, Lit, Result};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Lit, Result};
 
-/// A part of `requires(..)`.
+/// What stands in `requires(..)`.
+#[derive(Default)]
+pub(crate) struct Requirements {
+    /// Of a device.
+    pub(crate) of_device: Vec<Requirement>,
+    /// Of the axes: each a `bool`.
+    conditions: Vec<Expr>,
+}
+
+/// A part of `requires(..)` about the device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
     Cpu,
@@ -16,16 +27,22 @@ pub(crate) enum Requirement {
     Capability(u32),
 }
 
-const WRITTEN: &str = "`requires(cuda)`, `requires(cpu)` or `requires(capability = 9.0)`";
+const WRITTEN: &str = "`requires(cuda)`, `requires(cpu)`, `requires(capability = 9.0)` or `requires(if = n % 8 == 0)`";
 
-impl Requirement {
-    pub(crate) fn parse_list(option: &Ident, input: ParseStream) -> Result<Vec<Requirement>> {
+impl Requirements {
+    pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<Requirements> {
         let content = group(option, input, "requires(cuda)")?;
         let mut requirements: Vec<Requirement> = Vec::new();
+        let mut conditions = Vec::new();
         while !content.is_empty() {
             let wrong = |span| Error::new(span, format!("a requirement is written {WRITTEN}"));
             let name = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
             let requirement = match name.to_string().as_str() {
+                "if" => {
+                    conditions.push(value(&name, &content, "if = n % 8 == 0")?);
+                    comma(&content)?;
+                    continue;
+                }
                 "cpu" => Requirement::Cpu,
                 "cuda" => Requirement::Cuda,
                 "capability" => Requirement::Capability(capability(&value(&name, &content, "capability = 9.0")?)?),
@@ -43,12 +60,46 @@ impl Requirement {
             requirements.push(requirement);
             comma(&content)?;
         }
-        match requirements.is_empty() {
+        match requirements.is_empty() && conditions.is_empty() {
             true => Err(Error::new(option.span(), format!("a requirement is written {WRITTEN}"))),
-            false => Ok(requirements),
+            false => Ok(Requirements {
+                of_device: requirements,
+                conditions,
+            }),
         }
     }
 
+    /// `fn(&Params) -> Result<()>`, which skips a case whose axes are not as they are required.
+    pub(crate) fn condition(&self, function: &Function) -> TokenStream {
+        if self.conditions.is_empty() {
+            return quote!(|_| ::core::result::Result::Ok(()));
+        }
+        let params = Ident::new("gpubench_params", Span::mixed_site());
+        let bindings = function.bind_axes(&params);
+        let conditions = self.conditions.iter().map(|condition| {
+            let reason = format!("requires `{}`", quote!(#condition));
+            quote_spanned! {condition.span()=>
+                let holds: bool = #condition;
+                if !holds {
+                    return ::core::result::Result::Err(__gpubench::Error::skip(#reason));
+                }
+            }
+        });
+        quote! {
+            {
+                #[allow(unused_variables)]
+                fn gpubench_condition(#params: &__gpubench::catalog::Params) -> __gpubench::Result<()> {
+                    #bindings
+                    #(#conditions)*
+                    ::core::result::Result::Ok(())
+                }
+                gpubench_condition
+            }
+        }
+    }
+}
+
+impl Requirement {
     fn kind(self) -> std::mem::Discriminant<Requirement> {
         std::mem::discriminant(&self)
     }

@@ -23,6 +23,16 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 /// ```
 pub struct Error {
     message: String,
+    meaning: Meaning,
+}
+
+/// What is to be made of an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Something failed.
+    Failure,
+    /// There is nothing to measure.
+    Skip,
 }
 
 impl Error {
@@ -30,7 +40,33 @@ impl Error {
     pub fn new(message: impl fmt::Display) -> Error {
         Error {
             message: message.to_string(),
+            meaning: Meaning::Failure,
         }
+    }
+
+    /// No error: the case is skipped, and `reason` says why. For combinations of axes that make no sense, where a benchmark function that describes launches, or the
+    /// function that makes its tensors, finds out by itself; `requires(if = ..)` says it in the attribute.
+    ///
+    /// ```
+    /// # use gpubench::prelude::*;
+    /// fn tiles(n: usize, tile: usize) -> Result<usize> {
+    ///     match n % tile {
+    ///         0 => Ok(n / tile),
+    ///         _ => Err(Error::skip(format!("{n} is no multiple of the tile {tile}"))),
+    ///     }
+    /// }
+    /// # assert!(tiles(10, 3).is_err());
+    /// ```
+    pub fn skip(reason: impl fmt::Display) -> Error {
+        Error {
+            meaning: Meaning::Skip,
+            ..Error::new(reason)
+        }
+    }
+
+    /// Whether the case is skipped rather than failed.
+    pub(crate) fn is_skip(&self) -> bool {
+        self.meaning == Meaning::Skip
     }
 
     /// The same error with what was being done in front: `context: message`.
@@ -38,6 +74,7 @@ impl Error {
     pub fn context(self, context: impl fmt::Display) -> Error {
         Error {
             message: format!("{context}: {}", self.message),
+            ..self
         }
     }
 }
@@ -63,7 +100,7 @@ impl<E: std::error::Error> From<E> for Error {
             message.push_str(&error.to_string());
             cause = error.source();
         }
-        Error { message }
+        Error::new(message)
     }
 }
 

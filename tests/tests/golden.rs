@@ -46,7 +46,12 @@ fn redact_ranking(lines: Vec<String>) -> Vec<String> {
 }
 
 fn competitor(line: &str) -> Option<String> {
-    let endings = [" fastest", "× the time", " not told apart by 95% intervals"];
+    let endings = [
+        " fastest",
+        "× the time",
+        " not told apart by 95% intervals",
+        " not told apart by 95% intervals: more `--workers` may",
+    ];
     let is_ranked = endings.iter().any(|ending| line.ends_with(ending));
     let time = first_number(line).filter(|_| is_ranked)?;
     Some(format!("{}  [s]  [rank]", line[..time.start].trim_end()))

@@ -372,6 +372,83 @@ fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
     assert_eq!(seeing["notices"], Value::Array(Vec::new()));
 }
 
+/// One ignored case of the crate, measured.
+fn alone(case: &str, arguments: &[&str]) -> Run {
+    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    run.args(["--include-ignored", "--exact", case])
+        .args(arguments.iter().copied())
+}
+
+#[track_caller]
+fn assert_alone(case: &str, arguments: &[&str], cause: &str, words: &[&str]) {
+    let benchmark = case.trim_end_matches("::n=600");
+    let records = alone(case, arguments).finish().expect_code(100).records();
+    records.assert_ends(benchmark, "error", cause, words);
+}
+
+#[test]
+fn a_kernel_that_writes_one_value_is_not_judged_by_a_check_that_takes_it() {
+    let zeros = "answers::zeros_for_what_is_small::n=600";
+    let words = ["every element of `y` was 0.0 in every call", "atol 1e-2"];
+    assert_alone(zeros, &[], "blind-check", &words);
+    assert_alone(zeros, &["--test"], "blind-check", &words);
+    let four = "answers::writes_one_value_for_all::n=600";
+    assert_alone(
+        four,
+        &[],
+        "blind-check",
+        &["every element of `y` was 4.0 in every call"],
+    );
+}
+
+#[test]
+fn a_check_that_takes_zeros_is_a_notice_of_an_honest_kernel_and_can_be_denied() {
+    let honest = "answers::copies_what_is_small::n=600";
+    let records = alone(honest, &[]).finish().expect_code(0).records();
+    let notices = records.result("answers::copies_what_is_small")["notices"].to_string();
+    assert!(notices.contains("writes nothing but zeros would pass"), "{notices}");
+    assert_alone(
+        honest,
+        &["--deny", "notices"],
+        "denied-notice",
+        &["nothing but zeros would pass"],
+    );
+}
+
+#[test]
+fn a_grade_that_this_device_cannot_give_is_refused_where_it_is_required() {
+    let honest = "answers::honest::n=600";
+    assert_alone(
+        honest,
+        &["--require-grade", "sealed"],
+        "grade-too-low",
+        &["`advisory`", "`sealed`"],
+    );
+    let _ = alone(honest, &["--require-grade", "sealed", "--test"])
+        .finish()
+        .expect_code(0);
+}
+
+#[test]
+fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_threads() {
+    let case = "shared::lacks_its_barrier::n=600";
+    let _ = alone(case, &["--test", "--schedule", "0"]).finish().expect_code(0);
+    let records = alone(case, &["--test"]).finish().expect_code(100).records();
+    let result = records.result("shared::lacks_its_barrier");
+    assert_eq!(
+        result["windows"], 4,
+        "one in their own order, and one in another with two more to look closer"
+    );
+    let message = result["message"].as_str().unwrap_or_default();
+    assert!(message.contains("which `--schedule 1` repeats"), "{message}");
+    let records = alone(case, &["--test", "--schedule", "1"])
+        .finish()
+        .expect_code(100)
+        .records();
+    let message = records.result("shared::lacks_its_barrier")["message"].to_string();
+    assert!(!message.contains("in their own order"), "nobody looked: {message}");
+}
+
 #[test]
 fn what_a_kernel_prints_is_shown_when_asked_for() {
     assert_shown_when_asked_for("process::prints::n=600", "this is element 3");

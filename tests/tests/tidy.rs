@@ -54,8 +54,37 @@ fn every_case_passes_or_says_why_it_is_skipped() {
         }
     }
     let finished = records().the("run-finished");
-    assert_eq!((&finished["failed"], &finished["skipped"]), (&json!(0), &json!(2)));
+    assert_eq!((&finished["failed"], &finished["skipped"]), (&json!(0), &json!(4)));
     assert_eq!(finished["end"], "completed");
+}
+
+#[test]
+fn a_combination_of_axes_that_does_not_apply_is_skipped_with_its_reason() {
+    for (case, applies, reason) in [
+        (
+            "devices::in_whole_tiles::n=100",
+            "devices::in_whole_tiles::n=96",
+            "requires `n % 32 == 0`",
+        ),
+        (
+            "devices::in_tiles_that_divide::tile=30",
+            "devices::in_tiles_that_divide::tile=10",
+            "30 does not divide 100",
+        ),
+    ] {
+        let find = |name: &str| {
+            records()
+                .results()
+                .find(|result| result["case"] == name)
+                .expect("its result")
+        };
+        let result = find(case);
+        assert_eq!(
+            (&result["verdict"], &result["cause"], &result["message"]),
+            (&json!("skipped"), &json!("not-applicable"), &json!(reason))
+        );
+        assert_eq!(find(applies)["verdict"], "pass");
+    }
 }
 
 #[test]

@@ -21,8 +21,8 @@ use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
 use gpubench_measure::measurement::{
-    CaseFailure, Contest, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher, fill_in,
-    note_observation, note_reading,
+    CaseFailure, Contest, Demands, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher,
+    Yardsticks, fill_in, note_observation, note_reading,
 };
 use gpubench_protocol::window::case_number;
 
@@ -266,7 +266,11 @@ impl<'a> Campaign<'a> {
             (Counterpart::Unlike(reason), _) => result.message = Some(reason),
             (Counterpart::Failed(failure), _) => failure.fill_in(&mut result),
             (Counterpart::Ready(theirs), Some(Ok(measured))) => {
-                let yardsticks = self.settings.yardsticks(&current.options);
+                let yardsticks = Yardsticks {
+                    // It is the candidate that is judged.
+                    demands: Demands::default(),
+                    ..self.settings.yardsticks(&current.options)
+                };
                 fill_in(&mut result, &theirs.recorded.recording, measured, yardsticks);
             }
             (Counterpart::Ready(_), Some(Err(failure))) => {

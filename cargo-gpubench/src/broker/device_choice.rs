@@ -34,7 +34,7 @@ pub(super) fn choose_device(
     let wishes = DeviceWishes {
         ordinal,
         threads,
-        schedule: options.measurement.schedule,
+        schedule: options.measurement.schedule.unwrap_or_default(),
     };
     let admitted = Backend::ALL.into_iter().filter(|backend| choice.admits(backend.kind));
     let mut backends = admitted.peekable();

@@ -42,6 +42,6 @@ pub(super) fn device(facts: &Facts) -> Device {
         l2_bytes: (!facts.backend().words().is_the_host).then_some(known.l2_bytes),
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,
-        peak_flops: facts.peak_flops,
+        peak_flops: facts.peak_arithmetic.f32,
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use super::against::opponent::Counterpart;
 use super::against::question::Question;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
-use gpubench_contract::{Flush, Method, Peaks, ThresholdSource};
+use gpubench_contract::{Flush, Method, ThresholdSource};
 use gpubench_device::{ClockBound, DeviceOrder, Facts, KernelPart};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
@@ -96,6 +96,7 @@ impl<'a> RunSettings<'a> {
             reference_within: case.reference_within,
             kernels_run_in: self.facts.kernels_run_in,
             device: self.device,
+            schedules: self.schedules(),
             output: self.options.output.user_output,
             clock_bound: &self.clock_bound,
             kernel_part: self.kernel_part(),
@@ -104,9 +105,20 @@ impl<'a> RunSettings<'a> {
         }
     }
 
+    /// Seeds of the orders of threads that a test tries: the one that is asked for, else those that the device has.
+    fn schedules(&self) -> &[u64] {
+        match &self.options.measurement.schedule {
+            Some(schedule) => std::slice::from_ref(schedule),
+            None => self.facts.backend().schedules,
+        }
+    }
+
     fn turnout(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Turnout {
         let CaseOptions { workers, looks, .. } = *case;
         match (counterpart, looks) {
+            _ if self.purpose == Purpose::Test => {
+                Turnout::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
+            }
             _ if !self.purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
             (Counterpart::Ready(_), _) => Turnout::exactly(looks.first(workers)),
             (_, Looks::Once) => Turnout::exactly(workers),
@@ -135,11 +147,10 @@ impl<'a> RunSettings<'a> {
     pub(super) fn yardsticks(&self, case: &CaseOptions) -> Yardsticks {
         Yardsticks {
             target_cv: case.stopping.target_cv,
-            peaks: Peaks {
-                bandwidth: self.facts.peak_bandwidth,
-                flops: self.facts.peak_flops,
-            },
+            peak_bandwidth: self.facts.peak_bandwidth,
+            peak_arithmetic: self.facts.peak_arithmetic,
             kernel_part: self.kernel_part(),
+            demands: case.demands,
         }
     }
 

@@ -31,6 +31,16 @@ pub enum UsageError {
         /// What does the same here.
         instead: &'static str,
     },
+    /// An option without its value, which is a flag of another tool.
+    #[error("`{option}` needs a value here; without one it is an option of {tool}")]
+    ForeignFlag {
+        /// The option.
+        option: &'static str,
+        /// Whose flag it is.
+        tool: &'static str,
+        /// What does the same here.
+        instead: &'static str,
+    },
     /// An option of a run in front of a subcommand.
     #[error("`--{option}` cannot come before `{subcommand}`")]
     InFrontOfSubcommand {
@@ -89,7 +99,7 @@ impl Expected for UsageError {
         match self {
             Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
             Self::Samples(_) | Self::OutputIsInput { .. } => None,
-            Self::Foreign { instead, .. } => Some((*instead).to_owned()),
+            Self::Foreign { instead, .. } | Self::ForeignFlag { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(
                 "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
                  `compare --baselines` lists what is stored"

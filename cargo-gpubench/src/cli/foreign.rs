@@ -14,6 +14,7 @@ const BY_ITSELF: &str = "the warm-up ends by itself, when the running median has
 const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters choose among them";
 const NAMES: &str = "filters are regular expressions for the names that `--list` prints; `--skip` leaves names out";
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
+const NO_BATCH: &str = "there are no batches: each call is measured by itself, and checked";
 const ONE_BY_ONE: &str = "benchmarks of a device run one after the other";
 
 #[rustfmt::skip]
@@ -36,6 +37,17 @@ const FOREIGN: &[Foreign] = &[
     ("--csv", "NVBench", "`--export-csv FILE`"),
     ("--md", "NVBench", "`--export-markdown FILE`"),
     ("-a", "NVBench", "`--axis n=1024,2048` gives an axis other values"),
+    ("--jsonbin", "NVBench", "`--export-json FILE`: every sample is in it"),
+    ("--skip-time", "NVBench", "there is no limit below which calls are left out; `--skip` leaves cases out by their names"),
+    ("--throttle-threshold", "NVBench", "samples that the GPU throttled are marked in the results, and `doctor` shows the clocks"),
+    ("--throttle-recovery-delay", "NVBench", "samples that the GPU throttled are marked in the results; no time is waited for"),
+    ("--lgc", "NVBench", "clocks are left alone: `nvidia-smi --lock-gpu-clocks` sets them, and results say what they were"),
+    ("--lock-gpu-clocks", "NVBench", "clocks are left alone: `nvidia-smi --lock-gpu-clocks` sets them, and results say what they were"),
+    ("--cold-warmup-runs", "NVBench", BY_ITSELF),
+    ("--cold-max-warmup-walltime", "NVBench", BY_ITSELF),
+    ("--batch-target-time", "NVBench", NO_BATCH),
+    ("--no-batch", "NVBench", NO_BATCH),
+    ("--run-once", "NVBench", "`--test` calls every case and checks it; `--profile-time 1s` is for a profiler"),
     ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` say when there are enough samples"),
     ("--jobs", "cargo", "`--build-jobs` is the number of compilers"),
     ("--release", "cargo", "benchmarks are built in release mode unless `--cargo-profile` says otherwise"),
@@ -55,17 +67,36 @@ const FOREIGN: &[Foreign] = &[
     ("--status-level", "nextest", SHOWN),
 ];
 
+/// Options that take a value here and none elsewhere.
+const FOREIGN_FLAGS: &[Foreign] = &[(
+    "--profile",
+    "NVBench",
+    "`--profile-time 10s` calls a case again and again for a profiler; with a name, `--profile` chooses a profile of the configuration",
+)];
+
 /// The error for an option of another tool; clap's own where it is nobody's.
 pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
     let option = given.split(['=', ' ']).next().unwrap_or(given);
-    let (option, tool, instead) = FOREIGN.iter().find(|(foreign, ..)| *foreign == option)?;
-    Some(UsageError::Foreign { option, tool, instead })
+    let find = |options: &'static [Foreign]| options.iter().find(|(foreign, ..)| *foreign == option);
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let (option, tool, instead) = find(FOREIGN)?;
+            Some(UsageError::Foreign { option, tool, instead })
+        }
+        ErrorKind::InvalidValue if has_no_value(error) => {
+            let (option, tool, instead) = find(FOREIGN_FLAGS)?;
+            Some(UsageError::ForeignFlag { option, tool, instead })
+        }
+        _ => None,
+    }
+}
+
+fn has_no_value(error: &clap::Error) -> bool {
+    matches!(error.get(ContextKind::InvalidValue), None | Some(ContextValue::None))
+        || matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty())
 }
 
 /// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest wants to be told.
@@ -108,12 +139,28 @@ mod tests {
             error.hint().as_deref(),
             Some("`--max-time` limits how long samples of a case are taken")
         );
+        assert_eq!(
+            refusal(&["--no-batch"]).to_string(),
+            "`--no-batch` is an option of NVBench"
+        );
         assert_eq!(refusal(&["-a", "n=5"]).to_string(), "`-a` is an option of NVBench");
         assert!(
             refusal(&["--sample-size=10"])
                 .hint()
                 .is_some_and(|hint| hint.contains("--max-samples N"))
         );
+    }
+
+    #[test]
+    fn a_flag_of_another_tool_that_takes_a_value_here_is_told_both() {
+        for arguments in [&["--profile"][..], &["--profile", "--quiet"]] {
+            let error = refusal(arguments);
+            assert_eq!(
+                error.to_string(),
+                "`--profile` needs a value here; without one it is an option of NVBench"
+            );
+            assert!(error.hint().is_some_and(|hint| hint.contains("--profile-time")));
+        }
     }
 
     #[test]
@@ -133,8 +180,19 @@ mod tests {
             );
             assert!(!ours.contains(&option.trim_start_matches("--")), "{option} is ours");
             for captures in named.captures_iter(instead) {
-                assert!(ours.contains(&&captures[1]), "{option}: {}", &captures[0]);
+                let is_of_nvidia_smi = instead.contains(&format!("`nvidia-smi {}`", &captures[0]));
+                assert!(
+                    is_of_nvidia_smi || ours.contains(&&captures[1]),
+                    "{option}: {}",
+                    &captures[0]
+                );
             }
+        }
+        for (option, ..) in FOREIGN_FLAGS {
+            assert!(
+                ours.contains(&option.trim_start_matches("--")),
+                "{option} takes no value here"
+            );
         }
     }
 

@@ -51,8 +51,9 @@ settings! {
         /// Call every case once and check it, without measuring
         ///
         /// One fresh process and one call a case, with fresh inputs: every element of every output is
-        /// compared, and that all of it is there when the call has ended. Results have a verdict and no
-        /// times, and are neither saved nor compared.
+        /// compared, and that all of it is there when the call has ended. On the CPU device there are four
+        /// of them, each with another order of the threads, so that a missing barrier shows: see
+        /// `--schedule`. Results have a verdict and no times, and are neither saved nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
@@ -159,9 +160,10 @@ settings! {
 
         /// Run only one part of the selected cases
         ///
-        /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that a case stays in
-        /// its part when others come or go; `count` and `slice` in turn, `count` anew for every
-        /// package. The parts have no case in common, and together they have all.
+        /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that nearly every case
+        /// stays in its part when others come or go; `count` and `slice` in turn, `count` anew for every
+        /// package. Parts differ by one case at most, with `count` by one of each package. They have no
+        /// case in common, and together they have all.
         #[arg(long, value_name = "PARTITION")]
         partition: Option<Partition> => Line "--partition hash:1/3";
     }
@@ -179,10 +181,11 @@ settings! {
 
         /// Run the threads of a block in another order on the CPU device
         ///
-        /// A number, 0 for their own order. Between two barriers threads may run in any order; a kernel
-        /// that lacks a barrier can be right in one order and wrong in another.
-        #[arg(long, value_name = "SEED", default_value = "0")]
-        schedule: u64 => Profile "--device cpu --schedule 7";
+        /// A number, 0 for their own order, which is the default. Between two barriers threads may run in
+        /// any order; a kernel that lacks a barrier can be right in one order and wrong in another. `--test`
+        /// tries 0, 1, 2 and 3 one after another unless this names one.
+        #[arg(long, value_name = "SEED")]
+        schedule: Option<u64> => Profile "--device cpu --schedule 7";
 
         /// Measure also while another run measures on the device
         ///

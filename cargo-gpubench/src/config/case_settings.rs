@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Fraction, SampleCount, TimeLimit, WorkerCount, settings};
+use super::{Denied, Fraction, LeastGrade, SampleCount, TimeLimit, WorkerCount, settings};
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
 
@@ -118,6 +118,22 @@ case_settings! {
         /// The samples of `--min-samples` are taken in any case.
         #[arg(value_name = "DURATION")]
         "max-time" => max_time: TimeLimit = TimeLimit::seconds(2), "--max-time 500ms";
+
+        /// Fail a case that has a notice about its check
+        ///
+        /// `notices`: the right answers to other inputs would pass, or zeros would. The case then ends as
+        /// `error` with the cause `denied-notice`, and the command with 100. It is not the default: indices,
+        /// flags and counts are honestly alike for many inputs.
+        #[arg(value_name = "WHAT", value_enum)]
+        "deny" => deny: Denied = Denied::Nothing, "--deny notices";
+
+        /// Fail a case whose times can be trusted less than this
+        ///
+        /// The case ends as `error` with the cause `grade-too-low` and the reason of its grade, and the
+        /// command with 100. `cargo gpubench doctor` says which grade a machine can give. `--test` measures
+        /// no times and has no grades.
+        #[arg(value_name = "GRADE", value_enum)]
+        "require-grade" => require_grade: LeastGrade = LeastGrade::Advisory, "--require-grade sealed";
     }
 
     #[command(next_help_heading = "Baseline options")]

@@ -6,6 +6,7 @@
 
 mod case_settings;
 mod count;
+mod demands;
 mod error;
 mod file;
 mod fraction;
@@ -20,6 +21,7 @@ mod values;
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub(crate) use case_settings::{NoiseArguments, SamplingArguments};
 pub use count::{Count, InvalidCount, SampleCount, ThreadCount, WorkerCount};
+pub use demands::{Denied, LeastGrade, NoneOf};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
 pub use file::{ConfigFile, DEFAULT_FILE, default_location, folder_with_configuration};
 pub use fraction::{Fraction, InvalidFraction};

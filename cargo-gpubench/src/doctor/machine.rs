@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::check::Check;
-use super::{gpu_checks, host_checks, sandbox_checks};
+use super::{gpu_checks, grade_check, host_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
@@ -55,6 +55,8 @@ pub struct Sandbox {
     pub user_namespaces: bool,
     /// How far files can be closed to hosted code.
     pub files: FileClosing,
+    /// Version of Landlock, which closes them.
+    pub landlock: Option<u32>,
     /// Bytes of memory that may be locked; `None` is without a limit.
     pub locked_memory: Option<u64>,
 }
@@ -74,6 +76,7 @@ impl Machine {
         let mut checks = host_checks::checks(self);
         checks.extend(gpu_checks::checks(self));
         checks.extend(sandbox_checks::checks(&self.sandbox));
+        checks.push(grade_check::check(self));
         checks
     }
 

@@ -5,6 +5,7 @@
 
 mod check;
 mod gpu_checks;
+mod grade_check;
 mod host_checks;
 mod machine;
 mod sandbox_checks;

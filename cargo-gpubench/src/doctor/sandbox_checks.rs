@@ -6,9 +6,11 @@ use gpubench_contract::units::size;
 use gpubench_protocol::wire::PAGE_BYTES;
 use gpubench_sandbox::FileClosing;
 
-/// What a hosted worker that cannot be closed costs.
-const HOSTED: &str =
-    "hosted benchmarks are `advisory`; sealed ones, which run none of the user's host code, lose nothing";
+/// Who runs code of the user's in a sandbox.
+const WHO: &str = "generators, references, kernels of the CPU device and hosted code";
+
+/// What a worker that cannot be closed costs.
+const HOSTED: &str = "hosted benchmarks are `advisory`; launch plans on a GPU run none of the user's code while the clock runs, and lose nothing";
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;
@@ -26,7 +28,11 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
                 "no role can be entered: a newer kernel is needed",
             ),
         },
-        feature("seccomp", sandbox.seccomp, HOSTED),
+        feature(
+            "seccomp",
+            sandbox.seccomp,
+            &format!("{WHO} may make any system call: {HOSTED}"),
+        ),
         feature(
             "close_range",
             sandbox.close_range,
@@ -42,19 +48,7 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
             sandbox.user_namespaces,
             "a worker shares the machine's process and network names; nothing depends on it yet",
         ),
-        match sandbox.files {
-            FileClosing::Whole => area.good("Landlock", "there"),
-            FileClosing::Partial => area.gap(
-                "Landlock",
-                "older than ABI 3",
-                "hosted code can cut files short: its results are `advisory`",
-            ),
-            FileClosing::Missing => area.gap(
-                "Landlock",
-                "not there",
-                "hosted code can change files: its results are `advisory`",
-            ),
-        },
+        landlock(sandbox),
         match sandbox.locked_memory {
             Some(limit) if limit < PAGE_BYTES as u64 => area.gap(
                 "locked memory",
@@ -65,4 +59,21 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
             None => area.good("locked memory", "no limit"),
         },
     ]
+}
+
+fn landlock(sandbox: &Sandbox) -> Check {
+    let area = Area::Sandbox;
+    let version = match sandbox.landlock {
+        Some(version) => format!("ABI {version}"),
+        None => "not there".to_owned(),
+    };
+    match sandbox.files {
+        FileClosing::Whole => area.good("Landlock", version),
+        FileClosing::Partial => area.gap(
+            "Landlock",
+            format!("{version}, older than ABI 3 of Linux 6.2"),
+            format!("{WHO} can cut files short: {HOSTED}"),
+        ),
+        FileClosing::Missing => area.gap("Landlock", version, format!("{WHO} can change files: {HOSTED}")),
+    }
 }

@@ -8,7 +8,7 @@ use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedComp
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
 use gpubench_measure::probe::{Target, ask};
-use gpubench_sandbox::FileClosing;
+use gpubench_sandbox::{FileClosing, landlock_abi};
 
 /// Looks at this machine, and at the GPU of `device`'s number.
 pub fn survey(device: &DeviceOptions) -> Machine {
@@ -57,6 +57,7 @@ fn sandbox() -> Sandbox {
         pidfd: rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty()).is_ok(),
         user_namespaces: user_namespaces(),
         files: FileClosing::here(),
+        landlock: landlock_abi(),
         locked_memory: rustix::process::getrlimit(Resource::Memlock).current,
         kernel: release,
     }

@@ -48,6 +48,7 @@ fn plain() -> Machine {
             pidfd: true,
             user_namespaces: true,
             files: FileClosing::Whole,
+            landlock: Some(7),
             locked_memory: Some(8 << 20),
         },
     }
@@ -189,6 +190,53 @@ fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
         panic!("it can measure");
     };
     assert!(reason.contains("c++") && hint.contains("CXX"), "{reason} {hint}");
+}
+
+#[test]
+fn what_a_machine_lacks_costs_a_grade_that_is_named() {
+    let grades = |machine: &Machine| {
+        let check = machine
+            .checks()
+            .into_iter()
+            .find(|check| check.check == "best grade")
+            .unwrap();
+        (
+            check.standing,
+            format!("{} {}", check.value, check.cost.unwrap_or_default()),
+        )
+    };
+    let whole = with_gpu();
+    assert_eq!(grades(&whole).0, Standing::Good);
+    let mut open = with_gpu();
+    open.sandbox.files = FileClosing::Partial;
+    let (standing, said) = grades(&open);
+    assert_eq!(standing, Standing::Gap);
+    assert!(
+        said.starts_with("`sealed` for launch plans, `advisory` for hosted code"),
+        "{said}"
+    );
+    let mut shared = with_gpu();
+    if let Answer::Given(opened) = &mut shared.driver {
+        opened.facts.clock_bound = ClockBound::Absent("the GPU is shared through MPS".into());
+    }
+    let (standing, said) = grades(&shared);
+    assert_eq!(standing, Standing::Gap);
+    assert!(
+        said.contains("`advisory`") && said.contains("shared through MPS"),
+        "{said}"
+    );
+    assert!(grades(&plain()).1.contains("CPU device"));
+}
+
+#[test]
+fn the_sandboxs_rows_name_whom_they_concern() {
+    let mut machine = plain();
+    (machine.sandbox.files, machine.sandbox.landlock) = (FileClosing::Partial, Some(2));
+    machine.sandbox.seccomp = false;
+    let said = page(&machine, DeviceChoice::Auto);
+    for words in ["ABI 2", "generators", "references", "kernels of the CPU device"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]

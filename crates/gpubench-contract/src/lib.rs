@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod arithmetic;
 mod comparison;
 mod device_kind;
 mod element;
@@ -20,6 +21,7 @@ mod revision;
 pub mod units;
 mod words;
 
+pub use arithmetic::{ArithmeticPeaks, operand_type};
 pub use comparison::*;
 pub use device_kind::*;
 pub use element::*;

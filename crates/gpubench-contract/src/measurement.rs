@@ -115,7 +115,7 @@ pub struct Throughput {
     pub flops_per_s: Option<f64>,
     /// Share of the device's peak memory bandwidth.
     pub of_peak_bandwidth: Option<f64>,
-    /// Share of the device's peak arithmetic rate.
+    /// Share of the device's peak arithmetic rate for the type of the inputs, on tensor cores where it has them; null where the inputs are of several types, or the peak is not known. Single precision that is faster than that is held against TF32.
     pub of_peak_flops: Option<f64>,
 }
 
@@ -124,7 +124,7 @@ pub struct Throughput {
 pub struct Peaks {
     /// Memory bandwidth in bytes per second.
     pub bandwidth: Option<f64>,
-    /// Floating-point operations per second.
+    /// Floating-point operations per second, of the type of the inputs.
     pub flops: Option<f64>,
 }
 

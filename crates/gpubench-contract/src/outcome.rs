@@ -128,6 +128,14 @@ words! {
         GeneratorFailed = "generator-failed",
         /// An input generator did not return in time.
         GeneratorTimeout = "generator-timeout",
+        /// The check cannot tell the kernel from one that writes the same value everywhere: every output had one value in every call, others were expected, and the tolerance let it pass.
+        BlindCheck = "blind-check",
+        /// The case has a notice about its check, which the run denies.
+        DeniedNotice = "denied-notice",
+        /// The grade of the case is lower than the run requires.
+        GradeTooLow = "grade-too-low",
+        /// The benchmark skipped itself, or what it requires of its axes does not hold.
+        NotApplicable = "not-applicable",
         /// The author process ended while it was needed.
         AuthorFailed = "author-failed",
         /// The referee could not do its part.
@@ -150,6 +158,18 @@ words! {
         Bracketed = "bracketed",
         /// The clock could not be checked, as always on the CPU device.
         Advisory = "advisory",
+    }
+}
+
+impl Grade {
+    /// Whether times of this grade can be trusted at least as far as those of another.
+    pub fn meets(self, least: Grade) -> bool {
+        let trust = |grade| match grade {
+            Grade::Advisory => 0,
+            Grade::Bracketed => 1,
+            Grade::Sealed => 2,
+        };
+        trust(self) >= trust(least)
     }
 }
 

@@ -115,7 +115,7 @@ pub struct Device {
     pub clock_tick_ns: Option<f64>,
     /// Peak memory bandwidth in bytes per second.
     pub peak_bandwidth: Option<f64>,
-    /// Peak arithmetic rate in floating-point operations per second.
+    /// Peak arithmetic rate in floating-point operations per second, of single precision outside of tensor cores.
     pub peak_flops: Option<f64>,
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use gpubench::catalog::DeviceFacts;
 use gpubench::codec;
+use gpubench_contract::ArithmeticPeaks;
 use serde::{Deserialize, Serialize};
 
 use super::{Backend, CodeHome};
@@ -34,8 +35,8 @@ pub struct Facts {
     pub clock_bound: ClockBound,
     /// Peak memory bandwidth in bytes per second, where it is known.
     pub peak_bandwidth: Option<f64>,
-    /// Peak arithmetic rate in floating-point operations per second, where it is known.
-    pub peak_flops: Option<f64>,
+    /// Peak rates of arithmetic, as far as they are known.
+    pub peak_arithmetic: ArithmeticPeaks,
 }
 
 /// Whether the referee's clock bounds a worker's claimed time.

@@ -43,6 +43,12 @@ impl DeviceOrder {
         }
     }
 
+    /// The same device, whose threads run in another order.
+    #[must_use]
+    pub fn with_schedule(self, schedule: u64) -> DeviceOrder {
+        DeviceOrder { schedule, ..self }
+    }
+
     /// The backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(match self.kind {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::wording::best;
 use gpubench_contract::{BenchmarkComplete, Metric, Params, Verdict};
 
 /// The results that passed, in the order in which they came.
@@ -44,17 +45,38 @@ pub(super) struct Ranked {
     pub(super) standing: Standing,
 }
 
+/// A ratio from which intervals that overlap say more of the measurement than of the implementations.
+const WORTH_TELLING_APART: f64 = 1.1;
+
 /// How an implementation compares with the fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Standing {
     /// It is the fastest.
     Best,
-    /// The 95 % intervals of the two medians overlap.
-    NotToldApart,
+    /// It has this many times the fastest's time, and the 95 % intervals of the two overlap.
+    NotToldApart(f64),
     /// This many times the fastest's time.
     Behind(f64),
     /// The fastest needs no time that could be measured.
     Undefined,
+}
+
+impl Standing {
+    /// How it is put beside the value.
+    pub(super) fn words(self, metric: &Metric) -> Option<String> {
+        let times = |ratio: f64| format!("{ratio:.2}× the {}", metric.name);
+        let worth_telling_apart = |ratio: f64| !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio);
+        match self {
+            Standing::Best => Some(best(metric).to_owned()),
+            Standing::NotToldApart(ratio) if worth_telling_apart(ratio) => Some(format!(
+                "{}, not told apart by 95% intervals: more `--workers` may",
+                times(ratio)
+            )),
+            Standing::NotToldApart(ratio) => Some(format!("{}, not told apart by 95% intervals", times(ratio))),
+            Standing::Behind(ratio) => Some(times(ratio)),
+            Standing::Undefined => None,
+        }
+    }
 }
 
 impl Contests {
@@ -144,14 +166,12 @@ impl<'a> Contest<'a> {
 impl Entry {
     fn standing(&self, best: &Entry) -> Standing {
         let ratio = self.value / best.value;
-        if std::ptr::eq(self, best) {
-            Standing::Best
-        } else if self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1] {
-            Standing::NotToldApart
-        } else if ratio.is_finite() {
-            Standing::Behind(ratio)
-        } else {
-            Standing::Undefined
+        let overlap = self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1];
+        match overlap {
+            _ if std::ptr::eq(self, best) => Standing::Best,
+            _ if !ratio.is_finite() => Standing::Undefined,
+            true => Standing::NotToldApart(ratio),
+            false => Standing::Behind(ratio),
         }
     }
 }
@@ -215,6 +235,21 @@ mod tests {
     #[test]
     fn medians_whose_intervals_overlap_are_not_told_apart() {
         let contests = Contests(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
-        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart);
+        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart(1.015));
+    }
+
+    #[test]
+    fn a_ratio_is_told_whatever_the_intervals_say() {
+        let wide = |benchmark, value| Entry {
+            interval: [value - 2000.0, value + 2000.0],
+            ..entry(benchmark, &[], value)
+        };
+        let contests = Contests(vec![wide("one", 100.0), wide("other", 1300.0)]);
+        let held = contests.held();
+        let standing = held[0].ranking[1].standing;
+        assert_eq!(
+            standing.words(held[0].metric).as_deref(),
+            Some("13.00× the time, not told apart by 95% intervals: more `--workers` may")
+        );
     }
 }

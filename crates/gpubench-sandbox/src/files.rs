@@ -69,6 +69,15 @@ impl FileClosing {
     }
 }
 
+/// The version of Landlock that this kernel speaks; `None` where it has none, or has it switched off.
+pub fn landlock_abi() -> Option<u32> {
+    const VERSION: libc::c_ulong = 1;
+    let nothing = std::ptr::null::<libc::c_void>();
+    // SAFETY: with this flag, no attributes and a size of 0 the call makes nothing and returns a number.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, VERSION) };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
 /// What any code opens in `/dev`. Terminals and disks are not among it.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 

@@ -142,7 +142,14 @@ unsafe fn read(request: Bytes) -> Result<RecordRequest> {
 fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
     let (status, bytes) = match guard(work) {
         Ok(Ok(value)) => (value.status(), value.into_bytes()),
-        Ok(Err(error)) => (Status::Failed, error.to_string().into_bytes()),
+        Ok(Err(error)) => {
+            let status = if error.is_skip() {
+                Status::Skipped
+            } else {
+                Status::Failed
+            };
+            (status, error.to_string().into_bytes())
+        }
         Err(panic) => (Status::Panicked, panic.into_bytes()),
     };
     // SAFETY: the sink takes bytes during the call, and these live through it.

@@ -11,8 +11,8 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 /// Major version: a tool refuses a table whose major version is not its own.
 pub const ABI_MAJOR: u32 = 2;
 
-/// Minor version: grows when fields are appended to [`Table`].
-pub const ABI_MINOR: u32 = 1;
+/// Minor version: grows when fields are appended to [`Table`], or words to [`Status`].
+pub const ABI_MINOR: u32 = 2;
 
 /// Type of the exported function.
 pub type EntryPoint = unsafe extern "C" fn() -> *const Table;
@@ -75,6 +75,8 @@ pub enum Status {
     /// A recording depends on an occupancy that the request does not have; the encoded
     /// [`OccupancyQuery`](crate::catalog::OccupancyQuery) is in the sink.
     NeedsOccupancy = 3,
+    /// The case is to be skipped; the reason is in the sink.
+    Skipped = 4,
 }
 
 /// The functions of one kernel crate. Fields are only ever appended.

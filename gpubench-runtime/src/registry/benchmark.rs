@@ -21,6 +21,8 @@ pub struct BenchmarkEntry {
     pub line: u32,
     pub selection: Selection,
     pub requirements: &'static [Requirement],
+    /// Fails where the axes are not what this implementation requires beyond the problem.
+    pub condition: fn(&Params) -> Result<()>,
     /// Axes of this implementation in addition to the problem's.
     pub axes: fn() -> Vec<Axis>,
     /// Axes that replace the problem's on a kind of device.

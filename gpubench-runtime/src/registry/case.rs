@@ -36,6 +36,8 @@ impl<'a> Case<'a> {
     /// The case, with its tensors described.
     pub(crate) fn new(entry: &'static BenchmarkEntry, params: &'a Params) -> Result<Case<'a>> {
         check_names(entry, params)?;
+        (entry.problem.condition)(params)?;
+        (entry.condition)(params)?;
         let declared = (entry.problem.tensors)(params)?;
         let tensors = declared.describe(entry.problem.tolerance, kernel_ref)?;
         Ok(Case {

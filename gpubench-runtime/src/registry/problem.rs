@@ -28,6 +28,8 @@ pub struct ProblemDefinition {
     pub axes: fn() -> Vec<Axis>,
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
     pub requirements: &'static [Requirement],
+    /// Fails where the axes are not what it requires.
+    pub condition: fn(&Params) -> Result<()>,
     pub tolerance: Option<Tolerance>,
     pub tensors: fn(&Params) -> Result<Tensors>,
     pub work: fn(&Params) -> Result<Work>,

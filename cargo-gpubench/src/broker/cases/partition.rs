@@ -21,7 +21,8 @@ pub struct Partition {
 /// How cases are divided among parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// By a digest of the full name: a case stays in its part whatever other cases there are.
+    /// In the order of a digest of the full name, each part a run of it: parts are as large as each other, and where a case comes or goes, at most one
+    /// case moves between two neighbouring parts.
     Hash,
     /// In turn, anew for every package.
     Count,
@@ -58,24 +59,49 @@ impl FromStr for Partition {
 impl Partition {
     /// The cases of this part, in their order.
     pub(super) fn of(self, cases: Vec<Case>) -> Vec<Case> {
-        let mut turns: HashMap<String, u64> = HashMap::new();
-        let mut number_of = |case: &Case| {
-            let counted = match self.division {
-                Division::Hash => return digest(&case.full_name()),
-                Division::Count => case.package.clone(),
-                Division::Slice => String::new(),
-            };
-            let turn = turns.entry(counted).or_default();
-            *turn += 1;
-            *turn - 1
-        };
         let own = u64::from(self.part.get() - 1);
-        let parts = u64::from(self.of.get());
-        cases
-            .into_iter()
-            .filter(|case| number_of(case) % parts == own)
-            .collect()
+        let parts = self.parts(&cases);
+        let own_cases = cases.into_iter().zip(parts).filter(|(_, part)| *part == own);
+        own_cases.map(|(case, _)| case).collect()
     }
+
+    /// The part of each case, from 0.
+    fn parts(self, cases: &[Case]) -> Vec<u64> {
+        let of = u64::from(self.of.get());
+        match self.division {
+            Division::Hash => {
+                let ranks = ranks(cases.iter().map(Case::full_name));
+                ranks.map(|rank| rank * of / cases.len() as u64).collect()
+            }
+            Division::Count => in_turn(cases.iter().map(|case| &*case.package), of),
+            Division::Slice => in_turn(cases.iter().map(|_| ""), of),
+        }
+    }
+}
+
+/// The part of each of what is dealt out in turn, anew for every key.
+fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
+    let mut turns: HashMap<&str, u64> = HashMap::new();
+    let deal = |key| {
+        let turn = turns.entry(key).or_default();
+        *turn += 1;
+        (*turn - 1) % of
+    };
+    keys.map(deal).collect()
+}
+
+/// The place of each name when they are ordered by their digests.
+fn ranks(names: impl Iterator<Item = String>) -> impl Iterator<Item = u64> {
+    let mut ordered: Vec<_> = names
+        .enumerate()
+        .map(|(place, name)| (digest(&name), name, place))
+        .collect();
+    ordered.sort();
+    let mut ranks = vec![0; ordered.len()];
+    for (rank, (.., place)) in ordered.into_iter().enumerate() {
+        ranks[place] = rank as u64;
+    }
+    ranks.into_iter()
 }
 
 /// The same on every machine and in every version of the tool.
@@ -140,6 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn three_cases_in_two_parts_are_two_and_one() {
+        let cases = [case("a", "x", 1), case("a", "x", 2), case("a", "x", 3)];
+        assert_eq!(part("hash:1/2", &cases).len(), 2);
+        assert_eq!(part("hash:2/2", &cases).len(), 1);
+    }
+
+    #[test]
     fn a_digest_is_what_it_was_in_the_first_version() {
         assert_eq!(digest("suite::add1::n=1024"), 0x8287_a613_ae95_b996);
     }
@@ -161,13 +194,33 @@ mod tests {
         }
 
         #[test]
-        fn a_case_keeps_its_part_by_hash_whatever_else_is_selected(others in 0..40_i64) {
-            let own = case("a", "x", 1000);
-            let alone = part("hash:1/3", std::slice::from_ref(&own)).len();
-            let mut cases: Vec<_> = (0..others).map(|n| case("a", "x", n)).collect();
-            cases.push(own.clone());
-            let among = part("hash:1/3", &cases).iter().filter(|name| **name == own.full_name()).count();
-            prop_assert_eq!(alone, among);
+        fn parts_by_hash_are_as_large_as_each_other(number in 0..60_i64, of in 1..8_u32) {
+            let cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
+            let sizes: Vec<_> = (1..=of).map(|own| part(&format!("hash:{own}/{of}"), &cases).len()).collect();
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            prop_assert!(most - least <= 1, "{sizes:?}");
+        }
+
+        #[test]
+        fn a_new_case_moves_at_most_one_between_neighbouring_parts(number in 1..60_i64, of in 1..8_u32) {
+            let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
+            let parts = |cases: &[Case]| format!("hash:1/{of}").parse::<Partition>().unwrap().parts(cases);
+            let before = parts(&cases);
+            cases.push(case("b", "y", 0));
+            let after = parts(&cases);
+            let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+            prop_assert!(moved < of as usize, "{before:?} {after:?}");
+        }
+
+        #[test]
+        fn a_case_keeps_its_part_by_hash_in_whatever_order_they_come(number in 1..40_i64) {
+            let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
+            let mut forwards = part("hash:1/3", &cases);
+            cases.reverse();
+            let mut backwards = part("hash:1/3", &cases);
+            forwards.sort();
+            backwards.sort();
+            prop_assert_eq!(forwards, backwards);
         }
     }
 }

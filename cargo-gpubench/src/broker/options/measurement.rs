@@ -7,6 +7,7 @@ use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::{Flush, Method};
 use gpubench_device::Facts;
+use gpubench_measure::measurement::Demands;
 use gpubench_stats::{Looks, StopRule};
 
 /// How long and how often is measured.
@@ -18,8 +19,8 @@ pub struct MeasurementOptions {
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: Flush,
-    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order.
-    pub schedule: u64,
+    /// Seed of the order in which threads of a block run on the CPU device; 0 is their own order, as where it is not said.
+    pub schedule: Option<u64>,
     /// What becomes of other runs on the device.
     pub other_runs: OtherRuns,
     /// What may differ from case to case.
@@ -47,6 +48,8 @@ pub struct CaseOptions {
     pub noise_threshold: f64,
     /// When there are enough samples, on a device whose clock has no steps.
     pub stopping: StopRule,
+    /// What it must meet beside being right.
+    pub demands: Demands,
     /// How long one window may take before it counts as hung: a call of the kernel with everything around it.
     pub window_within: Duration,
     /// How long one CPU reference or CPU generator may take.
@@ -95,6 +98,10 @@ impl From<CaseSettings> for CaseOptions {
                 max_samples: settings.max_samples.number().get(),
                 max_time: settings.max_time.duration(),
                 ..StopRule::default()
+            },
+            demands: Demands {
+                notices: settings.deny.into(),
+                least_grade: settings.require_grade.into(),
             },
             window_within: settings.timeout.duration(),
             reference_within: settings.reference_timeout.duration(),

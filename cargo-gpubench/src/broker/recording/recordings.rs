@@ -14,6 +14,7 @@ use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Recorded, RoleFailure};
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::Duties;
+use gpubench_protocol::wire::AuthorFailure;
 
 /// Most different occupancies that a plan may depend on.
 const MOST_OCCUPANCIES: usize = 64;
@@ -161,6 +162,10 @@ fn may_ask(request: &RecordRequest, query: &OccupancyQuery) -> Result<(), CaseFa
 
 fn explain(problem: AuthorProblem) -> NoAnswer {
     let cause = match &problem {
+        AuthorProblem::Refused {
+            failure: AuthorFailure::Skipped,
+            message,
+        } => return NoAnswer::Failed(CaseFailure::skipped(message.clone())),
         AuthorProblem::Role(RoleFailure::Interrupted) => return NoAnswer::Interrupted,
         AuthorProblem::Role(RoleFailure::Silent { .. }) => Cause::RecordingTimeout,
         _ => Cause::RecordingFailed,

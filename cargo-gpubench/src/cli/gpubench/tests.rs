@@ -14,6 +14,7 @@ use crate::build::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unsettled, Verb, settle};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
+use gpubench_measure::measurement::Demands;
 use gpubench_report::Color;
 use gpubench_stats::Looks;
 
@@ -60,9 +61,12 @@ fn the_defaults_are_those_of_the_design() {
         looks,
         noise_threshold,
         stopping,
+        demands,
         window_within,
         reference_within,
     } = options.measurement.everywhere();
+    assert_eq!(demands, Demands::default());
+    assert_eq!(options.measurement.schedule, None);
     assert_eq!((workers.get(), looks), (10, Looks::UntilDecided));
     assert_eq!(noise_threshold, 0.01);
     assert_eq!(

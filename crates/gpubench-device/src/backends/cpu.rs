@@ -15,6 +15,8 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: false,
     hint: None,
     kernels_run_in: crate::cpu::KERNELS_RUN_IN,
+    // Their own order first: what is wrong in that one is the simplest to understand.
+    schedules: &[0, 1, 2, 3],
     order: |wishes| {
         let threads = wishes.threads.unwrap_or_else(available_threads);
         DeviceOrder::cpu(threads.get() as u32, wishes.schedule)

@@ -13,6 +13,7 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: true,
     hint: Some("`cargo gpubench doctor` says what else a GPU needs"),
     kernels_run_in: crate::cuda::KERNELS_RUN_IN,
+    schedules: &[0],
     order: |wishes| DeviceOrder::cuda(wishes.ordinal),
     // Only the referee has a context on the GPU, so only the referee can tell whether there is one.
     facts: |_| Ok(None),

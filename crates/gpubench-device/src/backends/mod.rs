@@ -24,6 +24,8 @@ pub struct Backend {
     pub hint: Option<&'static str>,
     /// Where kernels that compute references and inputs are run.
     pub kernels_run_in: CodeHome,
+    /// Seeds of the orders of threads that a check tries where none is asked for, each in a process of its own: one where the order is the hardware's.
+    pub schedules: &'static [u64],
     /// The order for what is wished. Wishes that say nothing of such a device are left out.
     pub order: fn(&DeviceWishes) -> DeviceOrder,
     /// What the device is, as far as that can be told without opening it: `None` where only the process that has it open can tell.

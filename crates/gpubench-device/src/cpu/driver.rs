@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
+use gpubench_contract::ArithmeticPeaks;
 
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
@@ -140,7 +141,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         kernels_run_in: super::KERNELS_RUN_IN,
         clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
         peak_bandwidth: None,
-        peak_flops: None,
+        peak_arithmetic: ArithmeticPeaks::default(),
     }
 }
 

@@ -10,6 +10,7 @@ use super::choice::Gpu;
 use super::context::Context;
 use super::library::{kernel_driver_version, version_text};
 use super::memory::granularity;
+use super::peaks::{arithmetic_peaks, peak_bandwidth};
 use super::sharing::clock_bound;
 use crate::Facts;
 
@@ -67,7 +68,7 @@ pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, D
             number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
             number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
         ),
-        peak_flops: peak_flops(
+        peak_arithmetic: arithmetic_peaks(
             capability,
             multiprocessors,
             number(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
@@ -118,23 +119,6 @@ fn clock_tick_ns(capability: u32) -> f64 {
     if capability >= 90 { 32.0 } else { 1000.0 }
 }
 
-/// Bytes per second of a memory clock in kHz, at two transfers a cycle, over a bus of so many bits.
-fn peak_bandwidth(clock_khz: u32, bus_bits: u32) -> Option<f64> {
-    let bandwidth = 2.0 * f64::from(clock_khz) * 1000.0 * f64::from(bus_bits) / 8.0;
-    Some(bandwidth).filter(|bandwidth| *bandwidth > 0.0)
-}
-
-/// Single-precision operations per second outside of the tensor cores, a multiplication with addition counted as two.
-fn peak_flops(capability: u32, multiprocessors: u32, clock_khz: u32) -> Option<f64> {
-    let lanes = match capability {
-        75 | 80 => 64.0,
-        86 | 87 | 89 | 90 | 100 | 103 | 120 | 121 => 128.0,
-        _ => return None,
-    };
-    let flops = 2.0 * lanes * f64::from(multiprocessors) * f64::from(clock_khz) * 1000.0;
-    Some(flops).filter(|flops| *flops > 0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,20 +127,5 @@ mod tests {
     fn a_uuid_reads_as_nvidia_smi_writes_it() {
         let bytes = std::array::from_fn(|position| position as u8 * 17);
         assert_eq!(uuid_text(bytes), "GPU-00112233-4455-6677-8899-aabbccddeeff");
-    }
-
-    #[test]
-    fn the_peaks_of_an_h200_are_those_of_its_data_sheet() {
-        let bandwidth = peak_bandwidth(3_201_000, 6144).unwrap();
-        assert!((4.8e12..5.0e12).contains(&bandwidth), "{bandwidth:e}");
-        let flops = peak_flops(90, 132, 1_980_000).unwrap();
-        assert!((66e12..68e12).contains(&flops), "{flops:e}");
-    }
-
-    #[test]
-    fn a_driver_that_hides_its_clocks_gives_no_peak() {
-        assert_eq!(peak_bandwidth(0, 6144), None);
-        assert_eq!(peak_flops(90, 132, 0), None);
-        assert_eq!(peak_flops(200, 132, 1_980_000), None);
     }
 }

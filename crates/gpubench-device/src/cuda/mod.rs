@@ -2,7 +2,7 @@
 //!
 //! `library` finds the driver and says why it cannot be used, `api` is the table of its functions, `call` turns their results into errors.
 //! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same time,
-//! and `facts` says what it is. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
+//! `facts` says what it is, and `peaks` what it can reach. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
 //! made of them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled for,
 //! `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
 
@@ -21,6 +21,7 @@ mod memory;
 mod module;
 mod mps;
 pub mod nvrtc;
+mod peaks;
 mod sharing;
 mod tensor_map;
 

@@ -9,6 +9,7 @@ use super::measured::Measured;
 use super::null_arm::NullArm;
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
+use super::purpose::Purpose;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
@@ -297,6 +298,15 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
+    /// Seed of the order of threads of the last worker, where a test has tried others before.
+    fn schedule(&self) -> Option<u64> {
+        let turns = self.evidence.warm_ups.len();
+        match self.protocol.purpose {
+            Purpose::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
+            _ => None,
+        }
+    }
+
     /// The judgement on all windows, and on who else computed on the device meanwhile.
     pub(super) fn finish(mut self, null: &NullArm<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
         self.evidence.note_sandbox("generators and references", author);
@@ -305,7 +315,9 @@ impl<'a> Arm<'a> {
             ..self.evidence.of_all_windows(null, self.evidence.ending.clone())
         };
         let balance = balance(&evidence);
-        let judgement = judge(&evidence, balance.as_ref()).with_last_words(&self.printed);
+        let judgement = judge(&evidence, balance.as_ref())
+            .in_order_of_threads(self.schedule())
+            .with_last_words(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
         Measured {

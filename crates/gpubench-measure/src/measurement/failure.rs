@@ -30,6 +30,14 @@ impl CaseFailure {
         }
     }
 
+    /// No failure: the case does not apply, by its own word.
+    pub fn skipped(reason: impl Into<String>) -> CaseFailure {
+        CaseFailure {
+            verdict: Verdict::Skipped,
+            ..CaseFailure::error(Cause::NotApplicable, reason)
+        }
+    }
+
     /// A failure of the user's host code, with what its process last wrote where it died.
     pub fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
         let message = match problem {

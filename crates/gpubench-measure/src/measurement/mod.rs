@@ -8,6 +8,7 @@ mod buffers;
 mod case;
 mod checks;
 mod confirmation;
+mod demands;
 mod error;
 mod evidence;
 mod failure;
@@ -27,6 +28,7 @@ mod stopping;
 mod watcher;
 
 pub use case::{CaseLibrary, Contest, ReadyCase, StoppingQuery};
+pub use demands::{Demands, NoticePolicy};
 pub use error::MeasureError;
 pub use failure::CaseFailure;
 pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};

@@ -9,7 +9,7 @@ use gpubench::catalog::Execution;
 use super::case::ReadyCase;
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
-use gpubench_device::CodeHome;
+use gpubench_device::{CodeHome, DeviceOrder};
 use gpubench_protocol::window::Seat;
 use gpubench_sandbox::Confinement;
 
@@ -41,6 +41,8 @@ pub(super) struct WorkerPool<'a> {
     /// Processes whose memory must be closed to hosted workers.
     guarded: [u32; 2],
     policy: StartPolicy,
+    /// How many were started before.
+    position: usize,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<ReadyWorker>,
     /// What those that are still to be started will be given.
@@ -80,6 +82,7 @@ impl<'a> WorkerPool<'a> {
             order,
             guarded,
             policy: StartPolicy::of(case, protocol),
+            position: 0,
             started: VecDeque::new(),
             waiting: VecDeque::new(),
             opened: None,
@@ -152,7 +155,9 @@ impl<'a> WorkerPool<'a> {
         };
         self.order.workers -= number;
         for _ in 0..number {
-            self.started.push_back(self.spawn(opened));
+            let device = self.protocol.device_of_worker(self.position);
+            self.started.push_back(self.spawn(opened, device));
+            self.position += 1;
         }
     }
 
@@ -166,6 +171,7 @@ impl<'a> WorkerPool<'a> {
                 Err(failure) => {
                     self.waiting.clear();
                     self.order.workers += number;
+                    self.position -= number;
                     return Err(failure);
                 }
             }
@@ -183,7 +189,7 @@ impl<'a> WorkerPool<'a> {
         })
     }
 
-    fn spawn(&self, opened: &OpenedCase) -> Result<WorkerClient, RoleFailure> {
+    fn spawn(&self, opened: &OpenedCase, device: DeviceOrder) -> Result<WorkerClient, RoleFailure> {
         let hosted = HostedLaunch {
             library: self.case.library.files,
             library_path: self.case.library.search,
@@ -200,7 +206,7 @@ impl<'a> WorkerPool<'a> {
         let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
-            device: self.protocol.device,
+            device,
             method: opened.method,
             layouts: &layouts,
             modules: self.case.modules,

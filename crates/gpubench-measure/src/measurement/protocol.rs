@@ -27,6 +27,8 @@ pub struct Protocol<'a> {
     pub kernels_run_in: CodeHome,
     /// The device.
     pub device: DeviceOrder,
+    /// Seeds of the orders of threads that the workers of a test have, one after another.
+    pub schedules: &'a [u64],
     /// What becomes of what user code prints.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
@@ -37,4 +39,14 @@ pub struct Protocol<'a> {
     pub seeds: &'a Seeds,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
+}
+
+impl Protocol<'_> {
+    /// The device as an arm's worker opens it, which is the `position`-th, counted from 0.
+    pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
+        match (self.purpose, self.schedules.get(position)) {
+            (Purpose::Test, Some(schedule)) => self.device.with_schedule(*schedule),
+            _ => self.device,
+        }
+    }
 }

@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use gpubench::catalog::Recording;
 
-use super::checks::{blind_checks, checks};
+use super::checks::{checks, worth};
+use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
-    BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts, split_by_worker,
+    ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
+    operand_type, split_by_worker,
 };
 use gpubench_device::KernelPart;
 use gpubench_protocol::window::WindowKind;
@@ -22,10 +24,14 @@ use gpubench_stats::{Balance, median, summary, worker_share};
 pub struct Yardsticks {
     /// The coefficient of variation that samples were to reach.
     pub target_cv: f64,
-    /// What the device can do at most.
-    pub peaks: Peaks,
+    /// The bytes per second that the device can move at most, where it is known.
+    pub peak_bandwidth: Option<f64>,
+    /// The operations per second that it can do at most.
+    pub peak_arithmetic: ArithmeticPeaks,
     /// How much the tool's own part of a window depends on the kernel.
     pub kernel_part: KernelPart,
+    /// What the case must meet beside being right.
+    pub demands: Demands,
 }
 
 /// Fills a case's record in.
@@ -53,7 +59,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         target_cv: yardsticks.target_cv,
     });
     record.throughput = match &record.stats {
-        Some(stats) if record.metric.is_time() => Throughput::of(recording.work, stats.value, yardsticks.peaks),
+        Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &yardsticks),
         _ => Throughput::default(),
     };
     record.checks = checks(recording, &measured.windows, measured.judgement.window);
@@ -66,10 +72,9 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
     record.notices.extend(unused_inputs(recording));
-    record.notices.extend(doubtful_flops(&record.throughput));
-    record
-        .notices
-        .extend(blind_checks(&record.checks, record.distinct_inputs));
+    let limit = yardsticks.peak_arithmetic.limit(operand_type(&recording.tensors));
+    record.notices.extend(doubtful_flops(&record.throughput, limit));
+    let worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.null_windows,
@@ -91,6 +96,29 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         },
     });
     record.samples = measured.samples;
+    hold(record, worth, yardsticks.demands);
+}
+
+/// What the declared work comes to in a time, held against the peaks for the type that the case computes with.
+fn throughput(recording: &Recording, time_ns: f64, yardsticks: &Yardsticks) -> Throughput {
+    let peaks = Peaks {
+        bandwidth: yardsticks.peak_bandwidth,
+        flops: None,
+    };
+    let rates = Throughput::of(recording.work, time_ns, peaks);
+    let reached = |rate| {
+        yardsticks
+            .peak_arithmetic
+            .reached_by(rate, operand_type(&recording.tensors))
+    };
+    Throughput::of(
+        recording.work,
+        time_ns,
+        Peaks {
+            flops: rates.flops_per_s.and_then(reached),
+            ..peaks
+        },
+    )
 }
 
 /// What host times come to; `None` where there are none or one is not finite.
@@ -115,15 +143,15 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
 }
 
 /// More operations a second than the device can do: the declaration is wrong, or counts other operations than the peak does.
-fn doubtful_flops(throughput: &Throughput) -> Vec<String> {
-    let share = throughput.of_peak_flops.filter(|share| *share > 1.0);
+fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String> {
+    let share = throughput.flops_per_s? / limit?;
     let notice = |share: f64| {
         let times = format!("{share:.2}");
         format!(
             "the declared operations are {times} times what the device can do in that time: `flops` counts too many, or others than the peak does"
         )
     };
-    share.map(notice).into_iter().collect()
+    (share > 1.0).then(|| notice(share))
 }
 
 fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
@@ -202,6 +230,7 @@ fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
+    use gpubench::catalog::DType;
 
     use super::*;
     use gpubench_protocol::wire::{Claim, WindowFacts};
@@ -239,6 +268,25 @@ mod tests {
         assert_eq!(residuals(&all, 2), [291_000, -32]);
         let unclaimed = window(timed, WindowEnd::NotDone, None);
         assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
+
+    #[test]
+    fn operations_are_doubted_only_beyond_the_peak_of_their_type() {
+        let peaks = ArithmeticPeaks {
+            f32: Some(67e12),
+            bf16: Some(989e12),
+            ..ArithmeticPeaks::default()
+        };
+        let doubt = |operands| {
+            let throughput = Throughput {
+                flops_per_s: Some(700e12),
+                ..Throughput::default()
+            };
+            doubtful_flops(&throughput, peaks.limit(operands))
+        };
+        assert_eq!(doubt(Some(DType::BF16)), None);
+        assert_eq!(doubt(None), None, "it may be any type");
+        assert!(doubt(Some(DType::F32)).is_some_and(|notice| notice.contains("10.45 times")));
     }
 
     #[test]

@@ -41,7 +41,11 @@ impl<'a> Rounds<'a> {
             candidate, baseline, ..
         } = *contest;
         let shares = Shares::new(protocol.stop.clone(), protocol.turnout);
-        let first = shares.first();
+        let first = match protocol.purpose {
+            Purpose::Measure | Purpose::Profile(_) => shares.first(),
+            // No limit of samples concerns calls that give none.
+            Purpose::Test => protocol.turnout.first().get(),
+        };
         // Fewer rounds than there are before the first look are all that may be had.
         let question = contest
             .question
@@ -94,22 +98,31 @@ impl<'a> Rounds<'a> {
     ) -> Result<(), MeasureError> {
         match purpose {
             Purpose::Measure => self.measure(context, watcher),
-            Purpose::Test => self.call_for(Duration::ZERO, context, WindowKind::EarlyCheck),
-            Purpose::Profile(duration) => self.call_for(duration, context, WindowKind::Timed),
+            Purpose::Test => self.call_once_each(context),
+            Purpose::Profile(duration) => self.call_for(duration, context),
         }
     }
 
+    /// Has each of the candidate's workers make a call, until one fails. Nothing is kept of it but whether it was right.
+    fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        for _ in 0..self.first {
+            self.enter()?;
+            self.candidate.step(context, Part::Alone(WindowKind::EarlyCheck))?;
+            let goes_on = self.candidate.takes_part();
+            self.arms().for_each(Arm::leave);
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Calls the candidate at least once, and again and again for so long. Nothing is kept of it but whether it was right.
-    fn call_for(
-        &mut self,
-        duration: Duration,
-        context: &mut Context<'_>,
-        kind: WindowKind,
-    ) -> Result<(), MeasureError> {
+    fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
         self.enter()?;
         let started = Instant::now();
         loop {
-            self.candidate.step(context, Part::Alone(kind))?;
+            self.candidate.step(context, Part::Alone(WindowKind::Timed))?;
             if !self.candidate.takes_part() || started.elapsed() >= duration {
                 break;
             }

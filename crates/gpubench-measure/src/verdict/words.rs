@@ -59,7 +59,10 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             "`{name}` of call {call} is the answer to call {}; {first}",
             call.saturating_sub(1)
         ),
-        Cause::Constant => format!("every element of `{name}` is the same in call {call}; {first}"),
+        Cause::Constant => {
+            let value = ElementValue::from_bits(tensor.dtype, output.got_bits);
+            format!("every element of `{name}` is {value} in call {call}; {first}")
+        }
         Cause::NonFinite => {
             let non_finite = output.non_finite;
             format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")

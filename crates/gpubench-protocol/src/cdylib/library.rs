@@ -205,6 +205,7 @@ fn done(status: i32, answer: Vec<u8>) -> Result<Vec<u8>, AuthorError> {
         0 => return Ok(answer),
         1 => AuthorFailure::Returned,
         2 => AuthorFailure::Panicked,
+        4 => AuthorFailure::Skipped,
         _ => AuthorFailure::Library,
     };
     Err(AuthorError::new(failure, String::from_utf8_lossy(&answer)))

@@ -151,6 +151,10 @@ impl Referee {
             if output.first_wrong != NOWHERE {
                 self.look_closer(&comparison, buffer, answers, call, output)?;
             }
+            if output.same_as_first == output.elements && output.elements > 0 {
+                output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;
+            }
+            output.zeros = self.look_at_zeros(&comparison, answers, buffer.layout.len, call)? as u64;
         }
         for look in looks.slack {
             let noise = found.of(look.ticket)?;

@@ -15,7 +15,7 @@ use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Cast, Channel, NOWHERE, OldAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
+    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
     WindowFacts, WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
@@ -372,7 +372,7 @@ fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
         let mut stage = Stage::beginning_behind(opening, recording);
         [1, 2, 3].map(|call| stage.honest(opening + call).outputs()[0].old_answer())
     };
-    let [none, fails, passes] = [OldAnswer::NotAsked, OldAnswer::Fails, OldAnswer::Passes];
+    let [none, fails, passes] = [OtherAnswer::NotAsked, OtherAnswer::Fails, OtherAnswer::Passes];
     for opening in [0, 409] {
         assert_eq!(old_answers(opening, Tolerance::Exact), [none, fails, fails]);
         assert_eq!(
@@ -380,6 +380,19 @@ fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
             [none, passes, passes]
         );
     }
+}
+
+#[test]
+fn a_tolerance_that_takes_zeros_is_found() {
+    let zeros = |tolerance| {
+        let mut recording = recording();
+        recording.tensors[1].tolerance = tolerance;
+        let mut stage = Stage::beginning_behind(0, recording);
+        [1, 2, 3].map(|call| stage.honest(call).outputs()[0].zeros())
+    };
+    let [none, fails, passes] = [OtherAnswer::NotAsked, OtherAnswer::Fails, OtherAnswer::Passes];
+    assert_eq!(zeros(Tolerance::Exact), [none, fails, fails]);
+    assert_eq!(zeros(Tolerance::Close { rtol: 0.0, atol: 1e3 }), [none, passes, passes]);
 }
 
 #[test]

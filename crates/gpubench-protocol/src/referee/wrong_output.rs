@@ -77,7 +77,8 @@ impl Referee {
         Ok(self.harness.collect(driver, batch)?.of(ticket)?)
     }
 
-    fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
+    /// Bits of an element, zero-extended.
+    pub(super) fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
         let mut bits = [0; 8];
         let size = dtype.size() as u64;
         self.driver

@@ -42,11 +42,10 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
         Some(position) => Markup::from(Anchor(position).link(label)),
         None => label.into(),
     };
-    let standing = match ranked.standing {
-        Standing::Best => Markup::from(span("good").text(best(metric))),
-        Standing::NotToldApart => text("not told apart by 95 % intervals"),
-        Standing::Behind(ratio) => text(format_args!("{ratio:.2}× the {}", metric.name)),
-        Standing::Undefined => Markup::default(),
+    let standing = match (ranked.standing, ranked.standing.words(metric)) {
+        (Standing::Best, Some(words)) => Markup::from(span("good").text(words)),
+        (_, Some(words)) => text(words),
+        (_, None) => Markup::default(),
     };
     element("tr")
         .child(element("th").with("scope", "row").child(label))

@@ -8,7 +8,7 @@ use super::names::{Anchor, case_name};
 use super::roofline_chart::{NARROW, WIDE, chart};
 use crate::wording::three_digits;
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, Verdict};
+use gpubench_contract::{BenchmarkComplete, Throughput, Verdict};
 use gpubench_store::StoredRun;
 
 /// A limit, and how it is known.
@@ -75,6 +75,12 @@ pub(super) struct Roofline<'a> {
     pub(super) points: Vec<Point<'a>>,
 }
 
+/// The highest peak that rates are shares of: it depends on the type that a case computes with.
+fn highest_peak<'t>(throughputs: impl Iterator<Item = &'t Throughput>) -> Option<f64> {
+    let peaks = throughputs.filter_map(|throughput| Some(throughput.flops_per_s? / throughput.of_peak_flops?));
+    peaks.filter(|peak| peak.is_finite() && *peak > 0.0).reduce(f64::max)
+}
+
 impl<'a> Roofline<'a> {
     /// The roofline of a run; nothing where no case that passed declares both kinds of work.
     fn of(run: &'a StoredRun) -> Option<Roofline<'a>> {
@@ -94,7 +100,7 @@ impl<'a> Roofline<'a> {
                 passed().filter_map(|throughput| throughput.bytes_per_s),
             )?,
             compute: Roof::of(
-                device.peak_flops,
+                highest_peak(passed()).or(device.peak_flops),
                 passed().filter_map(|throughput| throughput.flops_per_s),
             )?,
             points,

@@ -3,7 +3,6 @@
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::text::{padded, width};
 use crate::contest::{Contest, Contests, Ranked, Standing};
-use crate::wording::best;
 use gpubench_contract::Metric;
 use gpubench_diagnostic::printable_line;
 
@@ -40,10 +39,9 @@ fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
 /// The value and how it compares with the best.
 fn standing(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
     let value = format!("{:>8}", metric.quantity(ranked.value));
-    match ranked.standing {
-        Standing::Best => format!("{value}  {}", styling.paint(GOOD, best(metric))),
-        Standing::NotToldApart => format!("{value}  not told apart by 95% intervals"),
-        Standing::Behind(ratio) => format!("{value}  {ratio:.2}× the {}", metric.name),
-        Standing::Undefined => value,
+    match (ranked.standing, ranked.standing.words(metric)) {
+        (Standing::Best, Some(words)) => format!("{value}  {}", styling.paint(GOOD, &words)),
+        (_, Some(words)) => format!("{value}  {words}"),
+        (_, None) => value,
     }
 }

@@ -205,6 +205,11 @@ impl Launcher {
         self.missing_occupancy.clone()
     }
 
+    /// What a benchmark function returns to skip its case, with the reason: `return Err(cx.skip("the tile does not fit"))`. See [`Error::skip`].
+    pub fn skip(&self, reason: impl std::fmt::Display) -> Error {
+        Error::skip(reason)
+    }
+
     /// The device that the plan is for: how many multiprocessors, how much shared memory.
     pub fn device(&self) -> &DeviceFacts {
         &self.facts

@@ -12,7 +12,6 @@ use crate::clients::{Child, End, Interrupt, Output};
 use crate::measurement::purpose::Purpose;
 use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
 use gpubench_protocol::window::Seeds;
-use gpubench_protocol::wire::WindowFacts;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
 };
@@ -106,6 +105,7 @@ fn interruptible(
     let mut author_client = AuthorClient::played(author_child);
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
+        schedules: &[],
         purpose: Purpose::Test,
         turnout: Turnout::exactly(one),
         warm_up: WarmUpRule::default(),

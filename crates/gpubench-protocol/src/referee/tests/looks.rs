@@ -224,7 +224,7 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
 #[test]
 fn it_is_asked_of_sixteen_calls_whether_the_answer_before_would_pass() {
     let mut stage = Stage::set();
-    let asked = (1..=19).filter(|&window| stage.honest(window).outputs()[0].old_answer() != OldAnswer::NotAsked);
+    let asked = (1..=19).filter(|&window| stage.honest(window).outputs()[0].old_answer() != OtherAnswer::NotAsked);
     assert_eq!(asked.collect::<Vec<u32>>(), Vec::from_iter(2..=17));
 }
 
@@ -251,9 +251,9 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
     let contents = vec![0; 4 * LONG];
     referee.driver.write(answers.expected, &contents).unwrap();
     for (changed, expected) in [
-        (None, OldAnswer::Passes),
-        (Some(0), OldAnswer::Fails),
-        (Some(4 * LONG - 1), OldAnswer::Fails),
+        (None, OtherAnswer::Passes),
+        (Some(0), OtherAnswer::Fails),
+        (Some(4 * LONG - 1), OtherAnswer::Fails),
     ] {
         let mut old = contents.clone();
         changed.into_iter().for_each(|byte: usize| old[byte] = 64);

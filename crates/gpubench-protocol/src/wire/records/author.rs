@@ -50,4 +50,6 @@ pub enum AuthorFailure {
     Kernel = 5,
     /// Ours.
     Internal = 6,
+    /// Nobody's: the user's function says that the case is to be skipped.
+    Skipped = 7,
 }

@@ -46,8 +46,12 @@ pub struct OutputFacts {
     pub late_bytes: u64,
     /// A [`Replay`] as a number, because `bytemuck` does not check enums inside arrays.
     pub replay: u64,
-    /// An [`OldAnswer`] as a number.
+    /// An [`OtherAnswer`] as a number: what was expected of the call before.
     pub old_answer: u64,
+    /// An [`OtherAnswer`] as number: zeros.
+    pub zeros: u64,
+    /// Bits of every element, zero-extended, where all have the same as element 0.
+    pub constant_bits: u64,
 }
 
 impl OutputFacts {
@@ -56,17 +60,27 @@ impl OutputFacts {
         try_cast(self.replay).unwrap_or(Replay::None)
     }
 
+    /// Whether zeros would have passed, though others are expected; an unknown number says that nobody looked.
+    pub fn zeros(&self) -> OtherAnswer {
+        try_cast(self.zeros).unwrap_or(OtherAnswer::NotAsked)
+    }
+
+    /// The bits that every element has, zero-extended; nothing where they differ.
+    pub fn constant(&self) -> Option<u64> {
+        (self.elements > 0 && self.same_as_first == self.elements).then_some(self.constant_bits)
+    }
+
     /// Whether the previous call's answer would pass; unknown numbers read as `NotAsked`.
-    pub fn old_answer(&self) -> OldAnswer {
-        try_cast(self.old_answer).unwrap_or(OldAnswer::NotAsked)
+    pub fn old_answer(&self) -> OtherAnswer {
+        try_cast(self.old_answer).unwrap_or(OtherAnswer::NotAsked)
     }
 }
 
-/// Whether the previous call's expected output would pass this call's check.
+/// Whether an answer that is not this call's would have passed in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u64)]
-pub enum OldAnswer {
-    /// It was not looked at.
+pub enum OtherAnswer {
+    /// It was not looked at, or is this call's too.
     NotAsked = 0,
     /// It is wrong.
     Fails = 1,

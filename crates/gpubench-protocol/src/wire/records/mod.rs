@@ -74,11 +74,12 @@ mod tests {
         let output = OutputFacts {
             replay: u64::MAX,
             old_answer: u64::MAX,
+            zeros: u64::MAX,
             ..bytemuck::Zeroable::zeroed()
         };
         assert_eq!(
-            (output.replay(), output.old_answer()),
-            (Replay::None, OldAnswer::NotAsked)
+            (output.replay(), output.old_answer(), output.zeros()),
+            (Replay::None, OtherAnswer::NotAsked, OtherAnswer::NotAsked)
         );
     }
 }

@@ -1,0 +1,102 @@
+//! What a case must meet beside being right.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use thiserror::Error;
+
+use super::Value;
+use gpubench_contract::Grade;
+use gpubench_measure::measurement::NoticePolicy;
+
+/// What of a case that passes makes it fail all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Denied {
+    /// Nothing does
+    Nothing,
+    /// A notice about its check
+    Notices,
+}
+
+/// The lowest grade that is good enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LeastGrade {
+    /// Any grade
+    Advisory,
+    /// Times that the referee's clock agrees with
+    Bracketed,
+    /// No user host code ran while the clock did
+    Sealed,
+}
+
+/// A text that is none of some words.
+#[derive(Debug, Error)]
+#[error("possible are {0}")]
+pub struct NoneOf(String);
+
+fn read<T: ValueEnum>(text: &str) -> Result<T, NoneOf> {
+    T::from_str(text, false).map_err(|_| {
+        let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<_> = names.map(|value| format!("`{}`", value.get_name())).collect();
+        NoneOf(names.join(", "))
+    })
+}
+
+fn show(value: &impl ValueEnum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match value.to_possible_value() {
+        Some(value) => f.write_str(value.get_name()),
+        None => Ok(()),
+    }
+}
+
+impl Value for Denied {}
+
+impl FromStr for Denied {
+    type Err = NoneOf;
+
+    fn from_str(text: &str) -> Result<Self, NoneOf> {
+        read(text)
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(self, f)
+    }
+}
+
+impl From<Denied> for NoticePolicy {
+    fn from(denied: Denied) -> NoticePolicy {
+        match denied {
+            Denied::Nothing => NoticePolicy::Tell,
+            Denied::Notices => NoticePolicy::Deny,
+        }
+    }
+}
+
+impl Value for LeastGrade {}
+
+impl FromStr for LeastGrade {
+    type Err = NoneOf;
+
+    fn from_str(text: &str) -> Result<Self, NoneOf> {
+        read(text)
+    }
+}
+
+impl fmt::Display for LeastGrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(self, f)
+    }
+}
+
+impl From<LeastGrade> for Grade {
+    fn from(least: LeastGrade) -> Grade {
+        match least {
+            LeastGrade::Advisory => Grade::Advisory,
+            LeastGrade::Bracketed => Grade::Bracketed,
+            LeastGrade::Sealed => Grade::Sealed,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Which grade a machine can give.
+
+use super::check::{Area, Check};
+use super::machine::{Machine, Sandbox, given};
+use gpubench_contract::Grade;
+use gpubench_device::ClockBound;
+use gpubench_measure::probe::Answer;
+use gpubench_sandbox::FileClosing;
+
+const REQUIRED: &str = "`--require-grade` refuses results below the grade that it names";
+
+/// The best grade of a launch plan and of hosted code, and what keeps it down.
+pub(super) fn check(machine: &Machine) -> Check {
+    let said = |sealed: Grade, hosted: Grade| format!("`{sealed}` for launch plans, `{hosted}` for hosted code");
+    let (area, name) = (Area::Sandbox, "best grade");
+    match (doubt(machine), sandbox_gap(&machine.sandbox)) {
+        (Some(why), _) => area.gap(
+            name,
+            said(Grade::Advisory, Grade::Advisory),
+            format!("{why}; outputs are checked as ever; {REQUIRED}"),
+        ),
+        (None, Some(gap)) => area.gap(
+            name,
+            said(Grade::Sealed, Grade::Advisory),
+            format!("the sandbox is not closed: {gap}; {REQUIRED}"),
+        ),
+        (None, None) => area.good(name, said(Grade::Sealed, Grade::Bracketed)),
+    }
+}
+
+/// Why no clock checks what a worker claims.
+fn doubt(machine: &Machine) -> Option<String> {
+    let on_gpu = given(&machine.driver, "the GPU's driver").ok();
+    let Some(opened) = on_gpu.filter(|opened| opened.first_failure().is_none()) else {
+        return Some(
+            "without a GPU cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
+        );
+    };
+    if let ClockBound::Absent(why) = &opened.facts.clock_bound {
+        return Some(why.to_string());
+    }
+    let Answer::Given(gpus) = &machine.gpus else {
+        return None;
+    };
+    let clients = gpus.get(machine.ordinal as usize)?.clients.unwrap_or(0);
+    (clients > 0).then(|| "other processes compute on the GPU".to_owned())
+}
+
+/// What of a sandbox cannot be closed.
+fn sandbox_gap(sandbox: &Sandbox) -> Option<&'static str> {
+    match sandbox.files {
+        _ if !sandbox.seccomp => Some("system calls cannot be filtered"),
+        FileClosing::Whole => None,
+        FileClosing::Partial => Some("files can be cut short"),
+        FileClosing::Missing => Some("files stay writable"),
+    }
+}

@@ -1,0 +1,143 @@
+//! The highest rates of arithmetic by the type of its operands.
+
+use gpubench::catalog::{DType, Tensor};
+use serde::{Deserialize, Serialize};
+
+/// The highest rates in operations per second, a multiplication with addition counted as two, of dense operands of a type; the faster of the tensor cores and the other units. `None`
+/// where a device cannot, or where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArithmeticPeaks {
+    /// Double precision.
+    pub f64: Option<f64>,
+    /// Single precision, all of its bits.
+    pub f32: Option<f64>,
+    /// Single precision that tensor cores round to TF32.
+    pub tf32: Option<f64>,
+    /// IEEE half precision.
+    pub f16: Option<f64>,
+    /// bfloat16.
+    pub bf16: Option<f64>,
+    /// 8-bit integers, and 8-bit floating point where there is any.
+    pub bits8: Option<f64>,
+    /// 4-bit floating point, which tensors hold in pairs as bytes.
+    pub bits4: Option<f64>,
+}
+
+impl ArithmeticPeaks {
+    /// The peak that a rate of arithmetic on operands of a type is a share of. Of several that the type may be computed by, as single precision may in all of its
+    /// bits or as TF32, it is the lowest that the rate does not exceed. `None` where the type or its peak is not known.
+    pub fn reached_by(&self, rate: f64, operands: Option<DType>) -> Option<f64> {
+        let mut peaks: Vec<f64> = self.of(operands?).into_iter().flatten().collect();
+        peaks.sort_by(f64::total_cmp);
+        let enough = peaks.iter().copied().find(|peak| rate <= *peak);
+        enough.or(peaks.last().copied())
+    }
+
+    /// What no rate of arithmetic on operands of a type can exceed; of an unknown type, or one whose peaks are not known, the highest of all.
+    pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
+        let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
+        let own = operands.and_then(|dtype| highest(&self.of(dtype)));
+        own.or_else(|| {
+            let ArithmeticPeaks {
+                f64,
+                f32,
+                tf32,
+                f16,
+                bf16,
+                bits8,
+                bits4,
+            } = *self;
+            highest(&[f64, f32, tf32, f16, bf16, bits8, bits4])
+        })
+    }
+
+    /// The peaks that operands of a type may be computed by.
+    fn of(&self, operands: DType) -> [Option<f64>; 2] {
+        match operands {
+            DType::F64 => [self.f64, None],
+            DType::F32 => [self.f32, self.tf32],
+            DType::F16 => [self.f16, None],
+            DType::BF16 => [self.bf16, None],
+            DType::U8 | DType::I8 => [self.bits8, self.bits4],
+            DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64 => [None, None],
+        }
+    }
+}
+
+/// The type that a case computes with: that of all its inputs, where those of 16 bits and more that are integers count as indices. `None` where it has several, or none.
+pub fn operand_type(tensors: &[Tensor]) -> Option<DType> {
+    let is_index = |dtype: DType| {
+        matches!(
+            dtype,
+            DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64
+        )
+    };
+    let inputs = tensors.iter().filter(|tensor| tensor.role.is_input());
+    let mut types = inputs.map(|tensor| tensor.dtype).filter(|dtype| !is_index(*dtype));
+    let first = types.next()?;
+    types.all(|dtype| dtype == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Fill, Role, Tolerance};
+
+    use super::*;
+
+    const PEAKS: ArithmeticPeaks = ArithmeticPeaks {
+        f64: Some(2.0),
+        f32: Some(4.0),
+        tf32: Some(16.0),
+        f16: Some(32.0),
+        bf16: None,
+        bits8: Some(64.0),
+        bits4: None,
+    };
+
+    #[test]
+    fn a_rate_is_a_share_of_the_lowest_peak_of_its_type_that_it_does_not_exceed() {
+        assert_eq!(PEAKS.reached_by(3.0, Some(DType::F32)), Some(4.0));
+        assert_eq!(PEAKS.reached_by(5.0, Some(DType::F32)), Some(16.0), "as TF32");
+        assert_eq!(PEAKS.reached_by(20.0, Some(DType::F32)), Some(16.0), "more than either");
+        assert_eq!(PEAKS.reached_by(3.0, Some(DType::F16)), Some(32.0));
+        assert_eq!(PEAKS.reached_by(3.0, Some(DType::BF16)), None);
+        assert_eq!(PEAKS.reached_by(3.0, None), None);
+    }
+
+    #[test]
+    fn where_the_type_or_its_peak_is_unknown_the_highest_peak_is_the_limit() {
+        assert_eq!(PEAKS.limit(Some(DType::F64)), Some(2.0));
+        assert_eq!(PEAKS.limit(Some(DType::F32)), Some(16.0));
+        for unknown in [None, Some(DType::BF16), Some(DType::I32)] {
+            assert_eq!(PEAKS.limit(unknown), Some(64.0));
+        }
+        assert_eq!(ArithmeticPeaks::default().limit(None), None);
+    }
+
+    #[test]
+    fn a_case_computes_with_the_type_of_its_inputs() {
+        let of = |types: &[(Role, DType)]| {
+            let tensor = |&(role, dtype): &(Role, DType)| Tensor {
+                name: "x".to_owned(),
+                dtype,
+                shape: vec![4],
+                role,
+                fill: Fill::Poison,
+                tolerance: Tolerance::Exact,
+            };
+            operand_type(&types.iter().map(tensor).collect::<Vec<_>>())
+        };
+        let (input, output) = (Role::Input, Role::Output);
+        assert_eq!(
+            of(&[(input, DType::BF16), (input, DType::BF16), (output, DType::F32)]),
+            Some(DType::BF16)
+        );
+        assert_eq!(
+            of(&[(input, DType::F32), (input, DType::U32), (output, DType::F32)]),
+            Some(DType::F32)
+        );
+        assert_eq!(of(&[(input, DType::BF16), (input, DType::F32)]), None);
+        assert_eq!(of(&[(input, DType::U64), (output, DType::F32)]), None);
+        assert_eq!(of(&[(output, DType::F32)]), None);
+    }
+}

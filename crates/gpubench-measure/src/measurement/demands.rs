@@ -1,0 +1,191 @@
+//! What a case must meet beside being right.
+
+use super::failure::CaseFailure;
+use gpubench_contract::{BenchmarkComplete, Cause, Execution, Grade, Verdict};
+
+/// What a case must meet beside being right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demands {
+    /// What becomes of notices about its check.
+    pub notices: NoticePolicy,
+    /// The lowest grade that is good enough.
+    pub least_grade: Grade,
+}
+
+impl Default for Demands {
+    /// None.
+    fn default() -> Demands {
+        Demands {
+            notices: NoticePolicy::Tell,
+            least_grade: Grade::Advisory,
+        }
+    }
+}
+
+/// What becomes of notices about a case's check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticePolicy {
+    /// They are told.
+    Tell,
+    /// They make the case fail.
+    Deny,
+}
+
+/// What the checks of a case are worth, beside what they found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CheckFindings {
+    /// Why the check cannot judge the kernel.
+    pub(super) blind: Option<String>,
+    /// What a reader should know of it.
+    pub(super) notices: Vec<String>,
+}
+
+/// Fails a case that is right and does not meet what is demanded of it.
+pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, demands: Demands) {
+    let CheckFindings { blind, notices } = findings;
+    if record.verdict != Verdict::Pass {
+        record.notices.extend(notices);
+        return;
+    }
+    let denied = demands.notices == NoticePolicy::Deny && !notices.is_empty();
+    let failure = if let Some(message) = blind {
+        record.notices.extend(notices);
+        Some(CaseFailure::error(Cause::BlindCheck, message))
+    } else if denied {
+        Some(CaseFailure::error(Cause::DeniedNotice, notices.join("; ")))
+    } else {
+        record.notices.extend(notices);
+        grade_too_low(record, demands.least_grade)
+    };
+    if let Some(failure) = failure {
+        failure.fill_in(record);
+    }
+}
+
+/// The failure of a case whose times can be trusted less than is required; one without times has no grade.
+fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure> {
+    let grade = record.grade.filter(|grade| !grade.meets(least))?;
+    let reason = match (&record.grade_reason, record.execution) {
+        (Some(reason), _) => format!(": {reason}"),
+        (None, Some(Execution::Hosted)) => ": its own host code ran in the worker".to_owned(),
+        (None, _) => String::new(),
+    };
+    let message = format!(
+        "the grade `{grade}` is lower than `{least}`, which is required{reason} (hint: `cargo gpubench doctor` says which grade this machine can give)"
+    );
+    Some(CaseFailure::error(Cause::GradeTooLow, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
+
+    fn passed() -> BenchmarkComplete {
+        let started = BenchmarkStarted {
+            schema_version: SchemaVersion,
+            run_id: "0f3a".to_owned(),
+            package: "suite".to_owned(),
+            benchmark: "axpy".to_owned(),
+            params: Params::default(),
+            case: "axpy".to_owned(),
+            index: 0,
+        };
+        let device = DeviceName {
+            kind: DeviceKind::Cpu,
+            name: "CPU".to_owned(),
+        };
+        BenchmarkComplete::unmeasured(&started, device, Verdict::Pass)
+    }
+
+    fn held(mut record: BenchmarkComplete, findings: CheckFindings, demands: Demands) -> BenchmarkComplete {
+        hold(&mut record, findings, demands);
+        record
+    }
+
+    fn noted() -> CheckFindings {
+        CheckFindings {
+            blind: None,
+            notices: vec!["zeros would pass".to_owned()],
+        }
+    }
+
+    const DENYING: Demands = Demands {
+        notices: NoticePolicy::Deny,
+        least_grade: Grade::Advisory,
+    };
+
+    #[test]
+    fn a_notice_about_the_check_fails_a_case_where_it_is_denied() {
+        let told = held(passed(), noted(), Demands::default());
+        assert_eq!((told.verdict, told.notices.len()), (Verdict::Pass, 1));
+        let denied = held(passed(), noted(), DENYING);
+        assert_eq!(
+            (denied.verdict, denied.cause),
+            (Verdict::Error, Some(Cause::DeniedNotice))
+        );
+        assert_eq!(denied.message.as_deref(), Some("zeros would pass"));
+        assert!(denied.notices.is_empty(), "it is said once");
+        assert_eq!(held(passed(), CheckFindings::default(), DENYING).verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn a_check_that_cannot_judge_is_an_error_whatever_is_demanded() {
+        let blind = CheckFindings {
+            blind: Some("it cannot".to_owned()),
+            ..noted()
+        };
+        let record = held(passed(), blind, Demands::default());
+        assert_eq!(
+            (record.verdict, record.cause),
+            (Verdict::Error, Some(Cause::BlindCheck))
+        );
+        assert_eq!(record.notices.len(), 1);
+    }
+
+    #[test]
+    fn what_failed_already_keeps_its_verdict() {
+        let wrong = BenchmarkComplete {
+            verdict: Verdict::WrongOutput,
+            ..passed()
+        };
+        assert_eq!(held(wrong, noted(), DENYING).verdict, Verdict::WrongOutput);
+    }
+
+    #[test]
+    fn a_grade_below_the_required_one_is_an_error_with_its_reason() {
+        for (grade, least, passes) in [
+            (Grade::Sealed, Grade::Sealed, true),
+            (Grade::Sealed, Grade::Bracketed, true),
+            (Grade::Bracketed, Grade::Sealed, false),
+            (Grade::Advisory, Grade::Bracketed, false),
+            (Grade::Advisory, Grade::Advisory, true),
+        ] {
+            let graded = BenchmarkComplete {
+                grade: Some(grade),
+                grade_reason: Some("two processes overlap".to_owned()),
+                ..passed()
+            };
+            let demands = Demands {
+                least_grade: least,
+                ..Demands::default()
+            };
+            let record = held(graded, CheckFindings::default(), demands);
+            assert_eq!(record.verdict == Verdict::Pass, passes, "{grade} {least}");
+            if !passes {
+                assert_eq!(record.cause, Some(Cause::GradeTooLow));
+                assert!(
+                    record
+                        .message
+                        .is_some_and(|message| message.contains("two processes overlap"))
+                );
+            }
+        }
+        let sealed = Demands {
+            least_grade: Grade::Sealed,
+            ..Demands::default()
+        };
+        let ungraded = held(passed(), CheckFindings::default(), sealed);
+        assert_eq!(ungraded.verdict, Verdict::Pass, "a test has no grade");
+    }
+}
