@@ -72,7 +72,7 @@ fn another_kind_of_report_is_refused_with_those_there_are() {
 fn a_page_that_cannot_be_written_is_found_before_anything_is_measured() {
     let finished = measured(&["--report", "html=/proc/no/page.html", "--message-format", "json"]).expect_code(110);
     assert!(
-        finished.stderr.contains("could not write to `/proc/no/page.html`"),
+        finished.stderr.contains("could not write `/proc/no/page.html`"),
         "{}",
         finished.stderr
     );

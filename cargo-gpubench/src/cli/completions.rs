@@ -107,6 +107,24 @@ mod tests {
     }
 
     #[test]
+    fn bash_completes_devices_and_names_of_stored_runs() {
+        assert_eq!(
+            completed("", &["cargo", "gpubench", "--device", ""]),
+            ["auto", "cpu", "cuda"]
+        );
+        let stored = "cargo() { [[ $* == 'gpubench compare --baselines' ]] && printf 'main\\nmaster\\npr\\n'; }";
+        assert_eq!(
+            completed(stored, &["cargo", "gpubench", "--baseline", "ma"]),
+            ["main", "master"]
+        );
+        assert_eq!(
+            completed(stored, &["cargo", "gpubench", "compare", ""]),
+            ["main", "master", "pr"]
+        );
+        assert!(completed(stored, &["cargo", "gpubench", "compare", "--bas"]).contains(&"--baselines".to_owned()));
+    }
+
+    #[test]
     fn what_completed_cargo_before_still_does() {
         let other = "_of_cargo() { COMPREPLY=(build bench); }\ncomplete -F _of_cargo cargo";
         assert_eq!(completed(other, &["cargo", "b"]), ["build", "bench"]);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions, OtherRuns};
@@ -30,6 +30,28 @@ pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDev
     }
     let (backend, ordinal) = Backend::parse(text).ok_or_else(|| UnknownDevice(text.to_owned()))?;
     Ok((DeviceChoice::Kind(backend.kind), ordinal))
+}
+
+/// Reads a device as [`parse_device`] does, and tells shells which kinds there are.
+#[derive(Clone, Debug)]
+pub(super) struct DeviceParser;
+
+impl TypedValueParser for DeviceParser {
+    type Value = (DeviceChoice, u32);
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        option: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        parse_device.parse_ref(command, option, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let kinds = ["auto", "cpu", "cuda"];
+        Some(Box::new(kinds.into_iter().map(PossibleValue::new)))
+    }
 }
 
 impl DeviceArguments {

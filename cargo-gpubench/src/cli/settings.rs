@@ -11,7 +11,7 @@ use clap::ValueHint;
 
 use super::byte_size::parse_size;
 use super::cargo::parse_jobs;
-use super::measurement::{flush_kinds, parse_device};
+use super::measurement::{DeviceParser, flush_kinds};
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget};
 use crate::build::{PackageSpec, Profile};
@@ -517,7 +517,8 @@ settings! {
         /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times say
         /// nothing about a GPU. `cuda` demands a GPU, `cuda:1` the second of several, `cpu` the CPU
         /// device.
-        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+        #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
+            hide_possible_values = true)]
         device: (DeviceChoice, u32) => Profile "--device cuda:1";
 
         /// Compile kernels for a GPU with this NVRTC

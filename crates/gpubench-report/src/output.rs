@@ -138,7 +138,7 @@ mod tests {
             .unwrap()
             .print("x")
             .unwrap_err();
-        assert_eq!(full.to_string(), "could not write to `/dev/full`");
+        assert_eq!(full.to_string(), "could not write `/dev/full`");
         assert!(matches!(full, OutputError::Unwritten { .. }));
     }
 
@@ -181,6 +181,6 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_created_is_reported_at_once() {
         let missing = Output::file(Utf8Path::new("/nonexistent/results.csv")).err().unwrap();
-        assert_eq!(missing.to_string(), "could not write to `/nonexistent/results.csv`");
+        assert_eq!(missing.to_string(), "could not write `/nonexistent/results.csv`");
     }
 }
