@@ -192,15 +192,23 @@ fn an_option_of_another_tool_is_told_ours() {
 }
 
 #[test]
-fn a_test_calls_every_case_once_and_times_none() {
-    let run = Run::on(&Fixture::of("tidy")).briefly().json();
-    let finished = run.args(["--test", "--exact", CASE, OTHER]).finish().expect_code(0);
+fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
+    let tested = |arguments: &[&str]| {
+        let run = Run::on(&Fixture::of("tidy")).briefly().json();
+        let run = run
+            .args(["--test", "--exact", CASE, OTHER])
+            .args(arguments.iter().copied());
+        run.finish().expect_code(0)
+    };
+    let named = tested(&["--schedule", "2"]).records();
+    assert_eq!(named.result(CASE)["windows"], 1, "one order is asked for");
+    let finished = tested(&[]);
     for case in [CASE, OTHER] {
         let records = finished.records();
         let result = records.result(case);
         assert_eq!(result["verdict"], "pass");
-        assert_eq!(result["windows"], 1);
-        assert_eq!(result["window_counts"]["early_check"], 1);
+        assert_eq!(result["windows"], 4);
+        assert_eq!(result["window_counts"]["early_check"], 4);
         assert_eq!(result["samples"], Value::Array(Vec::new()));
         for untimed in ["stats", "grade", "stop", "event_overhead_ns", "conservation", "host_ns"] {
             assert_eq!(result[untimed], Value::Null, "{untimed}");

@@ -227,6 +227,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_case_must_meet_is_said_by_words_and_a_higher_layer_counts() {
+        let strict = settings(&[("deny", "notices"), ("require-grade", "sealed")]);
+        let lenient = settings(&[("deny", "nothing"), ("require-grade", "bracketed")]);
+        let merged = strict.over(lenient).complete();
+        assert_eq!(
+            (merged.deny, merged.require_grade),
+            (Denied::Notices, LeastGrade::Sealed)
+        );
+        let error = CaseSettings::default().set("deny", "warnings").unwrap_err();
+        assert_eq!(error.to_string(), "possible are `nothing`, `notices`");
+    }
+
+    #[test]
     fn an_unknown_setting_is_told_the_closest() {
         let error = CaseSettings::default().set("max-tme", "1s").unwrap_err();
         assert!(matches!(

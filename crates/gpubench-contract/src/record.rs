@@ -175,7 +175,7 @@ pub struct BenchmarkListed {
     pub case: String,
     /// Position among the selected cases, from 0.
     pub index: u64,
-    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run.
+    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run, or where only the benchmark itself knows by its axes.
     pub skipped: Option<String>,
 }
 

@@ -65,17 +65,20 @@ impl Standing {
     /// How it is put beside the value.
     pub(super) fn words(self, metric: &Metric) -> Option<String> {
         let times = |ratio: f64| format!("{ratio:.2}× the {}", metric.name);
-        let worth_telling_apart = |ratio: f64| !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio);
         match self {
             Standing::Best => Some(best(metric).to_owned()),
-            Standing::NotToldApart(ratio) if worth_telling_apart(ratio) => Some(format!(
-                "{}, not told apart by 95% intervals: more `--workers` may",
-                times(ratio)
-            )),
-            Standing::NotToldApart(ratio) => Some(format!("{}, not told apart by 95% intervals", times(ratio))),
+            Standing::NotToldApart(ratio) => Some(format!("{}, not told apart", times(ratio))),
             Standing::Behind(ratio) => Some(times(ratio)),
             Standing::Undefined => None,
         }
+    }
+
+    /// Whether more of a measurement may tell it from the best, though it is far from it.
+    fn is_worth_telling_apart(self) -> bool {
+        let Standing::NotToldApart(ratio) = self else {
+            return false;
+        };
+        !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio)
     }
 }
 
@@ -142,6 +145,14 @@ impl Contests {
 }
 
 impl<'a> Contest<'a> {
+    /// What is said below the ranking where an implementation is far from the best and not told apart from it.
+    pub(super) fn remark(&self) -> Option<&'static str> {
+        let mut standings = self.ranking.iter().map(|ranked| ranked.standing);
+        standings
+            .any(Standing::is_worth_telling_apart)
+            .then_some("not told apart: the 95% intervals overlap; more `--workers` may tell")
+    }
+
     fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Contest<'a> {
         let better = entries[0].1.metric.better;
         entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
@@ -236,6 +247,7 @@ mod tests {
     fn medians_whose_intervals_overlap_are_not_told_apart() {
         let contests = Contests(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
         assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart(1.015));
+        assert_eq!(contests.held()[0].remark(), None);
     }
 
     #[test]
@@ -249,7 +261,8 @@ mod tests {
         let standing = held[0].ranking[1].standing;
         assert_eq!(
             standing.words(held[0].metric).as_deref(),
-            Some("13.00× the time, not told apart by 95% intervals: more `--workers` may")
+            Some("13.00× the time, not told apart")
         );
+        assert!(held[0].remark().is_some_and(|remark| remark.contains("`--workers`")));
     }
 }

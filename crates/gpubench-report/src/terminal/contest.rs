@@ -29,10 +29,14 @@ fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
         .iter()
         .zip(&contest.ranking)
         .map(|(label, ranked)| format!("  {}  {}\n", padded(label, longest), standing(ranked, metric, styling)));
+    let remark = contest
+        .remark()
+        .map(|remark| format!("  {}\n", styling.paint(FAINT, remark)));
     format!(
-        "\n{}\n{}",
+        "\n{}\n{}{}",
         format_args!("{title} {params}").to_string().trim_end(),
-        lines.collect::<String>()
+        lines.collect::<String>(),
+        remark.unwrap_or_default()
     )
 }
 
