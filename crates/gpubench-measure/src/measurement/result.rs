@@ -71,10 +71,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
-    record.notices.extend(unused_inputs(recording));
     let limit = yardsticks.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
-    let worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
+    let mut worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
+    worth.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.null_windows,
