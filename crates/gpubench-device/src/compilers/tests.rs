@@ -109,7 +109,7 @@ fn rejection_of_name(name: &str) -> String {
         template <int N> __global__ void blur(float *x) { static_assert(N < 10, \"too large\"); x[0] = N; }\n\
         template <class T> __global__ void rotate(T *x) { x[0] = __shfl_sync(~0u, x[0], 3); }\n\
         }\n\
-        struct Wide { double a, b; };\n\
+        struct Wide { double a, b, c, d, e; };\n\
         __global__ void remainder(float *x) { x[0] = 1; }\n\
         __global__ int answers(float *x) { return 1; }\n\
         __global__ void refers(float *x, const int &n) { x[0] = n; }\n";
@@ -169,7 +169,7 @@ fn an_error_of_an_instantiation_is_told_where_the_user_wrote_it() {
     could not compile `image.cu` for the CPU device
     src/a.cu:3:69:   required from 'void image::rotate(T*) [with T = Wide]'
     kernel `image::rotate<Wide>`:   required from here
-    src/a.cu:3:69: error: static assertion failed: a warp exchanges values of at most 8 bytes
+    src/a.cu:3:69: error: static assertion failed: a warp exchanges values of at most 32 bytes
     ");
 }
 
