@@ -104,7 +104,11 @@ pub enum KernelBuildError {
         diagnostics: String,
     },
     /// The source uses what the CPU device cannot run.
-    #[error("`{source_name}` cannot run on the CPU device\n{}", lines(.refusals))]
+    #[error(
+        "`{source_name}` cannot run on the CPU device\n{}\n(hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; \
+         `requires(cuda)` on the benchmark skips it here)",
+        lines(.refusals)
+    )]
     Refused {
         /// The source as named in `cuda_source!`.
         source_name: String,
@@ -260,14 +264,31 @@ impl KernelBuildError {
     pub(super) fn may_be_of_one_name(&self) -> bool {
         matches!(
             self,
-            KernelBuildError::Compile { .. } | KernelBuildError::UnknownKernel { .. } | KernelBuildError::Crash { .. }
+            KernelBuildError::Compile { .. }
+                | KernelBuildError::Refused { .. }
+                | KernelBuildError::UnknownKernel { .. }
+                | KernelBuildError::Crash { .. }
         )
     }
 }
 
+/// One line for each construct: where it is first, and how often it is there besides.
 fn lines(refusals: &[Refusal]) -> String {
-    let lines: Vec<String> = refusals.iter().map(|refusal| format!("  {refusal}")).collect();
-    lines.join("\n")
+    let mut counted: Vec<(&Refusal, usize)> = Vec::new();
+    for refusal in refusals {
+        match counted
+            .iter_mut()
+            .find(|(first, _)| first.construct == refusal.construct)
+        {
+            Some((_, more)) => *more += 1,
+            None => counted.push((refusal, 0)),
+        }
+    }
+    let line = |(refusal, more): &(&Refusal, usize)| match more {
+        0 => format!("  {refusal}"),
+        more => format!("  {refusal}, and {more} more"),
+    };
+    counted.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn defines(source_name: &str, defined: &[String], doubts: &[Doubt]) -> String {

@@ -8,11 +8,13 @@
 
 mod cache_key;
 mod compiler;
+mod cut;
 mod diagnostics;
 mod dynamic_shared;
 mod error;
 mod gpu;
 mod host_compiler;
+mod items;
 mod options;
 mod process;
 mod processors;

@@ -105,6 +105,12 @@ impl GpuCompilers {
         self.nvcc.as_ref().map(|nvcc| nvcc as &dyn Tool)
     }
 
+    /// The same without nvcc.
+    #[must_use]
+    pub fn without_nvcc(self) -> GpuCompilers {
+        GpuCompilers { nvcc: None, ..self }
+    }
+
     /// The same without NVRTC.
     #[must_use]
     pub fn without_nvrtc(self) -> GpuCompilers {
