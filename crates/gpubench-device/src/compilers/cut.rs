@@ -19,6 +19,7 @@ pub(super) struct Cut {
 struct Parts<'t, 'a> {
     words: &'t [Word<'a>],
     items: &'t [Item<'a>],
+    macros: &'t Macros<'a>,
     /// Whether each is code of the host by what it does: it launches kernels or calls the CUDA runtime.
     host_only: Vec<bool>,
 }
@@ -55,11 +56,45 @@ pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) 
     }
 }
 
-/// For compilers of GPUs: the bytes of what belongs to the host.
-pub(super) fn host_code(words: &[Word<'_>], items: &[Item<'_>]) -> Vec<Range<usize>> {
-    let parts = Parts::new(words, items);
-    parts.bytes(parts.host_code())
+/// The macros of a source: the name of each, and the words that it stands for.
+pub(super) type Macros<'a> = Vec<(&'a str, Vec<&'a str>)>;
+
+/// For NVRTC, which compiles no code of the host: the bytes of what no code of the device leads to.
+pub(super) fn not_of_device(words: &[Word<'_>], items: &[Item<'_>], macros: &Macros<'_>) -> Vec<Range<usize>> {
+    let parts = Parts {
+        macros,
+        ..Parts::new(words, items)
+    };
+    let is_marked = |item: &&Item<'_>| {
+        let mut own = item
+            .own
+            .iter()
+            .flat_map(|own| words.get(own.clone()).unwrap_or_default());
+        own.any(|word| MEMORY_SPACES.contains(&word.text))
+    };
+    let is_root = |item: &&Item<'_>| match item.kind {
+        Kind::Kernel | Kind::Device => true,
+        Kind::Declaration | Kind::Prototype => is_marked(item),
+        Kind::Host | Kind::Type => false,
+    };
+    let roots = items.iter().filter(is_root);
+    let roots = roots.flat_map(|item| mentioned(words, item).chain(item.name));
+    let reached = parts.reached(roots);
+    let is_gone = parts.gone_names();
+    let stays = |at: usize| {
+        let item = &items[at];
+        if item.kind == Kind::Prototype && item.name.is_some_and(&is_gone) {
+            return false;
+        }
+        is_root(&item)
+            || reached[at]
+            || item.name.is_none()
+            || (item.of_type.is_some() && item.kind == Kind::Declaration)
+    };
+    parts.bytes((0..items.len()).filter(|&at| parts.host_only[at] || !stays(at)))
 }
+
+const MEMORY_SPACES: &[&str] = &["__device__", "__constant__", "__shared__", "__managed__", "__global__"];
 
 impl<'t, 'a> Parts<'t, 'a> {
     fn new(words: &'t [Word<'a>], items: &'t [Item<'a>]) -> Parts<'t, 'a> {
@@ -75,6 +110,7 @@ impl<'t, 'a> Parts<'t, 'a> {
         Parts {
             words,
             items,
+            macros: const { &Vec::new() },
             host_only,
         }
     }
@@ -88,8 +124,11 @@ impl<'t, 'a> Parts<'t, 'a> {
             if !seen.insert(name.clone()) {
                 continue;
             }
+            let of_macros = self.macros.iter().filter(|(of, _)| *of == name);
+            next.extend(of_macros.flat_map(|(_, words)| words).map(|word| (*word).to_owned()));
             for (at, item) in self.items.iter().enumerate() {
-                if item.name == Some(&*name) && !self.host_only[at] && !reached[at] {
+                let is_member = item.of_type == Some(&*name) && item.kind == Kind::Declaration;
+                if (is_member || item.name == Some(&*name)) && !self.host_only[at] && !reached[at] {
                     reached[at] = true;
                     let mentioned = mentioned(self.words, item).filter(|word| !seen.contains(*word));
                     next.extend(mentioned.map(str::to_owned));
@@ -127,15 +166,7 @@ impl<'t, 'a> Parts<'t, 'a> {
         let roots = self.items.iter().filter(is_root);
         // What is told of a function by its declaration does not use it.
         let reached = self.reached(roots.flat_map(|item| mentioned(self.words, item)));
-        let named = |wanted: bool| {
-            let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
-                true => self.host_only[at],
-                false => !self.host_only[at] && self.items[at].kind != Kind::Prototype,
-            });
-            of_kind.filter_map(|at| self.items[at].name).collect::<BTreeSet<&str>>()
-        };
-        let (gone, left) = (named(true), named(false));
-        let is_gone = move |name: &str| gone.contains(name) && !left.contains(name);
+        let is_gone = self.gone_names();
         let is_removed = move |&at: &usize| match self.items[at].kind {
             Kind::Prototype if self.items[at].name.is_some_and(&is_gone) => true,
             Kind::Host | Kind::Prototype => self.host_only[at] || (!reached[at] && self.items[at].name.is_some()),
@@ -143,6 +174,21 @@ impl<'t, 'a> Parts<'t, 'a> {
             Kind::Kernel | Kind::Device | Kind::Type => false,
         };
         (0..self.items.len()).filter(is_removed)
+    }
+
+    /// Tells names of functions that launch or call the CUDA runtime and that nothing else has, whose declarations and instantiations go with them.
+    fn gone_names(&self) -> impl Fn(&str) -> bool + use<'a> {
+        let named = |wanted: bool| {
+            let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
+                true => self.host_only[at],
+                false => !self.host_only[at] && self.items[at].kind != Kind::Prototype,
+            });
+            of_kind
+                .filter_map(|at| self.items[at].name)
+                .collect::<BTreeSet<&'a str>>()
+        };
+        let (gone, left) = (named(true), named(false));
+        move |name| gone.contains(name) && !left.contains(name)
     }
 
     fn bytes(&self, removed: impl Iterator<Item = usize>) -> Vec<Range<usize>> {

@@ -103,6 +103,14 @@ pub enum KernelBuildError {
         /// The compiler's messages, with the user's files and lines.
         diagnostics: String,
     },
+    /// Neither NVRTC nor nvcc compiles the source.
+    #[error("nvcc: {nvcc}\nNVRTC: {nvrtc}")]
+    Both {
+        /// What nvcc says, which knows more of what sources have.
+        nvcc: Box<KernelBuildError>,
+        /// What NVRTC said before.
+        nvrtc: Box<KernelBuildError>,
+    },
     /// The source uses what the CPU device cannot run.
     #[error(
         "`{source_name}` cannot run on the CPU device\n{}\n(hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; \
@@ -262,13 +270,16 @@ impl KernelBuildError {
 
     /// Whether it may be about one name of several, and not about the source or the machine.
     pub(super) fn may_be_of_one_name(&self) -> bool {
-        matches!(
-            self,
-            KernelBuildError::Compile { .. }
-                | KernelBuildError::Refused { .. }
-                | KernelBuildError::UnknownKernel { .. }
-                | KernelBuildError::Crash { .. }
-        )
+        match self {
+            KernelBuildError::Both { nvcc, .. } => nvcc.may_be_of_one_name(),
+            _ => matches!(
+                self,
+                KernelBuildError::Compile { .. }
+                    | KernelBuildError::Refused { .. }
+                    | KernelBuildError::UnknownKernel { .. }
+                    | KernelBuildError::Crash { .. }
+            ),
+        }
     }
 }
 

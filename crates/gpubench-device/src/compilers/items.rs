@@ -44,6 +44,8 @@ pub(super) struct Item<'a> {
     /// What others mention it by; nothing for an operator at namespace scope and for a directive such as `using namespace`.
     pub(super) name: Option<&'a str>,
     pub(super) kind: Kind,
+    /// The type that it is a member of.
+    pub(super) of_type: Option<&'a str>,
     /// All of its words.
     pub(super) words: Range<usize>,
     /// Those that are no other item's.
@@ -123,7 +125,7 @@ impl<'a> Reader<'_, 'a> {
         let is_block = self.text(head.end) == "{";
         let is_function = head.parameters.is_some();
         if is_block && !is_function && head.assigned.is_none() && head.of_type.is_some() {
-            return self.type_item(start, begin, &head);
+            return self.type_item(start, begin, &head, of_type);
         }
         let body_end = match is_block {
             true => self.after_bracket(head.end)?,
@@ -146,13 +148,14 @@ impl<'a> Reader<'_, 'a> {
         self.items.push(Item {
             name,
             kind,
+            of_type,
             words: start..end,
             own: std::iter::once(start..end).collect(),
         });
         Some(end)
     }
 
-    fn type_item(&mut self, start: usize, begin: usize, head: &Head) -> Option<usize> {
+    fn type_item(&mut self, start: usize, begin: usize, head: &Head, of_type: Option<&'a str>) -> Option<usize> {
         let keyword = head.of_type?;
         let is_name = |at: &usize| {
             let text = self.text(*at);
@@ -173,6 +176,7 @@ impl<'a> Reader<'_, 'a> {
         let item = Item {
             name: of_typedef.filter(|name| is_word(name)).or(name),
             kind: Kind::Type,
+            of_type,
             words: start..end,
             own: match self.text(keyword) {
                 "enum" => std::iter::once(start..end).collect(),

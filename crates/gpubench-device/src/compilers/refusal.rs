@@ -219,8 +219,17 @@ fn barrier_of(grids: &[&str], texts: &[&str], at: usize) -> Option<&'static str>
     (is_member || is_called).then_some(GRID_BARRIER)
 }
 
-/// The headers that a text includes with angle brackets or quotes.
+/// The headers that a text includes.
 pub(super) fn includes(text: &str) -> impl Iterator<Item = &str> {
+    included(text).map(|(_, path)| path)
+}
+
+/// Those that are written with angle brackets.
+pub(super) fn angled_includes(text: &str) -> impl Iterator<Item = &str> {
+    included(text).filter_map(|(close, path)| (close == '>').then_some(path))
+}
+
+fn included(text: &str) -> impl Iterator<Item = (char, &str)> {
     text.lines().filter_map(|line| {
         let directive = line.trim_start().strip_prefix('#')?.trim_start();
         let named = directive.strip_prefix("include")?.trim_start();
@@ -229,7 +238,7 @@ pub(super) fn includes(text: &str) -> impl Iterator<Item = &str> {
             b'"' => '"',
             _ => return None,
         };
-        named[1..].split_once(close).map(|(path, _)| path)
+        named[1..].split_once(close).map(|(path, _)| (close, path))
     })
 }
 
@@ -240,7 +249,7 @@ pub(super) fn stub(header: &str) -> Option<&'static str> {
         Some(beginning) => header.starts_with(beginning),
         None => header == *known,
     });
-    (is_known && !is_there).then_some(STUB)
+    (is_known && !is_there && !header.contains("..")).then_some(STUB)
 }
 
 /// The file and line of a marker such as `# 12 "a.cu" 2`.

@@ -7,6 +7,7 @@ use gpubench::catalog::{Source, SourceForm};
 use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
+use super::device_code::device_code_of;
 use super::find::{Surroundings, named};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
@@ -209,16 +210,30 @@ impl Compiler for GpuCompiler {
             return keep(store::cached(wanted, "as it is", self.architecture), &image);
         }
         let chosen = self.choose(source)?;
-        match (
-            self.compile_with(chosen, wanted),
-            chosen.dialect(),
-            self.compilers.second(),
-        ) {
-            // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
-            (Err(error @ KernelBuildError::Compile { .. }), Dialect::Nvrtc, Some(nvcc)) => {
-                self.compile_with(nvcc, wanted).map_err(|_| error)
-            }
-            (compiled, _, _) => compiled,
+        let of_chosen = match self.compile_with(chosen, wanted) {
+            Err(error @ KernelBuildError::Compile { .. }) if chosen.dialect() == Dialect::Nvrtc => error,
+            done => return done,
+        };
+        // It may include headers of the host or have functions of the host, which only nvcc knows.
+        let of_nvcc = match self.compilers.second().map(|nvcc| self.compile_with(nvcc, wanted)) {
+            Some(Ok(image)) => return Ok(image),
+            Some(Err(error @ (KernelBuildError::Interrupted | KernelBuildError::Timeout { .. }))) => return Err(error),
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let of_device = device_code_of(source);
+        let without_host = Wanted {
+            source: &of_device,
+            ..wanted
+        };
+        match (self.compile_with(chosen, without_host), of_nvcc) {
+            (Ok(image), _) => Ok(image),
+            (Err(error @ KernelBuildError::Interrupted), _) => Err(error),
+            (Err(_), Some(of_nvcc)) => Err(KernelBuildError::Both {
+                nvcc: Box::new(of_nvcc),
+                nvrtc: Box::new(of_chosen),
+            }),
+            (Err(_), None) => Err(of_chosen),
         }
     }
 }
