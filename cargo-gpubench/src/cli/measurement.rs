@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions};
 use crate::config::{CaseLayers, ThreadCount};
+use gpubench_device::compilers::NamedCompilers;
 use gpubench_device::{Backend, FlushKind};
 
 /// Reads how the cache is flushed.
@@ -39,7 +40,10 @@ impl DeviceArguments {
             choice,
             threads,
             ordinal,
-            nvrtc: self.nvrtc,
+            compilers: NamedCompilers {
+                nvrtc: self.nvrtc,
+                nvcc: self.nvcc,
+            },
         }
     }
 }

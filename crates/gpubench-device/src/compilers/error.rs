@@ -158,7 +158,7 @@ pub enum KernelBuildError {
     /// The source asks for nvcc.
     #[error(
         "cannot compile `{source_name}`, which asks for nvcc: found none (hint: install the CUDA toolkit or `pip install nvidia-cuda-nvcc`, and \
-         put nvcc on the path or name it in `NVCC`)"
+         put nvcc on the path or name it with `--nvcc`)"
     )]
     NoNvcc {
         /// The source as named in `cuda_source!`.

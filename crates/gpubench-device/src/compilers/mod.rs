@@ -28,7 +28,9 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler, Target};
-pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
+pub use gpu::{
+    GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound, ServeError, serve,
+};
 pub use host_compiler::HostCompiler;
 pub use processors::{BASELINE, Processors};
 pub use refusal::Refusal;

@@ -17,6 +17,6 @@ mod request;
 mod serve;
 mod store;
 
-pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound};
+pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
 pub(super) use options::{Known, Shape, known};
 pub use serve::{ServeError, serve};
