@@ -118,6 +118,17 @@ impl Compiler for AheadCompiler {
         self.here.as_ref().map_or_else(|_| Vec::new(), |here| here.notices())
     }
 
+    fn made_by(&self, compiled: &Path) -> String {
+        match &self.here {
+            Ok(here) if self.images.iter().all(|image| image.path != compiled) => here.made_by(compiled),
+            _ => self.identity.clone(),
+        }
+    }
+
+    fn made_otherwise(&self, source: &Source, compiled: &Path) -> Option<String> {
+        self.here.as_ref().ok()?.made_otherwise(source, compiled)
+    }
+
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let Wanted { source, names, .. } = wanted;
         let missing = match self.best(source, names) {

@@ -75,6 +75,7 @@ pub(crate) fn compile_ahead(
         }
         let recordings = || recorded.iter().flatten().map(|recorded| &recorded.recording);
         let modules = build.compile(recordings());
+        kernels::notices(&modules).for_each(|notice| print_warning(&notice));
         if interrupt.is_set() {
             return Err(Interrupted.into());
         }

@@ -130,7 +130,7 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     if options.architectures.is_empty() {
         return Ok(targets);
     }
-    let compilers = gpu_compilers(options.nvrtc.clone())?;
+    let compilers = gpu_compilers(&options.compilers)?;
     if compilers.is_empty() {
         let names: Vec<String> = options.architectures.iter().map(ToString::to_string).collect();
         return Err(SetupMissing {

@@ -177,6 +177,9 @@ impl<'a> Campaign<'a> {
             }
             Some(Ok(prepared)) => prepared,
         };
+        if !prepared.compilers.is_empty() {
+            result.environment.compiler = Some(prepared.compilers.join(", "));
+        }
         let recording = &prepared.recorded.recording;
         let counterpart = match &self.opponent {
             None => Counterpart::Absent,

@@ -8,6 +8,7 @@ use super::output::verbosity;
 use super::settings::CargoArguments;
 use crate::broker::options::{ArchiveOptions, OutputOptions};
 use crate::config::{CaseSettings, TimeLimit, Value, settings};
+use gpubench_device::compilers::NamedCompilers;
 use gpubench_device::cuda::Architecture;
 use gpubench_report::Color;
 
@@ -36,6 +37,12 @@ settings! {
         #[arg(long, value_name = "PATH", help_heading = "Archive options")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
 
+        /// Compile kernels for GPUs with this nvcc, a program or a folder that has one
+        ///
+        /// Without it nvcc is looked for where a run looks for it.
+        #[arg(long, value_name = "PATH", help_heading = "Archive options")]
+        nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
+
         /// Give up when a library takes longer than this to list or to record a benchmark
         #[arg(long, value_name = "DURATION", default_value_t = CaseSettings::BUILT_IN.complete().reference_timeout, help_heading = "Archive options")]
         reference_timeout: TimeLimit => Profile "--reference-timeout 5min";
@@ -60,7 +67,10 @@ impl ArchiveArguments {
         ArchiveOptions {
             archive: self.archive_file,
             architectures: self.gpu_arch,
-            nvrtc: self.nvrtc,
+            compilers: NamedCompilers {
+                nvrtc: self.nvrtc,
+                nvcc: self.nvcc,
+            },
             build: self.cargo.into_options(&output),
             within: self.reference_timeout.duration(),
             output,

@@ -9,6 +9,7 @@ use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions, Ot
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_contract::Flush;
 use gpubench_device::Backend;
+use gpubench_device::compilers::NamedCompilers;
 
 /// Reads how the cache is flushed.
 pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
@@ -62,7 +63,10 @@ impl DeviceArguments {
             choice,
             threads,
             ordinal,
-            nvrtc: self.nvrtc,
+            compilers: NamedCompilers {
+                nvrtc: self.nvrtc,
+                nvcc: self.nvcc,
+            },
         }
     }
 }

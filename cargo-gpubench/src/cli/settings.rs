@@ -528,6 +528,15 @@ settings! {
         /// loader's path and Python's `nvidia` packages are searched, in this order.
         #[arg(long, value_name = "PATH")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
+
+        /// Compile kernels for a GPU with this nvcc, where NVRTC cannot
+        ///
+        /// A program, or a folder that has one: a toolkit, or the `site-packages` of Python. nvcc
+        /// compiles sources with `compiler = nvcc` and those that NVRTC refuses. Without the option
+        /// `NVCC`, what is beside the NVRTC that `--nvrtc` names, the path, toolkits and Python's
+        /// packages are searched, in this order.
+        #[arg(long, value_name = "PATH")]
+        nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
     }
 }
 

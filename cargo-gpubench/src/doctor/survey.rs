@@ -37,12 +37,12 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
         Ok(tool) => tool,
         Err(error) => return (Err(error.to_string()), None),
     };
-    let find = |nvrtc| GpuCompilers::find(&tool, &NamedCompilers { nvrtc, nvcc: None });
-    match find(device.nvrtc.clone()) {
+    let find = |named: &NamedCompilers| GpuCompilers::find(&tool, named);
+    match find(&device.compilers) {
         Ok(found) => (found.nvrtc().ok_or_else(|| "not found".to_owned()), found.nvcc()),
         Err(error) => (
             Err(gpubench_diagnostic::chain(&error)),
-            find(None).ok().and_then(|found| found.nvcc()),
+            find(&NamedCompilers::default()).ok().and_then(|found| found.nvcc()),
         ),
     }
 }

@@ -1,10 +1,12 @@
 //! What nvcc makes of sources.
 
-use gpubench::catalog::SourceForm;
-use gpubench_device::compilers::GpuCompilers;
+use std::sync::atomic::AtomicBool;
+
+use gpubench::catalog::{Source, SourceForm};
+use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, Wanted};
 
 use super::tools::{
-    CUDA_12, CUDA_13, compile, compile_separately, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, source,
+    CUDA_12, CUDA_13, compile, compile_separately, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, sm, source,
 };
 
 fn nvcc_alone() -> GpuCompilers {
@@ -77,4 +79,60 @@ fn architectures_with_features_and_newer_devices_are_compiled_for() {
     let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
     let image = compile(nvcc_alone(), "sm_150", &plain, &["k"]).expect("it compiles");
     assert!(image.image.ends_with(b"\0") && !image.image.starts_with(b"\x7fELF"));
+}
+
+/// A file as people have it: a kernel, and the host's code that launches it.
+const WITH_HOST_CODE: &str = "#include <fstream>\n#include <vector>\nvoid prototype(std::vector<float> &);\n\
+    static std::ofstream journal;\n__device__ float twice(float x) { return 2 * x; }\n\
+    __global__ void k(float *x) { x[0] = twice(x[0]); }\n\
+    void prototype(std::vector<float> &x) { k<<<1, 1>>>(x.data()); cudaDeviceSynchronize(); }\n\
+    int main() { return 0; }\n";
+
+/// What made a source's code, and what is said of it.
+fn made(compilers: GpuCompilers, source: &Source) -> (String, Option<String>) {
+    let cache = tempfile::tempdir().expect("a directory");
+    let compiler = GpuCompiler::new(sm("sm_90"), compilers);
+    let compiled = compiler.compile(Wanted {
+        source,
+        names: &names(&["k"]),
+        cache: cache.path(),
+        interrupt: &AtomicBool::new(false),
+    });
+    let path = compiled.expect("it compiles");
+    let by = compiler.made_by(&path);
+    (
+        by.split(' ').next().unwrap_or_default().to_owned(),
+        compiler.made_otherwise(source, &path),
+    )
+}
+
+#[test]
+fn what_made_the_code_is_known_and_told_where_it_is_not_nvrtc() {
+    let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
+    assert_eq!(made(nvrtc_and_nvcc(&CUDA_13), &plain), ("NVRTC".to_owned(), None));
+    let with_host = source(&[("k.cu", WITH_HOST_CODE)]);
+    let (by, notice) = made(nvrtc_and_nvcc(&CUDA_13), &with_host);
+    assert_eq!(by, "nvcc");
+    assert!(
+        notice
+            .expect("a notice")
+            .contains("since NVRTC cannot compile it as it is")
+    );
+    let (by, notice) = made(nvrtc_in(&CUDA_13), &with_host);
+    assert_eq!(by, "NVRTC");
+    assert!(notice.expect("a notice").contains("without its code of the host"));
+}
+
+#[test]
+fn the_errors_of_both_compilers_are_shown_that_of_nvcc_first() {
+    let text = "#include <fstream>\n__global__ void k(float *x) { x[0] = wrong; }\n";
+    let error =
+        compile(nvrtc_and_nvcc(&CUDA_13), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect_err("it is wrong");
+    let said = error.to_string();
+    let (of_nvcc, of_nvrtc) = said.split_once("\nNVRTC: ").expect("both are there");
+    assert!(
+        of_nvcc.starts_with("nvcc: ") && of_nvcc.contains("k.cu:2: error: identifier \"wrong\""),
+        "{said}"
+    );
+    assert!(of_nvrtc.contains("cannot open source file \"fstream\""), "{said}");
 }

@@ -27,18 +27,18 @@ fn installed(version: &str) -> PathBuf {
 
 /// NVRTC of a folder of packages, without any nvcc.
 pub(crate) fn nvrtc_in(folder: &Path) -> GpuCompilers {
-    find(folder, Path::new("/nowhere/nvcc"))
+    find(folder, None).without_nvcc()
 }
 
 /// NVRTC of one version and nvcc of CUDA 13.
 pub(crate) fn nvrtc_and_nvcc(folder: &Path) -> GpuCompilers {
-    find(folder, &CUDA_13.join("nvidia/cu13/bin/nvcc"))
+    find(folder, Some(CUDA_13.join("nvidia/cu13/bin/nvcc")))
 }
 
-fn find(nvrtc: &Path, nvcc: &Path) -> GpuCompilers {
+fn find(nvrtc: &Path, nvcc: Option<PathBuf>) -> GpuCompilers {
     let named = NamedCompilers {
         nvrtc: Some(nvrtc.to_owned()),
-        nvcc: Some(nvcc.to_owned()),
+        nvcc,
     };
     GpuCompilers::find(tool(), &named).expect("the compilers work")
 }

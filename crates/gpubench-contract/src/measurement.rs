@@ -290,7 +290,7 @@ pub struct Environment {
     pub load_1m: Option<f64>,
     /// Memory of the host in bytes.
     pub memory_bytes: Option<u64>,
-    /// The compiler of the kernels.
+    /// The compiler of the kernels: of a run, those that there are; of a case, the one that made the code it launches.
     pub compiler: Option<String>,
     /// Version of the device's driver.
     pub driver: Option<String>,

@@ -33,7 +33,7 @@ pub enum DeviceError {
     NoFunction(String),
     /// A module has no such variable.
     #[error(
-        "the compiled kernels have no variable `{0}` (hint: it stands at file scope or in a named namespace, is not `static`, and is used by a kernel)"
+        "the compiled kernels have no variable `{0}` (hint: it is `__constant__`, stands at file scope or in a named namespace, is not `static`, and is used by a kernel; a `__device__` variable is given no value)"
     )]
     NoSymbol(String),
     /// The tool's own kernels are not in this build.

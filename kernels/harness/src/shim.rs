@@ -12,6 +12,7 @@ pub const SHIM: &[(&str, &str)] = &[
         "cooperative_groups/reduce.h",
         include_str!("../shim/cooperative_groups/reduce.h"),
     ),
+    ("cuComplex.h", include_str!("../shim/cuComplex.h")),
     ("cuda.h", include_str!("../shim/cuda.h")),
     ("cuda/std/array", include_str!("../shim/cuda/std/array")),
     ("cuda/std/cfloat", include_str!("../shim/cuda/std/cfloat")),
@@ -48,6 +49,7 @@ pub const SHIM: &[(&str, &str)] = &[
     ("gpubench/index.h", include_str!("../shim/gpubench/index.h")),
     ("gpubench/math.h", include_str!("../shim/gpubench/math.h")),
     ("gpubench/qualifiers.h", include_str!("../shim/gpubench/qualifiers.h")),
+    ("gpubench/runtime.h", include_str!("../shim/gpubench/runtime.h")),
     ("gpubench/std.h", include_str!("../shim/gpubench/std.h")),
     ("gpubench/sync.h", include_str!("../shim/gpubench/sync.h")),
     (

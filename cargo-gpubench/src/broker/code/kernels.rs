@@ -31,6 +31,10 @@ pub(crate) struct Module {
 struct CompiledModule {
     path: PathBuf,
     code: SealedFile,
+    /// The compiler that made it.
+    made_by: String,
+    /// What a person should know of how it was made.
+    notice: Option<String>,
 }
 
 /// The library that has a kernel, or why there is none.
@@ -42,6 +46,27 @@ pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result
         Some(failure) => Err(failure.clone()),
         None => module.library.as_ref().map(|library| &library.code).ok_or_else(missing),
     }
+}
+
+/// The compilers that made the libraries of these kernels, each once.
+pub(crate) fn makers_of<'a>(modules: &Modules, kernels: impl Iterator<Item = &'a KernelRef>) -> Vec<String> {
+    let mut makers: Vec<String> = Vec::new();
+    for kernel in kernels {
+        let module = modules.get(&kernel.source).and_then(|module| module.as_ref().ok());
+        let library = module.and_then(|module| module.library.as_ref());
+        if let Some(library) = library.filter(|library| !makers.contains(&library.made_by)) {
+            makers.push(library.made_by.clone());
+        }
+    }
+    makers
+}
+
+/// What a person should know of how sources were compiled, a line each.
+pub(crate) fn notices(modules: &Modules) -> impl Iterator<Item = &str> {
+    let libraries = modules
+        .values()
+        .filter_map(|module| module.as_ref().ok()?.library.as_ref());
+    libraries.filter_map(|library| library.notice.as_deref())
 }
 
 /// Every failure, of whole sources and of single kernels. What several kernels of a source fail with is there once.
@@ -171,7 +196,12 @@ impl KernelBuild<'_> {
             .collect();
         let sealed = |path: PathBuf| {
             let code = self.compiler.seal(&path).map_err(|error| failure(&error))?;
-            Ok(CompiledModule { path, code })
+            Ok(CompiledModule {
+                made_by: self.compiler.made_by(&path),
+                notice: self.compiler.made_otherwise(source, &path),
+                path,
+                code,
+            })
         };
         Ok(Module {
             library: compiled.library.map(sealed).transpose()?,
@@ -181,13 +211,17 @@ impl KernelBuild<'_> {
 }
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
-    let cause = match error {
-        KernelBuildError::Unsupported(_) => Cause::Unsupported,
+    CaseFailure::error(cause(error), gpubench_diagnostic::chain(error))
+}
+
+fn cause(error: &KernelBuildError) -> Cause {
+    match error {
+        KernelBuildError::Both { nvcc, .. } => cause(nvcc),
+        KernelBuildError::Refused(_) | KernelBuildError::Unsupported(_) => Cause::Unsupported,
         KernelBuildError::NoCompiler(_) => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel(_) => Cause::PlanInvalid,
         _ => Cause::CompileFailed,
-    };
-    CaseFailure::error(cause, gpubench_diagnostic::chain(error))
+    }
 }
 
 #[cfg(test)]

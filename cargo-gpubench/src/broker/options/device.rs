@@ -1,9 +1,9 @@
 //! The device that measures.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use gpubench::catalog::DeviceKind;
+use gpubench_device::compilers::NamedCompilers;
 
 /// Which device measures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct DeviceOptions {
     pub threads: Option<NonZeroUsize>,
     /// Which of several GPUs.
     pub ordinal: u32,
-    /// The NVRTC that compiles kernels for a GPU, or a folder that has it; searched for where it is not said.
-    pub nvrtc: Option<PathBuf>,
+    /// The compilers of kernels for a GPU, as far as they are named; the others are searched for.
+    pub compilers: NamedCompilers,
 }
 
 /// Which kind of device measures.

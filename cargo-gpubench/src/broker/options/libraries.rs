@@ -1,6 +1,5 @@
 //! Libraries with benchmarks, and archives of them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -8,6 +7,7 @@ use camino::Utf8PathBuf;
 use super::OutputOptions;
 use crate::archive::ExtractTo;
 use crate::build::BuildOptions;
+use gpubench_device::compilers::NamedCompilers;
 use gpubench_device::cuda::Architecture;
 
 /// Where the libraries with benchmarks come from.
@@ -31,8 +31,8 @@ pub struct ArchiveOptions {
     pub archive: Utf8PathBuf,
     /// GPUs that kernels are compiled ahead for.
     pub architectures: Vec<Architecture>,
-    /// The NVRTC that compiles them, or a folder that has it; searched for where it is not said.
-    pub nvrtc: Option<PathBuf>,
+    /// The compilers that compile them, as far as they are named; the others are searched for.
+    pub compilers: NamedCompilers,
     /// What is built and how.
     pub build: BuildOptions,
     /// How long a library may take to list or to record a benchmark.

@@ -14,6 +14,7 @@ use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Method};
 use gpubench_device::{Facts, SealedFile};
 use gpubench_diagnostic::Interrupted;
+use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{CaseFailure, CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;
@@ -29,6 +30,8 @@ pub(crate) struct PreparedCase {
     modules: Vec<SourceModule>,
     /// Those that its generators and its reference use.
     own_modules: Vec<SourceModule>,
+    /// The compilers that made the code that its plan launches, each once.
+    pub(crate) compilers: Vec<String>,
     /// Position of the benchmark in its catalog.
     benchmark: u32,
     /// The cdylib, after the libraries that it needs.
@@ -107,6 +110,7 @@ impl Side<'_> {
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
             let modules = build.compile(recordings);
+            kernels::notices(&modules).for_each(|notice| print_warning(&notice));
             if interrupt.is_set() {
                 return Err(Interrupted);
             }
@@ -142,6 +146,7 @@ fn prepared_case(
     let modules = modules_of(kernels::kernels_under_test(&recorded.recording), compiled)?;
     let own_modules = modules_of(kernels::own_kernels(&recorded.recording), compiled)?;
     Ok(PreparedCase {
+        compilers: kernels::makers_of(compiled, kernels::kernels_under_test(&recorded.recording)),
         recorded,
         modules,
         own_modules,

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::DeviceKind;
 
-use crate::compilers::{GpuCompiler, GpuCompilers, NamedCompilers};
+use crate::compilers::{GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::{Backend, DeviceOrder};
@@ -19,11 +19,7 @@ pub(super) const BACKEND: Backend = Backend {
     facts: |_| Ok(None),
     open: |order| Ok(Box::new(CudaDriver::open(order.ordinal)?)),
     compiler: |device, wishes| {
-        let named = NamedCompilers {
-            nvrtc: wishes.nvrtc,
-            nvcc: None,
-        };
-        let compilers = GpuCompilers::find(wishes.tool, &named)?;
+        let compilers = GpuCompilers::find(wishes.tool, &wishes.named)?;
         let architecture = Architecture::of_capability(device.capability);
         Ok(Box::new(GpuCompiler::new(architecture, compilers)))
     },

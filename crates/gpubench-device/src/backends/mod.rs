@@ -1,13 +1,13 @@
 //! Kinds of devices: one row for each, which everything above asks instead of the kind.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::DeviceWords;
 use gpubench_diagnostic::Failure;
 
-use crate::compilers::{Compiler, Processors};
+use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
 use crate::{Absence, CodeHome, DeviceError, DeviceOrder, Driver, Facts};
 
@@ -61,8 +61,8 @@ pub struct DeviceWishes {
 pub struct CompilerWishes<'a> {
     /// The executable of `cargo gpubench`, in a process of which compilers run that are libraries.
     pub tool: &'a Path,
-    /// NVRTC, where it is named.
-    pub nvrtc: Option<PathBuf>,
+    /// The compilers for GPUs that are named.
+    pub named: NamedCompilers,
     /// Processors that kernels of the CPU device are for.
     pub processors: Processors,
 }

@@ -95,6 +95,16 @@ pub trait Compiler: Sync {
     /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file cannot be written.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
+    /// What made a file that this compiler gave, for people: one of its compilers, where it has several.
+    fn made_by(&self, _compiled: &Path) -> String {
+        self.identity().to_owned()
+    }
+
+    /// What a person should know of how a file was made, where that is not the usual way for its source.
+    fn made_otherwise(&self, _source: &Source, _compiled: &Path) -> Option<String> {
+        None
+    }
+
     /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench::catalog::Source;
 
+use super::refusal::Refusal;
 use crate::SealError;
 use crate::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected};
@@ -52,6 +53,17 @@ pub enum KernelBuildError {
         /// The compiler's messages, with the user's files and lines.
         diagnostics: String,
     },
+    /// Neither NVRTC nor nvcc compiles the source.
+    #[error("nvcc: {nvcc}\nNVRTC: {nvrtc}")]
+    Both {
+        /// What nvcc says, which knows more of what sources have.
+        nvcc: Box<KernelBuildError>,
+        /// What NVRTC said before.
+        nvrtc: Box<KernelBuildError>,
+    },
+    /// A kernel uses what the CPU device cannot run.
+    #[error("{0}")]
+    Refused(String),
     /// The device cannot run the source.
     #[error("{0}")]
     Unsupported(String),
@@ -113,9 +125,44 @@ impl KernelBuildError {
 
     /// Whether it may be about one name of several, and not about the source or the machine.
     pub(super) fn may_be_of_one_name(&self) -> bool {
-        matches!(
-            self,
-            KernelBuildError::Compile { .. } | KernelBuildError::UnknownKernel(_) | KernelBuildError::Crash { .. }
-        )
+        match self {
+            KernelBuildError::Both { nvcc, .. } => nvcc.may_be_of_one_name(),
+            _ => matches!(
+                self,
+                KernelBuildError::Compile { .. }
+                    | KernelBuildError::Refused(_)
+                    | KernelBuildError::UnknownKernel(_)
+                    | KernelBuildError::Crash { .. }
+            ),
+        }
     }
+
+    /// For kernels that use what the CPU device cannot run, in source order.
+    pub(super) fn refused(source: &Source, refusals: &[Refusal]) -> KernelBuildError {
+        KernelBuildError::Refused(format!(
+            "`{}` cannot run on the CPU device\n{}\n(hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; \
+             `requires(cuda)` on the benchmark skips it here)",
+            source.name,
+            lines(refusals)
+        ))
+    }
+}
+
+/// One line for each construct: where it is first, and how often it is there besides.
+fn lines(refusals: &[Refusal]) -> String {
+    let mut counted: Vec<(&Refusal, usize)> = Vec::new();
+    for refusal in refusals {
+        match counted
+            .iter_mut()
+            .find(|(first, _)| first.construct == refusal.construct)
+        {
+            Some((_, more)) => *more += 1,
+            None => counted.push((refusal, 0)),
+        }
+    }
+    let line = |(refusal, more): &(&Refusal, usize)| match more {
+        0 => format!("  {refusal}"),
+        more => format!("  {refusal}, and {more} more"),
+    };
+    counted.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -9,14 +9,16 @@ use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_
 
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
+use super::cut::{for_cpu, without};
 use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
+use super::items::{Marks, items};
 use super::kept::{is_as_written, keep};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{BASELINE, Processors};
-use super::refusal::{Refusal, refusals, refusals_after_preprocessing};
+use super::refusal::{all_refused, includes, needs_a_look, stub, users_words};
 use super::scratch::{Scratch, read, write};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
@@ -127,11 +129,43 @@ impl Compiler for HostCompiler {
             wanted,
             scratch: &scratch,
         };
-        job.refuse_unsupported()?;
-        job.build()?;
+        job.build(job.unit()?)?;
         let built = read(&scratch.file("kernels.so"))?;
         keep(&library, &built).map_err(KernelBuildError::io("write", &library))?;
         Ok(library)
+    }
+}
+
+/// What the shim has for the marks of kernels where they are to be seen behind the preprocessor.
+const MARKS: Marks = Marks {
+    global: "gb_mark_global",
+    device: "gb_mark_device",
+};
+
+/// Name of what is left of a source that was taken apart.
+const CUT_UNIT: &str = "gpubench_unit.ii";
+
+/// What is compiled of a source.
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    AsItIs,
+    /// What the preprocessor made of it, without some of its parts.
+    Cut,
+}
+
+impl Unit {
+    fn file(self) -> &'static str {
+        match self {
+            Unit::AsItIs => UNIT,
+            Unit::Cut => CUT_UNIT,
+        }
+    }
+
+    fn language(self) -> &'static str {
+        match self {
+            Unit::AsItIs => "c++",
+            Unit::Cut => "c++-cpp-output",
+        }
     }
 }
 
@@ -143,44 +177,59 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Refuses what the CPU device cannot run. The text is read first; only if something is found there, the preprocessor says whether it is
-    /// really compiled.
-    fn refuse_unsupported(&self) -> Result<(), KernelBuildError> {
-        let source = self.wanted.source;
-        let found: Vec<Refusal> = source
-            .files
-            .iter()
-            .flat_map(|file| refusals(&file.path, &file.text()))
-            .collect();
-        if found.is_empty() {
-            return Ok(());
+    /// Leaves out what the kernels do not need, code of the host above all, and refuses what they need and the CPU device cannot run. The text is
+    /// looked at first; only where it has something of the kind, what the preprocessor makes of it is taken apart.
+    fn unit(&self) -> Result<Unit, KernelBuildError> {
+        let Job { wanted, scratch, .. } = *self;
+        let source = wanted.source;
+        if !source.files.iter().any(|file| needs_a_look(&file.text())) {
+            return Ok(Unit::AsItIs);
         }
-        let preprocessed = self.run(self.command().args(["-E", UNIT]))?;
-        let is_users = |path: &str| {
-            source
-                .files
-                .iter()
-                .any(|file| file.path == path.trim_start_matches("./"))
-        };
-        let refusals = match preprocessed.status.success() {
-            true => refusals_after_preprocessing(&String::from_utf8_lossy(&preprocessed.stdout), is_users),
-            false => found,
-        };
-        let lines: Vec<String> = refusals.iter().map(|refusal| format!("  {refusal}")).collect();
-        match lines.is_empty() {
-            true => Ok(()),
-            false => Err(KernelBuildError::Unsupported(format!(
-                "`{}` cannot run on the CPU device\n{}",
-                source.name,
-                lines.join("\n")
-            ))),
+        self.add_stubs()?;
+        let preprocessed = self.run(self.command(Unit::AsItIs).args(["-DGB_MARKED=1", "-E", UNIT]))?;
+        if !preprocessed.status.success() {
+            // The compiler says why.
+            return Ok(Unit::AsItIs);
         }
+        let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();
+        let words = users_words(&text, |path| source.files.iter().any(|file| file.path == path));
+        let cut = match items(&words, MARKS) {
+            Some(items) => for_cpu(&words, &items, wanted.names),
+            None => all_refused(&words),
+        };
+        if !cut.refusals.is_empty() {
+            return Err(KernelBuildError::refused(source, &cut.refusals));
+        }
+        let mut rest = without(&text, &cut.removed);
+        for mark in [MARKS.global, MARKS.device] {
+            rest = rest.replace(mark, "");
+        }
+        scratch.add_unit(CUT_UNIT, &rest)?;
+        Ok(Unit::Cut)
     }
 
-    fn build(&self) -> Result<(), KernelBuildError> {
+    /// Puts something in place of the headers of NVIDIA's that the shim lacks: what they declare is refused where a kernel uses it.
+    fn add_stubs(&self) -> Result<(), KernelBuildError> {
+        let files = &self.wanted.source.files;
+        let is_users = |header: &str| {
+            let mut paths = files.iter().map(|file| file.path.as_str());
+            paths.any(|path| {
+                path.strip_suffix(header)
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            })
+        };
+        files.iter().try_for_each(|file| {
+            let text = file.text();
+            let stubs = includes(&text).filter(|header| !is_users(header));
+            let stubs: Vec<(&str, &str)> = stubs.filter_map(|header| Some((header, stub(header)?))).collect();
+            self.scratch.add_headers(&stubs)
+        })
+    }
+
+    fn build(&self, unit: Unit) -> Result<(), KernelBuildError> {
         let Job { wanted, scratch, .. } = *self;
         let object = scratch.file("kernels.o");
-        let compiled = self.run(self.command().args(["-c", UNIT, "-o"]).arg(&object))?;
+        let compiled = self.run(self.command(unit).args(["-c", unit.file(), "-o"]).arg(&object))?;
         if !compiled.status.success() {
             return Err(wanted.rejection(THE_DEVICE.to_owned(), scratch, &compiled.stderr));
         }
@@ -208,12 +257,12 @@ impl Job<'_> {
     }
 
     /// The compiler with everything but what to do.
-    fn command(&self) -> Command {
+    fn command(&self, unit: Unit) -> Command {
         let Job { wanted, scratch, .. } = *self;
         let mut command = Command::new(&self.compiler.program);
         command
             .current_dir(scratch.root())
-            .args(["-x", "c++", "-O3", &self.compiler.processors.option()]);
+            .args(["-x", unit.language(), "-O3", &self.compiler.processors.option()]);
         command
             .args(REQUIRED_OPTIONS)
             .args(&self.compiler.options)

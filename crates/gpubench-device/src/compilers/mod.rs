@@ -8,11 +8,13 @@
 
 mod cache_key;
 mod compiler;
+mod cut;
 mod diagnostics;
 mod dynamic_shared;
 mod error;
 mod gpu;
 mod host_compiler;
+mod items;
 mod kept;
 mod options;
 mod parameters;
@@ -28,7 +30,9 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
-pub use gpu::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound, ServeError, serve};
+pub use gpu::{
+    GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound, ServeError, serve,
+};
 pub use host_compiler::HostCompiler;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{BASELINE, Processors};

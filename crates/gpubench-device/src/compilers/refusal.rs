@@ -1,10 +1,13 @@
 //! What the CPU device cannot run, by name.
 
 use std::fmt;
+use std::ops::Range;
 
 use gpubench_harness::shim::SHIM;
 
-use super::scan::{Token, tokens};
+use super::cut::{Cut, is_of_host};
+use super::items::Word;
+use super::scan::{is_word, tokens};
 
 /// A construct the CPU device cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,153 +29,257 @@ impl fmt::Display for Refusal {
 }
 
 const TENSOR_CORES: &str = "tensor cores";
+const GRID_BARRIER: &str = "a grid-wide barrier";
+const LAUNCH: &str = "a launch from a kernel";
+const CUDA_LIBRARIES: &str = "a library of the CUDA toolkit";
 
 /// Constructs, each with words that mean it wherever they stand.
-const WORDS: &[(&str, &str)] = &[
-    (TENSOR_CORES, "wmma nvcuda mma_sync load_matrix_sync store_matrix_sync"),
+const WORDS: &[(&str, &[&str])] = &[
+    (
+        TENSOR_CORES,
+        &["wmma", "nvcuda", "mma_sync", "load_matrix_sync", "store_matrix_sync"],
+    ),
     (
         "thread block clusters",
-        "__cluster_dims__ cluster_group this_cluster map_shared_rank",
+        &["__cluster_dims__", "cluster_group", "this_cluster", "map_shared_rank"],
     ),
+    (GRID_BARRIER, &["multi_grid_group", "this_multi_grid"]),
+    ("a group of several warps", &["block_tile_memory"]),
+    ("asynchronous copies by TMA", &["CUtensorMap", "cp_async_bulk"]),
     (
-        "a grid-wide barrier",
-        "grid_group this_grid multi_grid_group this_multi_grid",
+        "asynchronous copies",
+        &[
+            "memcpy_async",
+            "__pipeline_memcpy_async",
+            "__pipeline_commit",
+            "__pipeline_wait_prior",
+        ],
     ),
-    ("asynchronous copies by TMA", "CUtensorMap cp_async_bulk"),
     (
         "textures and surfaces",
-        "cudaTextureObject_t cudaSurfaceObject_t tex1D tex1Dfetch tex2D tex3D texCubemap \
-         surf1Dread surf2Dread surf3Dread surf1Dwrite surf2Dwrite surf3Dwrite",
+        &[
+            "cudaTextureObject_t",
+            "cudaSurfaceObject_t",
+            "tex1D",
+            "tex1Dfetch",
+            "tex2D",
+            "tex3D",
+            "texCubemap",
+            "surf1Dread",
+            "surf2Dread",
+            "surf3Dread",
+            "surf1Dwrite",
+            "surf2Dwrite",
+            "surf3Dwrite",
+        ],
     ),
     (
         "programmatic dependent launch",
-        "cudaGridDependencySynchronize cudaTriggerProgrammaticLaunchCompletion",
+        &[
+            "cudaGridDependencySynchronize",
+            "cudaTriggerProgrammaticLaunchCompletion",
+        ],
     ),
 ];
 
-/// Constructs, each with what the headers for it begin with.
-const HEADERS: &[(&str, &str)] = &[
-    (TENSOR_CORES, "mma."),
-    (
-        "a library of the CUDA toolkit",
-        "cub/ thrust/ cuda/ cutlass/ cute/ curand_kernel.",
-    ),
+/// Headers of the toolkit that kernels or the host need and the CPU device lacks; `*` stands for any ending.
+const HEADERS: &[&str] = &[
+    "cooperative_groups/*",
+    "crt/*",
+    "cub/*",
+    "cublas*",
+    "cublasLt*",
+    "cuda/*",
+    "cudaGL.h",
+    "cuda_awbarrier*",
+    "cuda_gl_interop.h",
+    "cuda_pipeline*",
+    "cuda_profiler_api.h",
+    "cuda_texture_types.h",
+    "cudaProfiler.h",
+    "cudnn*",
+    "cufft*",
+    "curand*",
+    "cusolver*",
+    "cusparse*",
+    "cute/*",
+    "cutlass/*",
+    "helper_cuda.h",
+    "helper_functions.h",
+    "helper_gl.h",
+    "mma.h",
+    "nccl*",
+    "npp*",
+    "nv/*",
+    "nvToolsExt*",
+    "nvrtc.h",
+    "nvtx3/*",
+    "surface_indirect_functions.h",
+    "texture_fetch_functions.h",
+    "texture_indirect_functions.h",
+    "thrust/*",
 ];
 
-/// Everything in a file that the CPU device cannot run.
-pub(super) fn refusals(file: &str, text: &str) -> Vec<Refusal> {
-    let tokens = tokens(text);
-    let found = tokens.iter().enumerate().filter_map(|(at, token)| {
-        let construct = construct_at(&tokens, at)?;
-        let word = match token.text {
-            "include" => format!("#include {}>", included(&tokens[at + 1..])),
-            word => word.to_owned(),
-        };
+/// Sources open these namespaces at file scope.
+const STUB: &str = "#pragma once\nnamespace nvcuda { namespace wmma {} namespace experimental {} }\nnamespace cub {}\nnamespace thrust {}\n\
+    namespace cutlass {}\nnamespace cute {}\nnamespace cuda { namespace std {} }\nnamespace cooperative_groups {}\n";
+
+/// What a range of a source's words has that the CPU device cannot run.
+pub(super) fn constructs_in(words: &[Word<'_>], texts: &[&str], range: &Range<usize>) -> Vec<Refusal> {
+    let grids = grids_in(texts, range);
+    let found = range.clone().filter_map(|at| {
+        let construct = construct_at(texts, at).or_else(|| barrier_of(&grids, texts, at))?;
         Some(Refusal {
-            file: file.to_owned(),
-            line: token.line,
-            word,
+            file: words[at].file.to_owned(),
+            line: words[at].line,
+            word: match texts[at] {
+                "<" => "<<<".to_owned(),
+                word => word.to_owned(),
+            },
             construct,
         })
     });
     found.collect()
 }
 
-fn construct_at(tokens: &[Token<'_>], at: usize) -> Option<&'static str> {
-    let word = tokens[at].text;
+/// Everything that the CPU device cannot run in a text that cannot be taken apart.
+pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
+    let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
+    let mut refusals = constructs_in(words, &texts, &(0..words.len()));
+    for refusal in &mut refusals {
+        if refusal.construct == LAUNCH {
+            refusal.construct =
+                "a launch in a file whose brackets do not match, so that code of the host cannot be told apart";
+        }
+    }
+    Cut {
+        removed: Vec::new(),
+        refusals,
+    }
+}
+
+/// Whether a file may have what the CPU device cannot run, or code of the host: it is then looked at more closely.
+pub(super) fn needs_a_look(text: &str) -> bool {
+    let tokens = tokens(text);
+    let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+    let grids = ["grid_group", "this_grid"];
+    (0..texts.len()).any(|at| construct_at(&texts, at).is_some() || is_of_host(texts[at]) || grids.contains(&texts[at]))
+        || includes(text).any(|header| stub(header).is_some())
+}
+
+fn construct_at(texts: &[&str], at: usize) -> Option<&'static str> {
+    let word = texts[at];
     match word {
         "asm" | "__asm__" | "__asm" => return Some("inline PTX"),
-        "include" if at > 0 && tokens[at - 1].text == "#" => return header(&tokens[at + 1..]),
-        "<" if is_launch(&tokens[at..]) && !(at > 0 && tokens[at - 1].text == "<") => {
-            return Some("a launch from a kernel");
-        }
+        "<" if is_launch(&texts[at..]) && !(at > 0 && texts[at - 1] == "<") => return Some(LAUNCH),
+        "cub" | "thrust" | "cutlass" | "cute" if is_scope(texts, at) => return Some(CUDA_LIBRARIES),
+        "cuda" if is_scope(texts, at) && texts.get(at + 3) != Some(&"std") => return Some(CUDA_LIBRARIES),
+        _ if word.starts_with("curand") => return Some(CUDA_LIBRARIES),
         _ => {}
     }
-    let meant = WORDS
-        .iter()
-        .find(|(_, words)| words.split(' ').any(|known| known == word))?;
+    let meant = WORDS.iter().find(|(_, words)| words.contains(&word))?;
     Some(meant.0)
 }
 
-/// What stands between `#include` and `>`.
-fn included(after_include: &[Token<'_>]) -> String {
-    let path = after_include.iter().take_while(|token| token.text != ">");
-    path.map(|token| token.text).collect()
+fn is_scope(texts: &[&str], at: usize) -> bool {
+    texts.get(at + 1) == Some(&":") && texts.get(at + 2) == Some(&":")
 }
 
-fn is_launch(tokens: &[Token<'_>]) -> bool {
-    tokens.len() > 3 && tokens[..3].iter().all(|token| token.text == "<") && tokens[3].text != "<"
+fn is_launch(texts: &[&str]) -> bool {
+    texts.len() > 3 && texts[..3].iter().all(|text| *text == "<") && texts[3] != "<"
 }
 
-fn header(after_include: &[Token<'_>]) -> Option<&'static str> {
-    let included = included(after_include);
-    let path = included.strip_prefix('<')?;
-    if SHIM.iter().any(|(known, _)| *known == path) {
+/// The variables of a range that hold the group of a grid.
+fn grids_in<'a>(texts: &[&'a str], range: &Range<usize>) -> Vec<&'a str> {
+    let named = range.clone().filter_map(|at| match texts[at] {
+        "grid_group" => texts[at + 1..]
+            .iter()
+            .find(|text| !matches!(**text, "&" | "const"))
+            .copied(),
+        "this_grid" => {
+            let before = texts[range.start..at].iter().rev().copied();
+            let mut before =
+                before.skip_while(|text| matches!(*text, ":") || *text == "cg" || *text == "cooperative_groups");
+            (before.next() == Some("=")).then(|| before.next()).flatten()
+        }
+        _ => None,
+    });
+    named.filter(|name| is_word(name)).collect()
+}
+
+/// A barrier of all blocks: `grid.sync()`, `sync(grid)`, `this_grid().sync()`.
+fn barrier_of(grids: &[&str], texts: &[&str], at: usize) -> Option<&'static str> {
+    if !matches!(texts[at], "sync" | "barrier_arrive" | "barrier_wait") {
         return None;
     }
-    let means = |words: &str| words.split(' ').any(|beginning| path.starts_with(beginning));
-    HEADERS
-        .iter()
-        .find(|(_, words)| means(words))
-        .map(|(construct, _)| *construct)
+    let before = |count: usize| at.checked_sub(count).map_or("", |place| texts[place]);
+    let is_member = before(1) == "." && (grids.contains(&before(2)) || before(4) == "this_grid");
+    let argument = texts.get(at + 2).copied().unwrap_or("");
+    let is_called = texts.get(at + 1) == Some(&"(") && grids.contains(&argument);
+    (is_member || is_called).then_some(GRID_BARRIER)
 }
 
-/// The same in what a preprocessor makes of a source, for lines of the user's files alone: `#if` may have taken a construct away.
-pub(super) fn refusals_after_preprocessing(preprocessed: &str, is_users: impl Fn(&str) -> bool) -> Vec<Refusal> {
-    let mut found = Vec::new();
-    let mut chunk = String::new();
-    let mut place = (String::new(), 1);
-    for line in preprocessed.lines().chain(["# 1 \"\""]) {
-        let Some(next) = line_marker(line) else {
-            chunk.push_str(line);
-            chunk.push('\n');
-            continue;
+/// The headers that a text includes.
+pub(super) fn includes(text: &str) -> impl Iterator<Item = &str> {
+    included(text).map(|(_, path)| path)
+}
+
+/// Those that are written with angle brackets.
+pub(super) fn angled_includes(text: &str) -> impl Iterator<Item = &str> {
+    included(text).filter_map(|(close, path)| (close == '>').then_some(path))
+}
+
+fn included(text: &str) -> impl Iterator<Item = (char, &str)> {
+    text.lines().filter_map(|line| {
+        let directive = line.trim_start().strip_prefix('#')?.trim_start();
+        let named = directive.strip_prefix("include")?.trim_start();
+        let close = match named.as_bytes().first()? {
+            b'<' => '>',
+            b'"' => '"',
+            _ => return None,
         };
-        if is_users(&place.0) {
-            found.extend(refusals(&place.0, &chunk).into_iter().map(|it| Refusal {
-                line: it.line + place.1 - 1,
-                ..it
-            }));
-        }
-        chunk.clear();
-        place = next;
-    }
-    found
+        named[1..].split_once(close).map(|(path, _)| (close, path))
+    })
+}
+
+/// What stands for a header of NVIDIA's that the shim lacks: the namespaces that sources open, and nothing else.
+pub(super) fn stub(header: &str) -> Option<&'static str> {
+    let is_there = SHIM.iter().any(|(path, _)| *path == header);
+    let is_known = HEADERS.iter().any(|known| match known.strip_suffix('*') {
+        Some(beginning) => header.starts_with(beginning),
+        None => header == *known,
+    });
+    (is_known && !is_there && !header.contains("..")).then_some(STUB)
 }
 
 /// The file and line of a marker such as `# 12 "a.cu" 2`.
-fn line_marker(line: &str) -> Option<(String, u32)> {
+fn line_marker(line: &str) -> Option<(&str, u32)> {
     let rest = line.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(' ')?;
     let file = rest.strip_prefix('"')?.split('"').next()?;
-    Some((file.to_owned(), number.parse().ok()?))
+    Some((file.trim_start_matches("./"), number.parse().ok()?))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constructs_are_named_with_their_lines() {
-        let text = "#include <mma.h>\n#include <cuda/std/limits>\n#include <cuda/atomic>\n// asm\n__device__ void f() { asm volatile(\"\"); }\nauto g = this_grid();\nk<<<1, 2>>>();\nint x = a << b;\n";
-        let found: Vec<String> = refusals("k.cu", text).iter().map(Refusal::to_string).collect();
-        assert_eq!(
-            found,
-            [
-                "k.cu:1: tensor cores (`#include <mma.h>`)",
-                "k.cu:3: a library of the CUDA toolkit (`#include <cuda/atomic>`)",
-                "k.cu:5: inline PTX (`asm`)",
-                "k.cu:6: a grid-wide barrier (`this_grid`)",
-                "k.cu:7: a launch from a kernel (`<`)",
-            ]
-        );
+/// The words of the user's files in what a preprocessor makes of a source, with their places there.
+pub(super) fn users_words<'a>(preprocessed: &'a str, is_users: impl Fn(&str) -> bool) -> Vec<Word<'a>> {
+    let mut words = Vec::new();
+    let (mut file, mut first_line, mut chunk_start) = ("", 1, 0);
+    let mut at = 0;
+    let ends = preprocessed.split_inclusive('\n').chain(["# 1 \"\""]);
+    for line in ends {
+        if let Some((next, number)) = line_marker(line) {
+            if is_users(file) {
+                let chunk = &preprocessed[chunk_start..at.min(preprocessed.len())];
+                words.extend(tokens(chunk).into_iter().map(|token| Word {
+                    text: token.text,
+                    start: chunk_start + token.start,
+                    file,
+                    line: token.line + first_line - 1,
+                }));
+            }
+            (file, first_line, chunk_start) = (next, number, at + line.len());
+        }
+        at += line.len();
     }
-
-    #[test]
-    fn only_the_users_lines_of_a_preprocessed_source_count() {
-        let text = "# 1 \"shim.h\"\nasm\n# 10 \"k.cu\" 2\n\nasm(\"\")\n# 3 \"shim.h\"\nasm\n";
-        let found = refusals_after_preprocessing(text, |file| file == "k.cu");
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].line, 11);
-    }
+    words
 }

@@ -6,6 +6,8 @@ use gpubench::catalog::Source;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
+    /// In bytes from the beginning of the text.
+    pub(super) start: usize,
     pub(super) line: u32,
 }
 
@@ -160,6 +162,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
                 };
                 tokens.push(Token {
                     text: &text[at..end],
+                    start: at,
                     line,
                 });
                 end

@@ -109,7 +109,7 @@ fn rejection_of_name(name: &str) -> String {
         template <int N> __global__ void blur(float *x) { static_assert(N < 10, \"too large\"); x[0] = N; }\n\
         template <class T> __global__ void rotate(T *x) { x[0] = __shfl_sync(~0u, x[0], 3); }\n\
         }\n\
-        struct Wide { double a, b; };\n\
+        struct Wide { double a, b, c, d, e; };\n\
         __global__ void remainder(float *x) { x[0] = 1; }\n\
         __global__ int answers(float *x) { return 1; }\n\
         __global__ void refers(float *x, const int &n) { x[0] = n; }\n";
@@ -169,7 +169,7 @@ fn an_error_of_an_instantiation_is_told_where_the_user_wrote_it() {
     could not compile `image.cu` for the CPU device
     src/a.cu:3:69:   required from 'void image::rotate(T*) [with T = Wide]'
     kernel `image::rotate<Wide>`:   required from here
-    src/a.cu:3:69: error: static assertion failed: a warp exchanges values of at most 8 bytes
+    src/a.cu:3:69: error: static assertion failed: a warp exchanges values of at most 32 bytes
     ");
 }
 
@@ -260,13 +260,92 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
 "#;
     insta::assert_snapshot!(rejection(&[("src/image.cu", text)], &["gray"]), @r"
     `image.cu` cannot run on the CPU device
-      src/image.cu:1: tensor cores (`#include <mma.h>`)
       src/image.cu:4: thread block clusters (`__cluster_dims__`)
       src/image.cu:4: textures and surfaces (`cudaTextureObject_t`)
       src/image.cu:6: inline PTX (`asm`)
-      src/image.cu:7: a grid-wide barrier (`this_grid`)
-      src/image.cu:8: tensor cores (`nvcuda`)
-      src/image.cu:8: tensor cores (`wmma`)
+      src/image.cu:7: a grid-wide barrier (`sync`)
+      src/image.cu:8: tensor cores (`nvcuda`), and 1 more
+    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
+    ");
+}
+
+/// A file as people have it: kernels, and beside them the code that allocates, launches, and measures.
+const WITH_HOST_CODE: &str = r#"#include <cuda_runtime.h>
+#include <cuda_profiler_api.h>
+#include <thrust/sort.h>
+#include <cooperative_groups.h>
+#include <cstdio>
+namespace cg = cooperative_groups;
+#define CHECK(call) do { cudaError_t error = call; if (error != cudaSuccess) printf("%s", cudaGetErrorString(error)); } while (0)
+#define LAUNCH(kernel, n, ...) kernel<<<(n + 255) / 256, 256>>>(__VA_ARGS__)
+static cudaGraphExec_t graph;
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+__device__ unsigned lane() { unsigned l; asm("mov.u32 %0, %laneid;" : "=r"(l)); return l; }
+__global__ void scale(float *x, int n) { if (ceil_div(n, 2) > 0) x[0] = cg::this_grid().thread_rank() + cg::this_grid().size(); }
+__global__ void in_ptx(unsigned *x) { x[0] = lane(); }
+__global__ void all_blocks(unsigned *x) { cg::grid_group grid = cg::this_grid(); grid.sync(); x[0] = 1; }
+__global__ void nested(float *x) { scale<<<1, 1>>>(x, 1); }
+struct Buffer { float *data; cudaStream_t stream; Buffer() { CHECK(cudaMalloc(&data, 4)); } ~Buffer() { cudaFree(data); } };
+extern "C" void run(cudaGraph_t g, int n) { Buffer b; LAUNCH(scale, n, b.data, n); thrust::sort(b.data, b.data + n); }
+template <class T> void host(T) { run(0, 1); scale<<<1, 1, 0, 0>>>(nullptr, 1); }
+template void host<int>(int);
+int main() { host(1); cudaProfilerStop(); return 0; }
+"#;
+
+#[test]
+fn code_of_the_host_refuses_no_kernel() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let source = source(&[("src/image.cu", WITH_HOST_CODE)]);
+    compile_in(cache.path(), &source, &["scale"]).expect("it compiles");
+    compile_in(cache.path(), &source, &[]).expect("the source itself compiles");
+}
+
+#[test]
+fn a_construct_refuses_the_kernels_that_use_it_and_no_other() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let names = ["scale", "in_ptx", "all_blocks", "nested"].map(str::to_owned);
+    let compiled = HostCompiler::find()
+        .expect("a C++ compiler")
+        .compile_separately(Wanted {
+            source: &source(&[("src/image.cu", WITH_HOST_CODE)]),
+            names: &names,
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
+        .expect("the source compiles");
+    assert!(compiled.library.is_some_and(|library| library.is_file()));
+    let first_of = |error: &KernelBuildError| error.to_string().lines().nth(1).unwrap_or_default().trim().to_owned();
+    let rejected: Vec<String> = compiled
+        .rejected
+        .iter()
+        .map(|(name, error)| format!("{name}: {}", first_of(error)))
+        .collect();
+    insta::assert_snapshot!(rejected.join("\n"), @r"
+    all_blocks: src/image.cu:14: a grid-wide barrier (`sync`)
+    in_ptx: src/image.cu:11: inline PTX (`asm`)
+    nested: src/image.cu:15: a launch from a kernel (`<<<`)
+    ");
+}
+
+#[test]
+fn errors_keep_their_places_where_host_code_is_left_out() {
+    let text = "void f() { cudaFree(0); }\n__global__ void k(float *x) {\n  x[0] = wrong;\n}\n";
+    insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
+    could not compile `image.cu` for the CPU device
+    k.cu: In function 'void k(float*)':
+    k.cu:3:10: error: 'wrong' was not declared in this scope
+        3 |   x[0] = wrong;
+          |          ^~~~~
+    ");
+}
+
+#[test]
+fn launches_in_text_that_cannot_be_taken_apart_are_counted() {
+    let text = "__global__ void k(float *x) { x[0] = 1; }\nvoid f() {\n  k<<<1, 1>>>(0);\n  k<<<1, 2>>>(0);\n  (;\n}\n";
+    insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
+    `image.cu` cannot run on the CPU device
+      k.cu:3: a launch in a file whose brackets do not match, so that code of the host cannot be told apart (`<<<`), and 1 more
+    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
     ");
 }
 
@@ -285,6 +364,7 @@ fn refusals_keep_their_lines_behind_a_preprocessor() {
     insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
     `image.cu` cannot run on the CPU device
       k.cu:6: inline PTX (`asm`)
+    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
     ");
 }
 

@@ -8,13 +8,32 @@ pub(super) const UNIT: &str = "gpubench_unit.cpp";
 /// The same for nvcc, which goes by the extension.
 pub(super) const NVCC_UNIT: &str = "gpubench_unit.cu";
 
+/// Keywords in what follows a source. Macros of the source with their names would change it.
+const KEYWORDS_OF_EXPORTS: &[&str] = &[
+    "auto",
+    "const",
+    "constexpr",
+    "decltype",
+    "extern",
+    "false",
+    "return",
+    "sizeof",
+    "static_assert",
+    "true",
+    "void",
+];
+
 /// The unit for the CPU device: prelude, source, exports. Errors in a kernel's name are reported in
 /// the pseudo-file [`name_place`], all others from generated code in [`UNIT`].
 pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{}\"\n", main_file(source));
+    let keywords: String = KEYWORDS_OF_EXPORTS
+        .iter()
+        .map(|word| format!("#undef {word}\n"))
+        .collect();
     let export = |(number, name): (usize, &String)| {
         format!(
-            "#line 1 \"{}\"\nstatic constexpr auto gb_function_n{number} = ({name});\n\
+            "#line 1 \"{}\"\nconstexpr auto gb_function_n{number} = ({name});\n\
              static_assert(gb_is_kernel<decltype(gb_function_n{number})>, \"a kernel must be a function that returns void\");\n\
              static_assert(gb_takes_values<decltype(gb_function_n{number})>, \"kernel parameters must be values or pointers, not references\");\n\
              #line 1 \"{UNIT}\"\nGB_EXPORT_AS(n{number}, {name:?}, gb_function_n{number})\n",
@@ -28,7 +47,7 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
         true => String::new(),
         false => format!("GB_MODULE({})\n", descriptors.join(", ")),
     };
-    format!("{prelude}{exports}{module}")
+    format!("{prelude}{keywords}{exports}{module}")
 }
 
 /// The unit for nvcc: the source, and for each name a variable that points to the kernel. It

@@ -21,4 +21,5 @@
 #include "bits.h"
 #include "atomics.h"
 #include "math.h"
+#include "runtime.h"
 #include "export.h"

@@ -5,6 +5,8 @@
  * define `extern "C" const gb_kernel gb_kernel_<id>`. GB_MODULE(&gb_kernel_a, ...) makes the entry point of a library that is loaded. */
 #pragma once
 
+/* What the macros below expand to stands behind a source, whose own macros still hold there: it has names with `gb_` and keywords, and none else. */
+
 /* Whether the type of a constant is that of a kernel's address. */
 template <class T>
 constexpr bool gb_is_kernel = false;
@@ -26,10 +28,10 @@ struct gb_run;
 
 template <class... P, void (*Kernel)(P...), bool Precise>
 struct gb_run<Kernel, Precise> {
-  static constexpr uint32_t sizes[] = {sizeof(P)..., 0};
-  static constexpr uint32_t count = sizeof...(P);
+  static constexpr uint32_t gb_sizes[] = {sizeof(P)..., 0};
+  static constexpr uint32_t gb_count = sizeof...(P);
 
-  __attribute__((noinline, flatten)) static void threads(uint32_t first, uint32_t end) {
+  __attribute__((noinline, flatten)) static void gb_run_threads(uint32_t first, uint32_t end) {
     while (with(first, end, gb_now.arguments, std::index_sequence_for<P...>{})) {
       const uint64_t range = gb_wait_for(GB_WAIT_PARK, 0, 0, 0, 0);
       if (range == 0) return;
@@ -93,6 +95,9 @@ struct gb_run<Kernel, Precise> {
   }
 };
 
+/* The entry point of a library. */
+extern "C" __attribute__((visibility("default"))) const gb_module *gb_module_v1();
+
 static void gb_unit_install(const gb_callbacks *callbacks) {
   gb_executor.wait = callbacks->wait;
   gb_executor.stop = callbacks->stop;
@@ -124,23 +129,23 @@ static void gb_unit_thread(uint32_t index[3]) {
 
 static constexpr gb_unit gb_this_unit = {gb_unit_install, gb_unit_begin, gb_unit_block, gb_unit_thread};
 
-#define GB_EXPORT_AS(id, text, ...)                                                   \
+#define GB_EXPORT_AS(gb_id, gb_text, ...)                                             \
   extern "C" {                                                                        \
-  extern const gb_kernel gb_kernel_##id;                                              \
-  const gb_kernel gb_kernel_##id = {GB_ABI,                                           \
-                                    gb_run<(__VA_ARGS__), false>::count,              \
-                                    gb_run<(__VA_ARGS__), false>::sizes,              \
-                                    text,                                             \
-                                    &gb_this_unit,                                    \
-                                    gb_run<(__VA_ARGS__), false>::threads,            \
-                                    gb_run<(__VA_ARGS__), true>::threads};            \
+  extern const gb_kernel gb_kernel_##gb_id;                                           \
+  const gb_kernel gb_kernel_##gb_id = {GB_ABI,                                        \
+                                       gb_run<(__VA_ARGS__), false>::gb_count,        \
+                                       gb_run<(__VA_ARGS__), false>::gb_sizes,        \
+                                       gb_text,                                       \
+                                       &gb_this_unit,                                 \
+                                       gb_run<(__VA_ARGS__), false>::gb_run_threads,  \
+                                       gb_run<(__VA_ARGS__), true>::gb_run_threads};  \
   }
 
 #define GB_EXPORT(id, ...) GB_EXPORT_AS(id, #__VA_ARGS__, __VA_ARGS__)
 
-#define GB_MODULE(...)                                                                                    \
-  extern "C" __attribute__((visibility("default"))) const gb_module *gb_module_v1(void) {                 \
-    static const gb_kernel *const kernels[] = {__VA_ARGS__};                                              \
-    static const gb_module module = {GB_ABI, sizeof(kernels) / sizeof(kernels[0]), kernels};              \
-    return &module;                                                                                       \
-  }
+/* The table is at namespace scope: a source that turns `static` into something else could put what a function has on its stack. */
+#define GB_MODULE(...)                                                                                        \
+  constexpr const gb_kernel *gb_module_kernels[] = {__VA_ARGS__};                                             \
+  constexpr gb_module gb_this_module = {GB_ABI, sizeof(gb_module_kernels) / sizeof(gb_module_kernels[0]),     \
+                                        gb_module_kernels};                                                   \
+  extern "C" const gb_module *gb_module_v1() { return &gb_this_module; }

@@ -34,31 +34,42 @@ static inline T gb_from_word(uint64_t word) {
   return value;
 }
 
+/* Reads a value of another lane, 8 bytes at a time. */
+template <class T>
+static inline T gb_shuffle(unsigned int mask, T value, unsigned int source, uint32_t gb_line) {
+  if constexpr (sizeof(T) <= 8) {
+    return gb_from_word<T>(gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask, source, gb_to_word(value)));
+  } else {
+    static_assert(sizeof(T) <= 32 && std::is_trivially_copyable<T>::value, "a warp exchanges values of at most 32 bytes");
+    uint64_t words[(sizeof(T) + 7) / 8] = {};
+    __builtin_memcpy(words, &value, sizeof(T));
+    for (uint64_t &word : words) word = gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask, source, word);
+    __builtin_memcpy(&value, words, sizeof(T));
+    return value;
+  }
+}
+
 /* Each lane computes the lane it reads from; outside its segment of `width` lanes it reads its own value. */
 template <class T>
 static inline T __shfl_sync(unsigned int mask, T value, int source, int width = 32, GB_LINE) {
   const unsigned int lane = gb_lane(), segment = lane & ~unsigned(width - 1);
-  return gb_from_word<T>(
-      gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask, segment + (unsigned(source) & unsigned(width - 1)), gb_to_word(value)));
+  return gb_shuffle(mask, value, segment + (unsigned(source) & unsigned(width - 1)), gb_line);
 }
 template <class T>
 static inline T __shfl_up_sync(unsigned int mask, T value, unsigned int delta, int width = 32, GB_LINE) {
   const unsigned int lane = gb_lane(), place = lane & unsigned(width - 1);
-  return gb_from_word<T>(
-      gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask, place < delta ? lane : lane - delta, gb_to_word(value)));
+  return gb_shuffle(mask, value, place < delta ? lane : lane - delta, gb_line);
 }
 template <class T>
 static inline T __shfl_down_sync(unsigned int mask, T value, unsigned int delta, int width = 32, GB_LINE) {
   const unsigned int lane = gb_lane(), place = lane & unsigned(width - 1);
-  return gb_from_word<T>(gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask,
-                                     delta >= unsigned(width) - place ? lane : lane + delta, gb_to_word(value)));
+  return gb_shuffle(mask, value, delta >= unsigned(width) - place ? lane : lane + delta, gb_line);
 }
 template <class T>
 static inline T __shfl_xor_sync(unsigned int mask, T value, int lanes, int width = 32, GB_LINE) {
   const unsigned int lane = gb_lane(), end = (lane & ~unsigned(width - 1)) + unsigned(width);
   const unsigned int source = lane ^ unsigned(lanes);
-  return gb_from_word<T>(
-      gb_wait_for(GB_WAIT_SHUFFLE, gb_line, mask, source < end ? source : lane, gb_to_word(value)));
+  return gb_shuffle(mask, value, source < end ? source : lane, gb_line);
 }
 
 static inline unsigned int __ballot_sync(unsigned int mask, int predicate, GB_LINE) {

@@ -7,13 +7,14 @@ use gpubench::catalog::{Source, SourceForm};
 use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
-use super::find::{Surroundings, named};
+use super::device_code::device_code_of;
+use super::find::{Surroundings, named, named_nvcc, nvcc_beside};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
 use super::nvrtc::NvrtcCompiler;
 use super::options::{Dialect, wishes};
-use super::store;
+use super::store::{self, Maker};
 use crate::cuda::{Architecture, KernelImage};
 use gpubench_diagnostic::{ExitCode, Expected};
 
@@ -39,12 +40,58 @@ impl Expected for NvrtcNotFound {
     }
 }
 
+/// `--nvcc` names nothing that works.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` has no nvcc that works", .path.display())]
+pub struct NvccNotFound {
+    /// What was named.
+    pub path: PathBuf,
+}
+
+impl Expected for NvccNotFound {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::SetupMissing
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = "name the program, or a folder that has it, such as a toolkit or Python's `site-packages` after `pip install nvidia-cuda-nvcc`";
+        Some(hint.to_owned())
+    }
+}
+
+/// A compiler that is named is none.
+#[derive(Debug, thiserror::Error)]
+pub enum NamedNotFound {
+    /// That of `--nvrtc`.
+    #[error(transparent)]
+    Nvrtc(#[from] NvrtcNotFound),
+    /// That of `--nvcc`.
+    #[error(transparent)]
+    Nvcc(#[from] NvccNotFound),
+}
+
+impl Expected for NamedNotFound {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            NamedNotFound::Nvrtc(error) => error.exit_code(),
+            NamedNotFound::Nvcc(error) => error.exit_code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            NamedNotFound::Nvrtc(error) => error.hint(),
+            NamedNotFound::Nvcc(error) => error.hint(),
+        }
+    }
+}
+
 /// Compilers that are named instead of looked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedCompilers {
     /// NVRTC: a library, or a folder to look in.
     pub nvrtc: Option<PathBuf>,
-    /// nvcc's executable.
+    /// nvcc: its executable, or a folder to look in.
     pub nvcc: Option<PathBuf>,
 }
 
@@ -59,21 +106,21 @@ impl GpuCompilers {
     /// Looks for those that are not named. `tool` is the executable of `cargo gpubench`, in a process of which NVRTC runs.
     ///
     /// # Errors
-    /// If what is named as NVRTC is none.
-    pub fn find(tool: &Path, compilers: &NamedCompilers) -> Result<GpuCompilers, NvrtcNotFound> {
+    /// If what is named as NVRTC or as nvcc is none.
+    pub fn find(tool: &Path, compilers: &NamedCompilers) -> Result<GpuCompilers, NamedNotFound> {
         let around = Surroundings::of_this_process();
+        let beside = compilers.nvrtc.as_deref().map_or_else(Vec::new, nvcc_beside);
+        let nvcc = match &compilers.nvcc {
+            Some(path) => Some(Nvcc::find(&named_nvcc(path)).ok_or_else(|| NvccNotFound { path: path.clone() })?),
+            None => Nvcc::find(&around.nvcc(&beside)),
+        };
         let nvrtc = match &compilers.nvrtc {
             None => NvrtcCompiler::find(tool, around.nvrtc()).ok(),
             Some(path) => Some(explicit(tool, path)?),
         };
         Ok(GpuCompilers {
             nvrtc: nvrtc.map(|nvrtc| nvrtc.or_headers(|| around.toolkit_headers())),
-            nvcc: Nvcc::find(
-                &compilers
-                    .nvcc
-                    .clone()
-                    .map_or_else(|| around.nvcc(), |named| vec![named]),
-            ),
+            nvcc,
         })
     }
 
@@ -103,6 +150,12 @@ impl GpuCompilers {
     /// nvcc.
     fn second(&self) -> Option<&dyn Tool> {
         self.nvcc.as_ref().map(|nvcc| nvcc as &dyn Tool)
+    }
+
+    /// The same without nvcc.
+    #[must_use]
+    pub fn without_nvcc(self) -> GpuCompilers {
+        GpuCompilers { nvcc: None, ..self }
     }
 
     /// The same without NVRTC.
@@ -199,31 +252,78 @@ impl Compiler for GpuCompiler {
         notice.into_iter().collect()
     }
 
+    fn made_by(&self, compiled: &Path) -> String {
+        let described = |tool: Option<String>| tool.unwrap_or_else(|| self.identity.clone());
+        match Maker::of(compiled) {
+            Some(Maker::Nvrtc | Maker::NvrtcOfDevice) => described(self.compilers.nvrtc()),
+            Some(Maker::Nvcc) => described(self.compilers.nvcc()),
+            Some(Maker::Given) => "none".to_owned(),
+            None => self.identity.clone(),
+        }
+    }
+
+    fn made_otherwise(&self, source: &Source, compiled: &Path) -> Option<String> {
+        let name = &source.name;
+        match (Maker::of(compiled)?, self.compilers.second()) {
+            (Maker::NvrtcOfDevice, _) => Some(format!(
+                "NVRTC compiles `{name}` without its code of the host only (hint: `compiler = nvcc` in `cuda_source!` compiles all of it)"
+            )),
+            (Maker::Nvcc, Some(nvcc)) if source.form == SourceForm::Cuda && self.compilers.nvrtc.is_some() => {
+                Some(format!(
+                    "`{name}` is compiled by {}, since NVRTC cannot compile it as it is (hint: `compiler = nvcc` in `cuda_source!` says so)",
+                    nvcc.version()
+                ))
+            }
+            _ => None,
+        }
+    }
+
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let Wanted { source, names, .. } = wanted;
         if !source.form.is_compiled() {
             let image = accept(source, names, self.architecture)?;
-            return keep(store::cached(wanted, "as it is", self.architecture), &image);
+            return keep(
+                store::cached(wanted, Maker::Given, "as it is", self.architecture),
+                &image,
+            );
         }
         let chosen = self.choose(source)?;
-        match (
-            self.compile_with(chosen, wanted),
-            chosen.dialect(),
-            self.compilers.second(),
-        ) {
-            // It may include headers of the host, which only nvcc knows. What nvcc then says about other things would only confuse.
-            (Err(error @ KernelBuildError::Compile { .. }), Dialect::Nvrtc, Some(nvcc)) => {
-                self.compile_with(nvcc, wanted).map_err(|_| error)
-            }
-            (compiled, _, _) => compiled,
+        let of_chosen = match self.compile_with(chosen, chosen.maker(), wanted) {
+            Err(error @ KernelBuildError::Compile { .. }) if chosen.dialect() == Dialect::Nvrtc => error,
+            done => return done,
+        };
+        // It may include headers of the host or have functions of the host, which only nvcc knows.
+        let of_nvcc = match self
+            .compilers
+            .second()
+            .map(|nvcc| self.compile_with(nvcc, Maker::Nvcc, wanted))
+        {
+            Some(Ok(image)) => return Ok(image),
+            Some(Err(error @ KernelBuildError::Interrupted)) => return Err(error),
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let of_device = device_code_of(source);
+        let without_host = Wanted {
+            source: &of_device,
+            ..wanted
+        };
+        match (self.compile_with(chosen, Maker::NvrtcOfDevice, without_host), of_nvcc) {
+            (Ok(image), _) => Ok(image),
+            (Err(error @ KernelBuildError::Interrupted), _) => Err(error),
+            (Err(_), Some(of_nvcc)) => Err(KernelBuildError::Both {
+                nvcc: Box::new(of_nvcc),
+                nvrtc: Box::new(of_chosen),
+            }),
+            (Err(_), None) => Err(of_chosen),
         }
     }
 }
 
 impl GpuCompiler {
-    fn compile_with(&self, chosen: &dyn Tool, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+    fn compile_with(&self, chosen: &dyn Tool, maker: Maker, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
-        let path = store::cached(wanted, &chosen.version(), self.architecture);
+        let path = store::cached(wanted, maker, &chosen.version(), self.architecture);
         if store::is_image(&path) {
             return Ok(path);
         }
@@ -268,6 +368,14 @@ fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError>
 pub(super) trait Tool {
     /// How its options are written.
     fn dialect(&self) -> Dialect;
+
+    /// What a file that it makes is called.
+    fn maker(&self) -> Maker {
+        match self.dialect() {
+            Dialect::Nvrtc => Maker::Nvrtc,
+            Dialect::Nvcc => Maker::Nvcc,
+        }
+    }
 
     /// Its name and version.
     fn version(&self) -> String;

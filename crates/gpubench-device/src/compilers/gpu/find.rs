@@ -57,15 +57,13 @@ impl Surroundings {
         distinct(of_toolkits.chain(of_loader).chain(of_python))
     }
 
-    /// Programs that may be nvcc, in the order in which they are tried: as named, on the path, of toolkits, of Python's packages.
-    pub(super) fn nvcc(&self) -> Vec<PathBuf> {
+    /// Programs that may be nvcc, in the order in which they are tried: as `NVCC` names it, those `beside` the NVRTC that is named, on the path, of
+    /// toolkits, of Python's packages.
+    pub(super) fn nvcc(&self, beside: &[PathBuf]) -> Vec<PathBuf> {
         let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
         let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
-        let of_python = self.python_folders().into_iter().flat_map(|site| {
-            let wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
-            wheels.into_iter().map(|wheel| wheel.join("bin/nvcc"))
-        });
-        let named = self.nvcc.iter().cloned();
+        let of_python = self.python_folders().into_iter().flat_map(|site| nvcc_of_wheels(&site));
+        let named = self.nvcc.iter().chain(beside).cloned();
         named
             .chain(
                 on_path
@@ -121,6 +119,31 @@ pub(super) fn named(path: &Path) -> Vec<PathBuf> {
         true => vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())],
         false => Vec::new(),
     }
+}
+
+/// The programs that `--nvcc` may mean: the file itself, or those in the folder and below it where toolkits and wheels have them.
+pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let places = ["nvcc", "bin/nvcc"].map(|place| path.join(place)).into_iter();
+    places
+        .chain(nvcc_of_wheels(path))
+        .filter(|program| program.is_file())
+        .collect()
+}
+
+/// The nvcc of the toolkit, or among the packages, that the NVRTC which `--nvrtc` names is from.
+pub(super) fn nvcc_beside(nvrtc: &Path) -> Vec<PathBuf> {
+    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python's packages, and one or two in a toolkit.
+    let folders = nvrtc.ancestors().take(4).filter(|folder| folder.is_dir());
+    distinct(folders.flat_map(named_nvcc).filter(|program| program.is_file()))
+}
+
+fn nvcc_of_wheels(site: &Path) -> Vec<PathBuf> {
+    let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
+    wheels.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
+    wheels.into_iter().map(|wheel| wheel.join("bin/nvcc")).collect()
 }
 
 fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
@@ -324,8 +347,35 @@ mod tests {
             path: vec![root.join("bin")],
             ..Surroundings::default()
         };
-        assert_eq!(below(root, &surroundings.nvcc()), ["bin/nvcc", "local/cuda/bin/nvcc"]);
+        assert_eq!(
+            below(root, &surroundings.nvcc(&[])),
+            ["bin/nvcc", "local/cuda/bin/nvcc"]
+        );
         surroundings.nvcc = Some("my-nvcc".into());
-        assert_eq!(surroundings.nvcc()[0], Path::new("my-nvcc"));
+        assert_eq!(
+            surroundings.nvcc(&[root.join("x")])[..2],
+            [PathBuf::from("my-nvcc"), root.join("x")]
+        );
+    }
+
+    #[test]
+    fn nvcc_lies_beside_the_nvrtc_that_is_named() {
+        let machine = machine(&[
+            "site/nvidia/cu13/lib/libnvrtc.so.13",
+            "site/nvidia/cu13/bin/nvcc",
+            "cuda/lib64/libnvrtc.so",
+            "cuda/bin/nvcc",
+        ]);
+        let root = machine.path();
+        for (nvrtc, nvcc) in [
+            ("site", "site/nvidia/cu13/bin/nvcc"),
+            ("site/nvidia/cu13/lib/libnvrtc.so.13", "site/nvidia/cu13/bin/nvcc"),
+            ("cuda", "cuda/bin/nvcc"),
+            ("cuda/lib64/libnvrtc.so", "cuda/bin/nvcc"),
+        ] {
+            assert_eq!(below(root, &nvcc_beside(&root.join(nvrtc))), [nvcc], "{nvrtc}");
+        }
+        assert_eq!(below(root, &named_nvcc(&root.join("cuda/bin"))), ["cuda/bin/nvcc"]);
+        assert_eq!(named_nvcc(Path::new("my-nvcc")), [Path::new("my-nvcc")]);
     }
 }

@@ -121,6 +121,9 @@ const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
 
 /// What helps where a header is missing that is not the source's own.
 fn hint(text: &str) -> &'static str {
+    if text.contains("not allowed in JIT mode") || text.contains("without execution space annotations") {
+        return " (hint: NVRTC compiles no code of a host: `compiler = nvcc` in `cuda_source!` does, `__device__` makes it the device's, and so does the option `--device-as-default-execution-space`)";
+    }
     let header = text
         .strip_prefix("cannot open source file \"")
         .and_then(|rest| rest.strip_suffix('"'));
@@ -193,6 +196,17 @@ mod tests {
             let shown = missing(header);
             assert!(shown.contains("(hint: ") && shown.contains(holder), "{shown}");
         }
+    }
+
+    #[test]
+    fn code_of_the_host_is_told_with_what_compiles_it() {
+        let log = "a.cu(1): error: A function without execution space annotations (__host__/__device__/__global__) is considered a host function, and \
+            host functions are not allowed in JIT mode. Consider using -default-device flag\n";
+        let shown = usual_form(log);
+        assert!(
+            shown.contains("(hint: ") && shown.contains("`compiler = nvcc`"),
+            "{shown}"
+        );
     }
 
     #[test]

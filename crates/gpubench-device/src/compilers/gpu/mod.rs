@@ -4,6 +4,7 @@
 //! machine has; PTX, cubins and fatbins it takes as they are. NVRTC runs in a process of its own: [`serve`] is what happens there.
 
 mod compiler;
+mod device_code;
 mod find;
 mod front_end;
 mod headers;
@@ -16,6 +17,6 @@ mod request;
 mod serve;
 mod store;
 
-pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NvrtcNotFound};
+pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
 pub(super) use options::{Known, Shape, known};
 pub use serve::{ServeError, serve};

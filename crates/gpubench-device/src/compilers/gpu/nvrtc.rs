@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use super::super::error::KernelBuildError;
 use super::super::process::{Finished, describe};
+use super::super::refusal::angled_includes;
 use super::compiler::Tool;
+use super::device_code::DEFAULT_SPACE;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::job::Job;
 use super::options::Dialect;
@@ -86,6 +88,7 @@ impl Tool for NvrtcCompiler {
         for headers in [FIRST_HEADERS, HEADERS, STANDARD_HEADERS] {
             job.scratch.add_headers(headers)?;
         }
+        self.leave_out_headers_of_the_host(job)?;
         let request = Request {
             libraries: vec![self.library.path.clone()],
             order: Order::Compile {
@@ -115,6 +118,24 @@ impl Tool for NvrtcCompiler {
 }
 
 impl NvrtcCompiler {
+    /// Where code of the host is left out, so are the headers that only it needs: those that a source includes with angle brackets and that are
+    /// nowhere else are there, and empty.
+    fn leave_out_headers_of_the_host(&self, job: &Job<'_>) -> Result<(), KernelBuildError> {
+        let source = job.wanted.source;
+        if source.options.last().is_none_or(|last| last != DEFAULT_SPACE) {
+            return Ok(());
+        }
+        let shim = job.scratch.shim();
+        for file in &source.files {
+            let text = file.text();
+            let missing = angled_includes(&text)
+                .filter(|header| !header.contains("..") && !header.starts_with('/') && !shim.join(header).exists());
+            let empty: Vec<(&str, &str)> = missing.map(|header| (header, "#pragma once\n")).collect();
+            job.scratch.add_headers(&empty)?;
+        }
+        Ok(())
+    }
+
     fn options(&self, job: &Job<'_>) -> Vec<String> {
         let mut options = job.options();
         let folder = |path: &Path| format!("--include-path={}", path.display());

@@ -8,14 +8,44 @@ use super::super::compiler::Wanted;
 use super::super::kept::{is_as_written, keep};
 use crate::cuda::{Architecture, KernelImage};
 
+/// How an image was made, which the name of its file tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// Nothing was compiled.
+    Given,
+    Nvrtc,
+    /// NVRTC, of what is left of the source without its code of the host.
+    NvrtcOfDevice,
+    Nvcc,
+}
+
+impl Maker {
+    const ALL: [Maker; 4] = [Maker::Given, Maker::Nvrtc, Maker::NvrtcOfDevice, Maker::Nvcc];
+
+    fn ending(self) -> &'static str {
+        match self {
+            Maker::Given => "given.gbk",
+            Maker::Nvrtc => "nvrtc.gbk",
+            Maker::NvrtcOfDevice => "nvrtc-device.gbk",
+            Maker::Nvcc => "nvcc.gbk",
+        }
+    }
+
+    /// That of a file which [`cached`] has named.
+    pub(super) fn of(path: &Path) -> Option<Maker> {
+        let (_, ending) = path.file_name()?.to_str()?.split_once('.')?;
+        Maker::ALL.into_iter().find(|maker| maker.ending() == ending)
+    }
+}
+
 /// Where a cache keeps the image that a compiler makes.
-pub(super) fn cached(wanted: Wanted<'_>, compiler: &str, architecture: Architecture) -> PathBuf {
+pub(super) fn cached(wanted: Wanted<'_>, maker: Maker, compiler: &str, architecture: Architecture) -> PathBuf {
     let mut key = CacheKey::new();
     key.add(compiler);
     key.add(wanted.source.form.to_string());
     key.add(architecture.to_string());
     key.add_wanted(wanted);
-    wanted.cache.join(format!("{}.gbk", key.finish()))
+    wanted.cache.join(format!("{}.{}", key.finish(), maker.ending()))
 }
 
 /// Whether a file is there and is the image that was written.
@@ -61,7 +91,7 @@ mod tests {
                 cache: Path::new("/cache"),
                 interrupt: &AtomicBool::new(false),
             };
-            cached(wanted, compiler, architecture)
+            cached(wanted, Maker::Nvrtc, compiler, architecture)
         };
         let mut changed = [source.clone(), source.clone(), source.clone(), source.clone()];
         changed[0].files[0].contents.push(b' ');
@@ -80,6 +110,21 @@ mod tests {
         places.sort();
         places.dedup();
         assert_eq!(places.len(), count);
+    }
+
+    #[test]
+    fn the_name_of_a_file_tells_how_it_was_made() {
+        let source = source("x");
+        for maker in Maker::ALL {
+            let wanted = Wanted {
+                source: &source,
+                names: &[],
+                cache: Path::new("/cache"),
+                interrupt: &AtomicBool::new(false),
+            };
+            assert_eq!(Maker::of(&cached(wanted, maker, "nvcc 13.0", SM_90)), Some(maker));
+        }
+        assert_eq!(Maker::of(Path::new("/cache/image")), None);
     }
 
     #[test]

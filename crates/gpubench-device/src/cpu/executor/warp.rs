@@ -112,9 +112,7 @@ fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut
         wait::SHUFFLE => {
             for lane in lanes_of(group) {
                 let Lane::Waiting(request) = lanes[lane] else { continue };
-                let source = request.arg as usize % LANES;
-                // Reading from a lane that takes no part is undefined on a GPU; the lane keeps its own value here.
-                answers[lane] = value(if group >> source & 1 == 1 { source } else { lane });
+                answers[lane] = offered(&lanes[request.arg as usize % LANES], request);
             }
         }
         wait::MATCH_ANY => {
@@ -127,6 +125,15 @@ fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut
             let same = answer_for_all(leader, group, &value);
             lanes_of(group).for_each(|lane| answers[lane] = same);
         }
+    }
+}
+
+/// What a shuffle reads from a lane. The manual leaves lanes outside of the mask undefined; a GPU gives the value of one that is at the same
+/// shuffle, whatever mask that names, and zero of one that is elsewhere or has returned. Published kernels rely on it.
+fn offered(source: &Lane<'_>, reader: &Request) -> u64 {
+    match source {
+        Lane::Waiting(request) if request.kind == wait::SHUFFLE && request.line == reader.line => request.value,
+        _ => 0,
     }
 }
 
@@ -188,6 +195,25 @@ mod tests {
         assert_eq!(lanes, u32::MAX);
         assert_eq!(answers[0], 101);
         assert_eq!(answers[31], 100);
+    }
+
+    #[test]
+    fn a_lane_outside_of_the_mask_offers_its_value_at_the_same_shuffle_and_zero_elsewhere() {
+        let with_sources = |others: [Lane<'static>; 3]| {
+            let mut lanes = [Lane::Exited; LANES];
+            lanes[0] = shuffle(0b111, 3, 100, 7);
+            lanes[1] = shuffle(0b111, 4, 101, 7);
+            lanes[2] = shuffle(0b111, 5, 102, 7);
+            lanes[3..6].copy_from_slice(&others);
+            match settle(&lanes) {
+                Settlement::Proceed { answers, .. } => [answers[0], answers[1], answers[2]],
+                other => panic!("{other:?}"),
+            }
+        };
+        let elsewhere = [Lane::Exited, Lane::AtBarrier, shuffle(0b100000, 5, 105, 9)];
+        assert_eq!(with_sources(elsewhere), [0, 0, 0]);
+        let same = [3, 4, 5].map(|lane| shuffle(0b111000, lane, 100 + u64::from(lane), 7));
+        assert_eq!(with_sources(same), [103, 104, 105]);
     }
 
     #[test]

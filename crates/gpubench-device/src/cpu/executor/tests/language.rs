@@ -258,3 +258,26 @@ fn cooperative_groups_of_a_block_work() {
     launch(&pool(1), kernel(text, "groups"), &line(1, 64), &[address(&mut out)]).expect("no fault");
     assert_eq!(out, [28, 92, 156, 220, 284, 348, 412, 476, 22]);
 }
+
+#[test]
+fn macros_of_a_source_change_nothing_of_what_stands_behind_it() {
+    let text = "#define threads 256\n#define count 3\n#define sizes 4\n#define kernels 5\n#define module 6\n#define name 7\n\
+        #define text 8\n#define id 9\n#define fast 1\n#define static\n#define const\n#define extern\n\
+        __global__ void k(int *x) { x[0] = threads + count; }\n";
+    let mut out = [0];
+    launch(&pool(1), kernel(text, "k"), &line(1, 1), &[address(&mut out)]).expect("no fault");
+    assert_eq!(out, [259]);
+}
+
+#[test]
+fn wide_values_are_shuffled_whole() {
+    let text = "struct Wide { double a; int b; double c, d; };\n\
+        __global__ void k(double *x) {\n\
+            Wide w = {double(threadIdx.x), int(threadIdx.x), 2, 3}; w = __shfl_xor_sync(~0u, w, 1);\n\
+            float4 v = make_float4(threadIdx.x, 1, 2, threadIdx.x); v = __shfl_down_sync(~0u, v, 2);\n\
+            x[threadIdx.x] = w.a + w.b * 100 + w.c + w.d + v.x * 1000 + v.w * 1e6;\n\
+        }\n";
+    let mut out = [0.0_f64; 32];
+    launch(&pool(1), kernel(text, "k"), &line(1, 32), &[address(&mut out)]).expect("no fault");
+    assert_eq!(out[4], 5.0 + 500.0 + 5.0 + 6000.0 + 6e6);
+}

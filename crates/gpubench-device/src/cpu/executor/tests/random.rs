@@ -143,13 +143,10 @@ impl Step {
         let before = v.to_vec();
         let n = v.len();
         let exists = |lane: usize, thread: usize| thread / 32 * 32 + lane < n;
-        // The value of a lane of the thread's own warp; the thread's own where there is none.
-        let of_lane = |lane: usize, thread: usize| {
-            if exists(lane, thread) {
-                before[thread / 32 * 32 + lane]
-            } else {
-                before[thread]
-            }
+        // The value of a lane of the thread's own warp; zero where there is none.
+        let of_lane = |lane: usize, thread: usize| match exists(lane, thread) {
+            true => before[thread / 32 * 32 + lane],
+            false => 0,
         };
         let over_warp = |thread: usize, value: &dyn Fn(usize, u32) -> u32| -> u32 {
             let lanes = (0..32).filter(|&lane| exists(lane, thread));
@@ -189,8 +186,9 @@ impl Step {
             Step::PartialShuffle { lanes, xor } => {
                 for (t, v) in v.iter_mut().enumerate().filter(|(t, _)| lanes >> (t % 32) & 1 == 1) {
                     let source = (t % 32) ^ *xor as usize;
-                    let source = if lanes >> source & 1 == 1 { source } else { t % 32 };
-                    *v = v.wrapping_add(of_lane(source, t).wrapping_mul(5));
+                    let takes_part = lanes >> source & 1 == 1;
+                    let read = if takes_part { of_lane(source, t) } else { 0 };
+                    *v = v.wrapping_add(read.wrapping_mul(5));
                 }
             }
             Step::Ballot { modulus } => {

@@ -177,3 +177,30 @@ fn threads_that_leave_before_warp_operations_take_no_part() {
         assert_eq!(value, expected, "thread {thread}");
     }
 }
+
+/// The last step of many published reductions: as many lanes as there were warps shuffle through all 32, and read lanes that take no part.
+#[test]
+fn a_reduction_may_shuffle_from_lanes_that_take_no_part() {
+    let text = r#"
+        __device__ float warp_sum(unsigned mask, float v) {
+            for (int offset = warpSize / 2; offset > 0; offset /= 2) v += __shfl_down_sync(mask, v, offset);
+            return v;
+        }
+        __global__ void sum(const float *in, float *out) {
+            __shared__ float partial[32];
+            const unsigned tid = threadIdx.x;
+            float v = warp_sum(0xffffffffu, in[blockIdx.x * blockDim.x + tid]);
+            if (tid % warpSize == 0) partial[tid / warpSize] = v;
+            __syncthreads();
+            const unsigned warps = blockDim.x / warpSize, mask = __ballot_sync(0xffffffffu, tid < warps);
+            if (tid < warps) v = warp_sum(mask, partial[tid]);
+            if (tid == 0) out[blockIdx.x] = v;
+        }
+    "#;
+    for pool in [pool(1), permuted(3)] {
+        let (mut from, mut out) = (vec![1.0_f32; 512], vec![0.0_f32; 2]);
+        let arguments = [address(&mut from), address(&mut out)];
+        launch(&pool, kernel(text, "sum"), &line(2, 256), &arguments).expect("no fault");
+        assert_eq!(out, [256.0, 256.0]);
+    }
+}

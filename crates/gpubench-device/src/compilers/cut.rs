@@ -1,0 +1,258 @@
+//! What of a source a device needs not see: code of the host, and what only kernels use that are not wanted.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+use super::items::{Item, Kind, Word};
+use super::refusal::{Refusal, constructs_in};
+
+/// What becomes of a source on the CPU device.
+#[derive(Debug, Default)]
+pub(super) struct Cut {
+    /// The bytes to leave out.
+    pub(super) removed: Vec<Range<usize>>,
+    /// What wanted kernels use and the device cannot run.
+    pub(super) refusals: Vec<Refusal>,
+}
+
+/// The items of a source, with what they mention.
+struct Parts<'t, 'a> {
+    words: &'t [Word<'a>],
+    items: &'t [Item<'a>],
+    macros: &'t Macros<'a>,
+    /// Whether each is code of the host by what it does: it launches kernels or calls the CUDA runtime.
+    host_only: Vec<bool>,
+}
+
+/// For the CPU device: what `names` reach may not use what it cannot run, and what they do not reach may.
+pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) -> Cut {
+    let parts = Parts::new(words, items);
+    let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
+    let found: Vec<Vec<Refusal>> = items
+        .iter()
+        .map(|item| {
+            item.own
+                .iter()
+                .flat_map(|own| constructs_in(words, &texts, own))
+                .collect()
+        })
+        .collect();
+    let mentions_of_names: Vec<&str> = names.iter().flat_map(|name| words_of(name)).collect();
+    let reached = parts.reached(mentions_of_names.into_iter());
+    let mut refusals: Vec<Refusal> = (0..items.len())
+        .filter(|&at| reached[at])
+        .flat_map(|at| found[at].iter().cloned())
+        .collect();
+    let tainted = parts.tainted(&found);
+    // Something that is tainted has no name by which those that mention it could be found.
+    let nameless = (0..items.len()).filter(|&at| !found[at].is_empty() && !parts.host_only[at]);
+    let nameless = nameless.filter(|&at| items[at].name.is_none() && items[at].kind != Kind::Declaration);
+    refusals.extend(nameless.flat_map(|at| found[at].iter().cloned()));
+    let removed = (0..items.len()).filter(|&at| tainted[at] && !reached[at]);
+    let removed = removed.chain(parts.host_code());
+    Cut {
+        removed: parts.bytes(removed),
+        refusals,
+    }
+}
+
+/// The macros of a source: the name of each, and the words that it stands for.
+pub(super) type Macros<'a> = Vec<(&'a str, Vec<&'a str>)>;
+
+/// For NVRTC, which compiles no code of the host: the bytes of what no code of the device leads to.
+pub(super) fn not_of_device(words: &[Word<'_>], items: &[Item<'_>], macros: &Macros<'_>) -> Vec<Range<usize>> {
+    let parts = Parts {
+        macros,
+        ..Parts::new(words, items)
+    };
+    let is_marked = |item: &&Item<'_>| {
+        let mut own = item
+            .own
+            .iter()
+            .flat_map(|own| words.get(own.clone()).unwrap_or_default());
+        own.any(|word| MEMORY_SPACES.contains(&word.text))
+    };
+    let is_root = |item: &&Item<'_>| match item.kind {
+        Kind::Kernel | Kind::Device => true,
+        Kind::Declaration | Kind::Prototype => is_marked(item),
+        Kind::Host | Kind::Type => false,
+    };
+    let roots = items.iter().filter(is_root);
+    let roots = roots.flat_map(|item| mentioned(words, item).chain(item.name));
+    let reached = parts.reached(roots);
+    let is_gone = parts.gone_names();
+    let stays = |at: usize| {
+        let item = &items[at];
+        if item.kind == Kind::Prototype && item.name.is_some_and(&is_gone) {
+            return false;
+        }
+        is_root(&item)
+            || reached[at]
+            || item.name.is_none()
+            || (item.of_type.is_some() && item.kind == Kind::Declaration)
+    };
+    parts.bytes((0..items.len()).filter(|&at| parts.host_only[at] || !stays(at)))
+}
+
+const MEMORY_SPACES: &[&str] = &["__device__", "__constant__", "__shared__", "__managed__", "__global__"];
+
+impl<'t, 'a> Parts<'t, 'a> {
+    fn new(words: &'t [Word<'a>], items: &'t [Item<'a>]) -> Parts<'t, 'a> {
+        let host_only = items
+            .iter()
+            .map(|item| match item.kind {
+                Kind::Host => {
+                    item.name == Some("main") || mentioned(words, item).any(is_of_host) || launches(words, item)
+                }
+                _ => false,
+            })
+            .collect();
+        Parts {
+            words,
+            items,
+            macros: const { &Vec::new() },
+            host_only,
+        }
+    }
+
+    /// What the words lead to, from name to name.
+    fn reached<'w>(&self, from: impl Iterator<Item = &'w str>) -> Vec<bool> {
+        let mut reached = vec![false; self.items.len()];
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut next: VecDeque<String> = from.map(str::to_owned).collect();
+        while let Some(name) = next.pop_front() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let of_macros = self.macros.iter().filter(|(of, _)| *of == name);
+            next.extend(of_macros.flat_map(|(_, words)| words).map(|word| (*word).to_owned()));
+            for (at, item) in self.items.iter().enumerate() {
+                let is_member = item.of_type == Some(&*name) && item.kind == Kind::Declaration;
+                if (is_member || item.name == Some(&*name)) && !self.host_only[at] && !reached[at] {
+                    reached[at] = true;
+                    let mentioned = mentioned(self.words, item).filter(|word| !seen.contains(*word));
+                    next.extend(mentioned.map(str::to_owned));
+                }
+            }
+        }
+        reached
+    }
+
+    /// The items that have something which the device cannot run, and those that mention them, however far away.
+    fn tainted(&self, found: &[Vec<Refusal>]) -> Vec<bool> {
+        let mut tainted: Vec<bool> = found.iter().map(|found| !found.is_empty()).collect();
+        loop {
+            let names: BTreeSet<&str> = (0..self.items.len())
+                .filter(|&at| tainted[at] && !self.host_only[at])
+                .filter_map(|at| self.items[at].name)
+                .collect();
+            let mut grew = false;
+            for (at, item) in self.items.iter().enumerate() {
+                if !tainted[at] && mentioned(self.words, item).any(|word| names.contains(word)) {
+                    tainted[at] = true;
+                    grew = true;
+                }
+            }
+            if !grew {
+                return tainted;
+            }
+        }
+    }
+
+    /// Functions that launch kernels or call the CUDA runtime, and functions of the host that no code of the device and no variable mentions.
+    fn host_code(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_root =
+            |item: &&Item<'_>| matches!(item.kind, Kind::Kernel | Kind::Device | Kind::Declaration | Kind::Type);
+        let roots = self.items.iter().filter(is_root);
+        // What is told of a function by its declaration does not use it.
+        let reached = self.reached(roots.flat_map(|item| mentioned(self.words, item)));
+        let is_gone = self.gone_names();
+        let is_removed = move |&at: &usize| match self.items[at].kind {
+            Kind::Prototype if self.items[at].name.is_some_and(&is_gone) => true,
+            Kind::Host | Kind::Prototype => self.host_only[at] || (!reached[at] && self.items[at].name.is_some()),
+            Kind::Declaration => mentioned(self.words, &self.items[at]).any(is_host_type) && !reached[at],
+            Kind::Kernel | Kind::Device | Kind::Type => false,
+        };
+        (0..self.items.len()).filter(is_removed)
+    }
+
+    /// Tells names of functions that launch or call the CUDA runtime and that nothing else has, whose declarations and instantiations go with them.
+    fn gone_names(&self) -> impl Fn(&str) -> bool + use<'a> {
+        let named = |wanted: bool| {
+            let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
+                true => self.host_only[at],
+                false => !self.host_only[at] && self.items[at].kind != Kind::Prototype,
+            });
+            of_kind
+                .filter_map(|at| self.items[at].name)
+                .collect::<BTreeSet<&'a str>>()
+        };
+        let (gone, left) = (named(true), named(false));
+        move |name| gone.contains(name) && !left.contains(name)
+    }
+
+    fn bytes(&self, removed: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let bytes = |at: usize| {
+            let Range { start, end } = self.items[at].words.clone();
+            let (first, last) = (self.words.get(start)?, self.words.get(end.checked_sub(1)?)?);
+            Some(first.start..last.start + last.text.len())
+        };
+        removed.filter_map(bytes).collect()
+    }
+}
+
+/// The words of an item without its own name.
+fn mentioned<'t, 'a>(words: &'t [Word<'a>], item: &'t Item<'a>) -> impl Iterator<Item = &'a str> + 't {
+    let own = item
+        .own
+        .iter()
+        .flat_map(|own| words.get(own.clone()).unwrap_or_default());
+    own.map(|word| word.text).filter(|text| Some(*text) != item.name)
+}
+
+fn words_of(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+}
+
+fn launches(words: &[Word<'_>], item: &Item<'_>) -> bool {
+    let own = words.get(item.words.clone()).unwrap_or_default();
+    own.windows(3).any(|three| three.iter().all(|word| word.text == "<"))
+}
+
+/// Whether a word is a function or a type of the CUDA runtime or the driver.
+pub(super) fn is_of_host(word: &str) -> bool {
+    let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
+    let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
+}
+
+/// What `<cuComplex.h>` has for kernels.
+const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
+
+/// Types of the host's interface that the CPU device declares, so that types and variables with them can stay.
+const DECLARED: &[&str] = &["cudaError_t", "cudaStream_t", "cudaEvent_t", "cudaSuccess", "CUresult"];
+
+fn is_host_type(word: &str) -> bool {
+    is_of_host(word) && !DECLARED.contains(&word)
+}
+
+/// The text with spaces in place of some bytes. Lines stay where they are, and so do lines that say where others are from.
+pub(super) fn without(text: &str, removed: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for range in removed {
+        let mut at = range.start;
+        while at < range.end {
+            let end = text[at..range.end].find('\n').map_or(range.end, |found| at + found + 1);
+            let begins_line = at == 0 || bytes[at - 1] == b'\n';
+            if !(begins_line && text[at..end].starts_with("# ")) {
+                bytes[at..end]
+                    .iter_mut()
+                    .filter(|byte| **byte != b'\n')
+                    .for_each(|byte| *byte = b' ');
+            }
+            at = end;
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
