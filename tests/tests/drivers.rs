@@ -47,7 +47,7 @@ fn a_driver_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
     let (_folder, run) = run_with(HOLLOW, &[]);
     let finished = run.json().finish().expect_code(0);
     assert!(
-        finished.stderr.contains("no GPU is used") && finished.stderr.contains("too old"),
+        finished.stderr.contains("not using a GPU") && finished.stderr.contains("too old"),
         "{}",
         finished.stderr
     );

@@ -246,7 +246,7 @@ fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cu
     let folder = folder.path().to_str().expect("UTF-8");
     let finished = with_driver(folder, "auto").finish().expect_code(0);
     assert!(
-        finished.stderr.contains("warning: no GPU is used"),
+        finished.stderr.contains("warning: not using a GPU"),
         "{}",
         finished.stderr
     );

@@ -49,7 +49,7 @@ pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputErr
     move |source| OutputError::Unwritten {
         what: match &*name.to_string() {
             stream @ (STDOUT | STDERR) => format!("to {stream}"),
-            file => format!("to `{file}`"),
+            file => format!("`{file}`"),
         },
         source,
     }
