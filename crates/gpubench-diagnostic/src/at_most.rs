@@ -29,10 +29,11 @@ impl<R> AtMost<R> {
 pub fn read_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     // What says how long it is need not be read to be refused.
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return Err(too_much(most));
     }
-    let mut contents = Vec::new();
+    let mut contents = Vec::with_capacity(length as usize + 1);
     AtMost::new(file, most).read_to_end(&mut contents)?;
     Ok(contents)
 }
