@@ -14,7 +14,8 @@ use gpubench_store::{LockError, lock_within};
 /// The longest that another run is waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// Waits until no other process holds the lock on a file, which is made where it is missing. `what` is said to be waited for. The lock goes with the file.
+/// Locks a file, which is created if it is missing, and waits while another process holds the lock.
+/// A message names `what` is waited for. Dropping the file releases the lock.
 ///
 /// # Errors
 /// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.

@@ -61,7 +61,8 @@ impl BuildingCargo {
         Ok(Self { child, messages })
     }
 
-    /// Waits for its end. Where cargo is `silent` about what it builds, of that name, a person is told that it is at work if that takes long.
+    /// Waits for its end. If cargo is silent about the target named by `silent`, and the build takes
+    /// long, a message says that cargo is at work.
     ///
     /// # Errors
     ///

@@ -19,7 +19,7 @@ pub struct PackageSpec {
 enum Form {
     /// A shell pattern over names.
     Pattern(Pattern),
-    /// What is said of a name and a version, or of a package identifier.
+    /// The parts of a package identifier that are given.
     Parts {
         kind: Option<String>,
         url: Option<String>,
@@ -29,7 +29,7 @@ enum Form {
     },
 }
 
-/// A name and a version, as far as they are said.
+/// The name and the version, each if it is given.
 type Named = (Option<String>, Option<VersionPrefix>);
 
 /// The leading components of a version; a full version includes its pre-release.

@@ -27,7 +27,7 @@ impl OutputArguments {
             verbosity: verbosity(self.quiet, self.verbose),
             hides_progress: hides_progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
             user_output: match self.no_capture {
-                true => Output::Inherited,
+                true => Output::Shown,
                 false => Output::Captured,
             },
             exports: exports

@@ -88,7 +88,7 @@ const WITH_HOST_CODE: &str = "#include <fstream>\n#include <vector>\nvoid protot
     void prototype(std::vector<float> &x) { k<<<1, 1>>>(x.data()); cudaDeviceSynchronize(); }\n\
     int main() { return 0; }\n";
 
-/// What made a source's code, and what is said of it.
+/// The compiler that made a source's code, and the warnings about it.
 fn made(compilers: GpuCompilers, source: &Source) -> (String, Option<String>) {
     let cache = tempfile::tempdir().expect("a directory");
     let compiler = GpuCompiler::new(sm("sm_90"), compilers);

@@ -1,4 +1,4 @@
-//! What has become of a sandbox.
+//! Whether a sandbox is closed.
 
 /// Whether the sandbox round code of others is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -40,7 +40,8 @@ pub fn give_up() -> Result<(), RoleError> {
     print_by_lines().map_err(RoleError::of("printing line by line"))
 }
 
-/// Takes standard output for answers to the broker alone: what a library prints goes to standard error from now on.
+/// Reserves standard output for answers to the broker: what a library prints goes to standard error
+/// from now on.
 ///
 /// # Errors
 /// When the operating system refuses.
@@ -50,7 +51,8 @@ pub fn take_standard_output() -> std::io::Result<std::fs::File> {
     Ok(answers.into())
 }
 
-/// Closes this process's memory and descriptors to other processes of the same user, which could open them through /proc. Root still can.
+/// Closes this process's memory and descriptors to other processes of the same user, which could open
+/// them through `/proc`. Root still can.
 ///
 /// # Errors
 /// When the operating system refuses.

@@ -11,7 +11,8 @@ use crate::calls::Calls;
 use crate::role::ConfinedRole;
 use crate::{Confinement, calls, descriptors, files, limits};
 
-/// A sandbox that is being closed. What cannot be closed does not stop the process: it is reported, and lowers the grade of the result.
+/// A sandbox that is being closed. What cannot be closed does not stop the process: it is reported,
+/// and lowers the grade of the result.
 #[derive(Debug)]
 #[must_use = "it is closed by `close`"]
 pub struct Sandbox {
@@ -20,9 +21,10 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Closes every descriptor but standard input, output and error and those in `kept`, gives every capability up, limits memory and
-    /// files, and keeps all files but those in `private` and a driver's devices from being changed. To be called while the process has one thread, so that those
-    /// that follow have none either, and before a device opens descriptors of its own.
+    /// Closes every descriptor except standard input, output and error and those in `kept`, drops every
+    /// capability, limits memory and files, and protects all files from changes, except those in
+    /// `private` and a driver's devices. Call it while the process has one thread, so that later threads
+    /// inherit the limits, and before a device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
         let mut sandbox = Sandbox {
             calls: role.rules().calls,
@@ -43,7 +45,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// None at all, for the reason given.
+    /// No sandbox at all, for this reason.
     pub fn left_open(reason: &str) -> Sandbox {
         Sandbox {
             calls: Calls::All,
@@ -51,7 +53,8 @@ impl Sandbox {
         }
     }
 
-    /// Filters the system calls of every thread there is, then looks whether the memory of the processes in `guarded` is closed to this one.
+    /// Filters the system calls of every thread, then checks that this process cannot open the memory of
+    /// the processes in `guarded`.
     pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
         if let Err(error) = calls::refuse_others(self.calls) {
             self.gaps.push(gpubench_diagnostic::chain(&error));

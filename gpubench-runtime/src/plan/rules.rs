@@ -140,13 +140,7 @@ fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
 /// The buffers that a step may write, as far as a plan can tell: a kernel, those that it is given.
 fn writable_buffers(step: &Step) -> Vec<BufferId> {
     match step {
-        Step::Launch(launch) => {
-            let buffers = launch.arguments.iter().filter_map(|argument| match argument {
-                Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
-                Argument::Value(_) => None,
-            });
-            buffers.collect()
-        }
+        Step::Launch(launch) => launch.buffers(),
         Step::Memset { target, .. } | Step::Copy { target, .. } => vec![target.buffer],
     }
 }

@@ -83,6 +83,17 @@ pub struct Launch {
     pub place: String,
 }
 
+impl Launch {
+    /// The buffers that the kernel is given, in the order of its arguments.
+    pub fn buffers(&self) -> Vec<BufferId> {
+        let buffers = self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
+            Argument::Value(_) => None,
+        });
+        buffers.collect()
+    }
+}
+
 /// What an argument is in Rust.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgumentType {

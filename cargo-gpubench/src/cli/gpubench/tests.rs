@@ -169,7 +169,7 @@ fn what_is_given_arrives() {
     assert!(options.fail_fast);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
-    assert_eq!(options.output.user_output, Output::Inherited);
+    assert_eq!(options.output.user_output, Output::Shown);
     let formats: Vec<_> = options.output.exports.iter().map(|export| export.format).collect();
     assert_eq!(formats, [ExportFormat::Json, ExportFormat::Csv]);
     assert_eq!(build(&options).features.features, ["a", "b"]);
@@ -400,7 +400,7 @@ fn a_run_measures_checks_or_serves_a_profiler() {
 fn what_cargo_bench_is_given_by_habit_changes_nothing() {
     let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
     assert_eq!(options.action, Action::Measure);
-    assert_eq!(options.output.user_output, Output::Inherited);
+    assert_eq!(options.output.user_output, Output::Shown);
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn a_profile_sets_options_of_every_kind() {
     assert!(matches!(options.device.choice, DeviceChoice::Kind(_)));
     assert_eq!(options.device.threads.map(|threads| threads.get()), Some(2));
     assert!(options.fail_fast);
-    assert_eq!(options.output.user_output, Output::Inherited);
+    assert_eq!(options.output.user_output, Output::Shown);
     assert_eq!(options.output.format, MessageFormat::Json);
     assert_eq!(options.output.verbosity, Verbosity::Quiet);
     let CaseOptions { stopping, .. } = options.measurement.everywhere();

@@ -98,7 +98,7 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
-    /// What has become of its sandbox.
+    /// Whether its sandbox is closed.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }

@@ -31,7 +31,7 @@ impl Log {
         let kept = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
         let shared = Arc::clone(&kept);
         let name = "gpubench-log".to_owned();
-        let mut lines = (output == Output::Inherited).then(|| Lines::of(role));
+        let mut lines = (output == Output::Shown).then(|| Lines::of(role));
         let reader = std::thread::Builder::new().name(name).spawn(move || {
             read(source, |piece| {
                 keep(piece, &shared);

@@ -1,4 +1,4 @@
-//! A worker's own folder, which goes with it whatever the worker has made in it.
+//! A worker's own folder, removed with the worker whatever the worker has put in it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

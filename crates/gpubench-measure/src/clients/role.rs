@@ -57,8 +57,8 @@ pub enum Output {
     /// Kept, and shown with a failure.
     #[default]
     Captured,
-    /// Passed through to standard error.
-    Inherited,
+    /// Kept, and printed to standard error line by line, after the role's name.
+    Shown,
 }
 
 /// How a process ended.

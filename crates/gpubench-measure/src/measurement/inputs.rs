@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Execution, Recording, Role};
-use gpubench::plan::{Argument, BufferId, Step};
+use gpubench::plan::{BufferId, Step};
 
 /// A notice for the inputs that no step of the plan uses. Hosted code does not say what it uses.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
@@ -33,13 +33,7 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
 
 fn buffers(step: &Step) -> Vec<BufferId> {
     match step {
-        Step::Launch(launch) => {
-            let buffers = launch.arguments.iter().filter_map(|argument| match argument {
-                Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
-                Argument::Value(_) => None,
-            });
-            buffers.collect()
-        }
+        Step::Launch(launch) => launch.buffers(),
         Step::Memset { target, .. } => vec![target.buffer],
         Step::Copy { source, target } => vec![source.buffer, target.buffer],
     }

@@ -33,7 +33,7 @@ pub struct WorkerSetup {
     pub device: DeviceOrder,
 }
 
-/// What has become of the sandbox round code of others.
+/// Whether the sandbox around the user's code is closed, and if not, why.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct SandboxReport {
