@@ -41,19 +41,19 @@ mod tests {
     use super::*;
 
     fn of(command: &mut Command) -> String {
-        let script = "cut -d' ' -f1,5,6,7 /proc/self/stat; (: </dev/tty) 2>/dev/null && echo terminal";
+        let script = "echo $$; cut -d' ' -f5,6,7 /proc/self/stat; (: </dev/tty) 2>/dev/null && echo terminal";
         let output = command.args(["-c", script]).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Process group, session and terminal, in `/proc/self/stat`: the shell leads both and has none.
+    /// The shell's number, then its group, session and terminal as `/proc/self/stat` has them: it
+    /// leads both and has no terminal.
     fn assert_leads(said: &str) {
         let fields: Vec<i32> = said.split_whitespace().filter_map(|field| field.parse().ok()).collect();
-        let [_, group, session, terminal] = fields[..] else {
+        let [shell, group, session, terminal] = fields[..] else {
             panic!("{said}")
         };
-        assert_eq!((group, terminal), (session, 0), "{said}");
-        assert_ne!(session, rustix::process::getsid(None).unwrap().as_raw_nonzero().get());
+        assert_eq!((group, session, terminal), (shell, shell, 0), "{said}");
         assert!(!said.contains("terminal"), "{said}");
     }
 

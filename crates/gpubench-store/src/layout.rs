@@ -33,12 +33,15 @@ pub(super) fn text_of(stored: &StoredRun) -> serde_json::Result<Vec<u8>> {
         ("run", serde_json::to_string(run)?),
     ];
     let head = head.map(|(field, value)| format!("\"{field}\":{value},\n")).concat();
-    let results = results
-        .iter()
-        .map(|result| Ok(format!("\n{}", serde_json::to_string(result)?)));
-    let results = results.collect::<serde_json::Result<Vec<_>>>()?.join(",");
-    let finished = serde_json::to_string(finished)?;
-    let mut text = format!("{{{head}\"results\":[{results}\n],\n\"finished\":{finished}}}\n").into_bytes();
+    let mut text = format!("{{{head}\"results\":[").into_bytes();
+    for (position, result) in results.iter().enumerate() {
+        let between = if position == 0 { "\n" } else { ",\n" };
+        text.extend_from_slice(between.as_bytes());
+        serde_json::to_writer(&mut text, result)?;
+    }
+    text.extend_from_slice(b"\n],\n\"finished\":");
+    serde_json::to_writer(&mut text, finished)?;
+    text.extend_from_slice(b"}\n");
     if let Some(digits) = digits_of(&text) {
         let digest = digest_of(&text, &digits);
         text[digits].copy_from_slice(digest.as_bytes());

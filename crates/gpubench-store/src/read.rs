@@ -55,7 +55,7 @@ pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
 /// It is no stored run of a version that this tool knows.
 pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
-    let as_it_says = || serde_json::from_slice(&text).map_err(|source| refusal_of_record(path, &text, source));
+    let as_it_says = || from_json(&text).map_err(|source| refusal_of_record(path, &text, source));
     match parse(path, &text) {
         Err(StoreError::Altered { .. }) => as_it_says(),
         parsed => parsed,
@@ -67,9 +67,12 @@ pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> 
 /// # Errors
 /// It is not.
 pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> {
-    match parse(path, text) {
-        Ok(_) | Err(StoreError::Altered { .. } | StoreError::Older { .. }) => Ok(()),
-        Err(refusal) => Err(refusal),
+    match kind_of(path, text)? {
+        Kind::Stored(head) => match of_this_version(path, &head) {
+            Err(StoreError::Older { .. }) => Ok(()),
+            known => known,
+        },
+        Kind::Lines => run_of_lines(path, text).map(drop),
     }
 }
 
@@ -82,32 +85,56 @@ pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
+/// A value of JSON. A text that is checked as a whole need not be checked string by string.
+///
+/// # Errors
+/// As [`serde_json::from_slice`].
+pub(super) fn from_json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
+    match std::str::from_utf8(text) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(text),
+    }
+}
+
+/// What a text says it is.
+enum Kind {
+    /// A stored run of some version.
+    Stored(Head),
+    /// The lines of a run.
+    Lines,
+}
+
+fn kind_of(path: &Utf8Path, text: &[u8]) -> Result<Kind, StoreError> {
     let head = match serde_json::Deserializer::from_slice(text).into_iter::<Head>().next() {
         Some(head) => head.map_err(|error| refusal(path, text, error))?,
         None => return Err(StoreError::refused(path, "is empty", LEFT_ALONE)),
     };
     match (&head.format, &head.reason) {
-        (Some(Value::String(format)), _) if format == FORMAT => stored_run(path, text, &head),
-        (None, Some(Value::String(_))) => run_of_lines(path, text),
+        (Some(Value::String(format)), _) if format == FORMAT => Ok(Kind::Stored(head)),
+        (None, Some(Value::String(_))) => Ok(Kind::Lines),
         (format, _) => Err(foreign(path, foreign_format(format.as_ref()))),
     }
 }
 
-fn stored_run(path: &Utf8Path, text: &[u8], head: &Head) -> Result<StoredRun, StoreError> {
+fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
+    let Kind::Stored(head) = kind_of(path, text)? else {
+        return run_of_lines(path, text);
+    };
+    of_this_version(path, &head)?;
+    let stored = from_json(text).map_err(|source| refusal_of_record(path, text, source))?;
+    if !is_as_written(text) {
+        return Err(StoreError::Altered { path: path.to_owned() });
+    }
+    Ok(stored)
+}
+
+fn of_this_version(path: &Utf8Path, head: &Head) -> Result<(), StoreError> {
     let Some(found) = head.format_version.as_ref().and_then(Value::as_u64) else {
         let found = "it does not say which version of the format it has";
         return Err(foreign(path, found.to_owned()));
     };
     let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
-    StoreError::unless_of_version(path, FORMAT_NAME, found, FORMAT_VERSION, written_by)?;
-    let is_as_written = is_as_written(text);
-    let stored: Result<StoredRun, serde_json::Error> = serde_json::from_slice(text);
-    match (stored, is_as_written) {
-        (Ok(stored), true) => Ok(stored),
-        (Ok(_), false) => Err(StoreError::Altered { path: path.to_owned() }),
-        (Err(source), _) => Err(refusal_of_record(path, text, source)),
-    }
+    StoreError::unless_of_version(path, FORMAT_NAME, found, FORMAT_VERSION, written_by)
 }
 
 pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {

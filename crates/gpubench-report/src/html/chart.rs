@@ -7,11 +7,12 @@ use gpubench_contract::units::scale_of;
 
 /// A position in a drawing, with one decimal: a tenth of a pixel is finer than anyone sees.
 fn position(at: f64) -> String {
-    let tenths = (at * 10.0).round();
-    match tenths.is_finite() {
-        true if tenths % 10.0 == 0.0 => format!("{}", tenths / 10.0 + 0.0),
-        true => format!("{:.1}", tenths / 10.0),
-        false => "0".to_owned(),
+    // What is no number is at 0.
+    let tenths = (at * 10.0).round() as i64;
+    let (sign, size) = (if tenths < 0 { "-" } else { "" }, tenths.unsigned_abs());
+    match size % 10 {
+        0 => format!("{sign}{}", size / 10),
+        tenth => format!("{sign}{}.{tenth}", size / 10),
     }
 }
 
@@ -228,8 +229,8 @@ mod tests {
     #[test]
     fn positions_have_one_decimal_and_no_sign_of_zero() {
         assert_eq!(
-            [0.04, -0.04, 12.0, 3.25, f64::NAN].map(position),
-            ["0", "0", "12", "3.3", "0"]
+            [0.04, -0.04, 12.0, 3.25, -0.5, -12.04, f64::NAN].map(position),
+            ["0", "0", "12", "3.3", "-0.5", "-12", "0"]
         );
     }
 

@@ -185,11 +185,12 @@ const LONGEST: usize = 8_000;
 /// A text of strangers, made harmless to read: as [`printable`] has it, cut where it is longer than anybody reads.
 fn readable(text: &impl Display) -> String {
     let text = text.to_string();
-    let mut letters = text.chars();
-    let kept: String = letters.by_ref().take(LONGEST).collect();
-    match letters.count() {
-        0 => printable(&kept),
-        more => format!("{}… ({more} more characters)", printable(&kept)),
+    match text.char_indices().nth(LONGEST) {
+        None => printable(&text),
+        Some((end, _)) => {
+            let (kept, more) = text.split_at(end);
+            format!("{}… ({} more characters)", printable(kept), more.chars().count())
+        }
     }
 }
 

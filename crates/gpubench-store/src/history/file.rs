@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::HistoryEntry;
 use crate::StoreError;
 use crate::error::{LEFT_ALONE, MALFORMED};
-use crate::read::contents;
+use crate::read::{contents, from_json};
 use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_stats::PastValue;
 
@@ -162,7 +162,7 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<History, StoreError> {
     let lines = whole.split(|byte| *byte == b'\n').enumerate().skip(1);
     let filled = lines.filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace));
     let entry = |(position, line): (usize, &[u8])| {
-        serde_json::from_slice(line).map_err(|source| StoreError::HistoryLine {
+        from_json(line).map_err(|source| StoreError::HistoryLine {
             path: path.to_owned(),
             line: position + 1,
             source,
