@@ -290,6 +290,19 @@ fn a_driver_that_refuses_a_worker_is_not_the_plans_fault() {
     }
 }
 
+#[test]
+fn a_worker_that_waits_for_no_other_may_find_no_memory() {
+    for alone in [&["--workers", "1"][..], &["--test"], &["--profile-time", "1s"]] {
+        let gpu = FakeGpu::new();
+        let run = only_case(&gpu).json().args(alone.iter().copied());
+        let finished = run
+            .env("FAKE_CUDA_FAIL", "worker:cuDevicePrimaryCtxRetain:1:2")
+            .finish();
+        let records = finished.expect_code(100).records();
+        assert_ends(&records, CASE, "error", Some("out-of-memory"));
+    }
+}
+
 /// The crate's faults, with a case behind each that passes.
 fn hostile() -> &'static (FakeGpu, Records) {
     static RUN: OnceLock<(FakeGpu, Records)> = OnceLock::new();

@@ -111,7 +111,16 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_fcntl, commands(&REACHING_FCNTLS)?);
     let mut ioctls = commands(&[FIOSETOWN, SIOCSPGRP])?;
     ioctls.push(terminal_ioctls()?);
+    for attributes in FILE_ATTRIBUTES {
+        ioctls.push(SeccompRule::new(vec![of_type(attributes)?])?);
+    }
     rules.insert(libc::SYS_ioctl, ioctls);
+    // Two ends of a stream reach each other only; a datagram can be sent to any service that has a name.
+    let mut pairs = vec![SeccompRule::new(vec![not_equal(0, libc::AF_UNIX as u64)?])?];
+    for datagrams in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+        pairs.push(SeccompRule::new(vec![masked(1, SOCKET_TYPE, datagrams as u64)?])?);
+    }
+    rules.insert(libc::SYS_socketpair, pairs);
     #[cfg(target_arch = "x86_64")]
     add_x32(&mut rules);
     Ok(rules)
@@ -144,8 +153,14 @@ const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 
+/// The bits of a socket's type that are not flags.
+const SOCKET_TYPE: u64 = 0xf;
+
 /// The type that every command to a terminal has in its second byte.
 const TERMINAL: u64 = 0x5400;
+
+/// The types of commands that change what a file system keeps of a file beside its contents: `f` and `X`.
+const FILE_ATTRIBUTES: [u64; 2] = [0x6600, 0x5800];
 
 /// Commands of that type that ask, and those that any descriptor takes.
 #[allow(
@@ -166,12 +181,13 @@ const HARMLESS: [u64; 8] = [
 /// Matches what types into a terminal, takes it over or changes its modes.
 fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
     let harmless = HARMLESS.iter().map(|command| not_equal(1, *command));
-    let conditions: Result<Vec<_>, _> = harmless.chain([masked(1, 0xff00, TERMINAL)]).collect();
+    let conditions: Result<Vec<_>, _> = harmless.chain([of_type(TERMINAL)]).collect();
     SeccompRule::new(conditions?)
 }
 
-/// The same number on every architecture; older C libraries have no name for it.
-const SYS_FCHMODAT2: i64 = 452;
+/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`. The same numbers on every architecture; older C libraries have no names for
+/// them.
+const NEW_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
 
 /// System calls by their names.
 macro_rules! calls {
@@ -180,7 +196,7 @@ macro_rules! calls {
 
 /// Refused whatever their arguments.
 fn refused() -> Vec<i64> {
-    let mut refused = vec![SYS_FCHMODAT2];
+    let mut refused = NEW_CALLS.to_vec();
     // Leaving the session and the group that a role is killed with; other machines, and services of this one.
     refused.extend(calls!(SYS_setsid SYS_setpgid SYS_socket SYS_connect SYS_bind SYS_listen));
     // Memory, descriptors and threads of other processes. `tkill` names a thread without its process; `tgkill` is what C libraries use.
@@ -206,8 +222,11 @@ fn refused() -> Vec<i64> {
         SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
         SYS_removexattr SYS_lremovexattr SYS_fremovexattr
     });
-    // What outlives the process that makes it.
-    refused.extend(calls!(SYS_shmget SYS_semget SYS_msgget SYS_mq_open));
+    // What outlives the process that makes it, and is there for whoever knows its number.
+    refused.extend(calls! {
+        SYS_shmget SYS_shmat SYS_shmctl SYS_semget SYS_semop SYS_semtimedop SYS_semctl SYS_msgget SYS_msgsnd SYS_msgrcv
+        SYS_msgctl SYS_mq_open SYS_mq_unlink
+    });
     #[cfg(target_arch = "x86_64")]
     refused.extend(calls! {
         SYS_iopl SYS_ioperm SYS_chmod SYS_chown SYS_lchown SYS_utime SYS_utimes SYS_futimesat
@@ -255,6 +274,11 @@ fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
 /// Matches where the bits of `mask` have this value.
 fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
+}
+
+/// Matches commands of a type, which is their second byte.
+fn of_type(commands: u64) -> Result<SeccompCondition, BackendError> {
+    masked(1, 0xff00, commands)
 }
 
 fn commands(refused: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {

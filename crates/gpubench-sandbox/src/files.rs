@@ -93,7 +93,7 @@ pub(crate) fn close(files: Files, private: Option<&Path>) -> Result<(), FilesErr
     match (status.ruleset, FileClosing::here()) {
         (RulesetStatus::NotEnforced, _) | (_, FileClosing::Missing) => Err(FilesError::Missing),
         (_, FileClosing::Partial) => Err(FilesError::Partial),
-        // Rights that came after `NEEDED` are closed by the filter of system calls as well.
+        // Rights that came after `NEEDED`, datagrams to services among them, are closed by the filter of system calls.
         (_, FileClosing::Whole) => Ok(()),
     }
 }

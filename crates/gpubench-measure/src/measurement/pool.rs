@@ -112,7 +112,9 @@ impl<'a> WorkerPool<'a> {
                 self.entrust(opened);
             }
             match self.settle() {
-                Err(RoleFailure::OutOfMemory { .. }) if self.policy == StartPolicy::AllAtOnce => {
+                Err(RoleFailure::OutOfMemory { .. })
+                    if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
+                {
                     self.policy = StartPolicy::OneAtATime;
                     return self.next();
                 }

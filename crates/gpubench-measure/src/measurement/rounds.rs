@@ -50,7 +50,9 @@ impl<'a> Rounds<'a> {
         let question = contest
             .question
             .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
-        let most = question.map_or(shares.most(), |question| question.most(first));
+        let most = question
+            .map_or(shares.most(), |question| question.most(first))
+            .max(first);
         let arm = |seat, case, positions: &[usize]| {
             let order = PoolOrder {
                 seat,
