@@ -209,11 +209,13 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
                 words.filter(|(now, before)| now == before).count()
             };
             assert_eq!(alike(slack, slack_before), 0, "slack of buffer {index}");
-            if !constant(index) {
-                assert!(
+            let length = layout.len as usize;
+            match constant(index) {
+                true => assert_eq!(contents[..length], contents_before[..length], "buffer {index}"),
+                false => assert!(
                     alike(contents, contents_before) < 2,
                     "buffer {index} in window {window}"
-                );
+                ),
             }
             assert!(!now.chunks_exact(8).any(|word| word == [MARK; 8]), "buffer {index}");
         }
@@ -265,24 +267,32 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
 
 #[test]
 fn the_digest_of_a_window_is_of_all_its_inputs() {
-    let digest = |changed: Option<usize>| {
+    let digest = |change: &dyn Fn(&mut Referee, &[DevicePtr])| {
         let mut referee = referee(Box::new(cpu())).unwrap();
         let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
-        if let Some(buffer) = changed {
-            let master = case.buffers[buffer].masters.as_ref().unwrap().current;
-            referee.driver.write(master, &[1; 4]).unwrap();
-        }
+        let masters = case.buffers.iter().filter_map(|buffer| buffer.masters.as_ref());
+        let masters: Vec<DevicePtr> = masters.map(|masters| masters.current).collect();
+        change(&mut referee, &masters);
         end_at_once(&mut referee, &case, &case.page, &order(1))
             .unwrap()
             .input_digest
     };
-    let unchanged = digest(None);
-    assert_eq!(digest(None), unchanged);
-    for buffer in [0, 1, 3] {
-        assert_ne!(digest(Some(buffer)), unchanged, "input {buffer}");
+    let unchanged = digest(&|_, _| ());
+    assert_eq!(digest(&|_, _| ()), unchanged);
+    for input in 0..3 {
+        let changed = digest(&|referee, masters| referee.driver.write(masters[input], &[1; 4]).unwrap());
+        assert_ne!(changed, unchanged, "input {input}");
     }
+    let exchanged = digest(&|referee, masters| {
+        let [mut one, mut other] = [[0; 4 * ELEMENTS]; 2];
+        referee.driver.read(masters[0], &mut one).unwrap();
+        referee.driver.read(masters[2], &mut other).unwrap();
+        referee.driver.write(masters[0], &other).unwrap();
+        referee.driver.write(masters[2], &one).unwrap();
+    });
+    assert_ne!(exchanged, unchanged, "each input has a key of its own");
 }
 
 #[test]
