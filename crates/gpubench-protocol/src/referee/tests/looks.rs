@@ -340,3 +340,25 @@ fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_it
         assert_eq!(seals.contains(SealFlags::FUTURE_WRITE), is_read, "{role:?}: {seals:?}");
     }
 }
+
+#[test]
+fn decoys_are_of_the_instance_before_where_the_author_makes_the_inputs() {
+    let mut of_author = recording();
+    of_author.tensors[0].fill = Fill::Cpu;
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, of_author, &[]).unwrap();
+    let (masters, layout) = (case.buffers[0].masters.as_ref().unwrap(), case.buffers[0].layout);
+    let author = masters.author.as_ref().unwrap().address.offset(layout.offset);
+    let made = |window: u8| [window; 4 * ELEMENTS];
+    referee.driver.write(author, &made(10)).unwrap();
+    for window in 1..=3 {
+        referee.generate(&case, window).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+        let mut decoy = made(0);
+        referee.driver.read(masters.decoy, &mut decoy).unwrap();
+        assert_eq!(decoy, made(9 + window as u8), "window {window}");
+        referee.driver.write(author, &made(10 + window as u8)).unwrap();
+        referee.take_inputs(&case).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+    }
+}
