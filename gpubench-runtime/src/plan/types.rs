@@ -100,7 +100,7 @@ pub struct ArgumentType {
     /// The type, without the modules that it is in: `f32`, `In<f32>`, `Exposure`.
     pub name: String,
     /// Where its numbers are. A number is one field without a name; a pointer's is what it points
-    /// to.
+    /// to, and scratch has none.
     pub fields: Vec<FieldType>,
 }
 
