@@ -287,6 +287,9 @@ fn what_a_number_may_be_meant_for_is_not_refused() {
     for (before, parameter, given) in fitting {
         assert_eq!(said_of_one(before, parameter, given), "fits", "{before}{parameter}");
     }
+    let mut halves = argument("[i32; 2]", &[("", 0, I32)]);
+    halves.1.fields[0].count = 2;
+    assert_eq!(said_of_one("", "double d", halves), "fits");
     let template = "template <typename half> __global__ void k(half *x, half h) {}";
     let said = said_of(template, &[], "k<float>", vec![buffer(), number("f32", F32)]);
     assert_eq!(said, "fits");

@@ -452,6 +452,13 @@ mod tests {
         ] {
             assert_eq!(other(body), ParameterType::Unknown, "{body}");
         }
+        let padded = vec![
+            field("c", 0, DType::U8, 1),
+            field("f", 4, DType::F32, 1),
+            field("d", 8, DType::F64, 1),
+        ];
+        assert_eq!(other("char c; float f; double d;"), ParameterType::Struct(padded));
+        assert_eq!(other("float f; }; struct S { int f;"), ParameterType::Unknown);
     }
 
     #[test]
