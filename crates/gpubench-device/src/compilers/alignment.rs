@@ -13,10 +13,11 @@ pub(super) fn alignment_first(text: &str) -> Option<String> {
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.text == "alignas") {
         let before = tokens[..at].iter().rev();
         let specifiers = before.take_while(|token| SPECIFIERS.contains(&token.text));
-        let count = specifiers.clone().count();
-        if specifiers.clone().any(|token| token.text == "__shared__") {
-            let first = tokens[at - count].start;
-            let end = tokens[after_parentheses(&tokens, at + 1)? - 1].start + 1;
+        let first = specifiers.clone().last().map_or(token.start, |token| token.start);
+        // One in the parentheses of another has been moved with it.
+        if first >= copied && specifiers.clone().any(|token| token.text == "__shared__") {
+            let last = tokens[after_parentheses(&tokens, at + 1)? - 1];
+            let end = last.start + last.text.len();
             let parts = [
                 &text[copied..first],
                 &text[token.start..end],
@@ -52,7 +53,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(text in "(__shared__|alignas|[() ]|[ -~\u{e9}]){0,20}") {
+        fn any_text_is_read_without_a_panic(text in "(__shared__ |alignas|[() ]|[ -~\u{e9}]){0,20}") {
             let _ = alignment_first(&text);
         }
     }
