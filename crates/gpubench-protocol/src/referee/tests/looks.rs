@@ -209,11 +209,13 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
                 words.filter(|(now, before)| now == before).count()
             };
             assert_eq!(alike(slack, slack_before), 0, "slack of buffer {index}");
-            if !constant(index) {
-                assert!(
+            let length = layout.len as usize;
+            match constant(index) {
+                true => assert_eq!(contents[..length], contents_before[..length], "buffer {index}"),
+                false => assert!(
                     alike(contents, contents_before) < 2,
                     "buffer {index} in window {window}"
-                );
+                ),
             }
             assert!(!now.chunks_exact(8).any(|word| word == [MARK; 8]), "buffer {index}");
         }
@@ -265,24 +267,32 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
 
 #[test]
 fn the_digest_of_a_window_is_of_all_its_inputs() {
-    let digest = |changed: Option<usize>| {
+    let digest = |change: &dyn Fn(&mut Referee, &[DevicePtr])| {
         let mut referee = referee(Box::new(cpu())).unwrap();
         let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
-        if let Some(buffer) = changed {
-            let master = case.buffers[buffer].masters.as_ref().unwrap().current;
-            referee.driver.write(master, &[1; 4]).unwrap();
-        }
+        let masters = case.buffers.iter().filter_map(|buffer| buffer.masters.as_ref());
+        let masters: Vec<DevicePtr> = masters.map(|masters| masters.current).collect();
+        change(&mut referee, &masters);
         end_at_once(&mut referee, &case, &case.page, &order(1))
             .unwrap()
             .input_digest
     };
-    let unchanged = digest(None);
-    assert_eq!(digest(None), unchanged);
-    for buffer in [0, 1, 3] {
-        assert_ne!(digest(Some(buffer)), unchanged, "input {buffer}");
+    let unchanged = digest(&|_, _| ());
+    assert_eq!(digest(&|_, _| ()), unchanged);
+    for input in 0..3 {
+        let changed = digest(&|referee, masters| referee.driver.write(masters[input], &[1; 4]).unwrap());
+        assert_ne!(changed, unchanged, "input {input}");
     }
+    let exchanged = digest(&|referee, masters| {
+        let [mut one, mut other] = [[0; 4 * ELEMENTS]; 2];
+        referee.driver.read(masters[0], &mut one).unwrap();
+        referee.driver.read(masters[2], &mut other).unwrap();
+        referee.driver.write(masters[0], &other).unwrap();
+        referee.driver.write(masters[2], &one).unwrap();
+    });
+    assert_ne!(exchanged, unchanged, "each input has a key of its own");
 }
 
 #[test]
@@ -328,5 +338,27 @@ fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_it
         assert!(seals.contains(size), "{role:?}: {seals:?}");
         let is_read = matches!(role, Role::Input | Role::Constant);
         assert_eq!(seals.contains(SealFlags::FUTURE_WRITE), is_read, "{role:?}: {seals:?}");
+    }
+}
+
+#[test]
+fn decoys_are_of_the_instance_before_where_the_author_makes_the_inputs() {
+    let mut of_author = recording();
+    of_author.tensors[0].fill = Fill::Cpu;
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, of_author, &[]).unwrap();
+    let (masters, layout) = (case.buffers[0].masters.as_ref().unwrap(), case.buffers[0].layout);
+    let author = masters.author.as_ref().unwrap().address.offset(layout.offset);
+    let made = |window: u8| [window; 4 * ELEMENTS];
+    referee.driver.write(author, &made(10)).unwrap();
+    for window in 1..=3 {
+        referee.generate(&case, window).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+        let mut decoy = made(0);
+        referee.driver.read(masters.decoy, &mut decoy).unwrap();
+        assert_eq!(decoy, made(9 + window as u8), "window {window}");
+        referee.driver.write(author, &made(10 + window as u8)).unwrap();
+        referee.take_inputs(&case).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
     }
 }
