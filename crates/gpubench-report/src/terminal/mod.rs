@@ -15,7 +15,6 @@ mod reporter;
 mod several;
 mod style;
 mod table;
-mod text;
 mod tree;
 
 pub use comparison::comparison_page;
@@ -23,4 +22,3 @@ pub use explanation::RepeatedCommand;
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use several::comparisons_page;
 pub use style::{Color, Styling};
-pub use text::wrapped;
