@@ -34,6 +34,12 @@ pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions
     fitted(&parts.concat(), options.width)
 }
 
+/// Runs and what is known of each, one below the other.
+pub fn runs_page(runs: &[ComparedRun], options: TerminalOptions) -> String {
+    let runs: Vec<(&str, &ComparedRun)> = runs.iter().map(|run| ("", run)).collect();
+    named_runs(&runs, options)
+}
+
 struct Page<'a> {
     comparison: &'a ComparisonComplete,
     options: TerminalOptions,

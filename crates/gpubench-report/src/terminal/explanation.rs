@@ -143,10 +143,15 @@ fn outputs(checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
+/// Whether a shell takes a name whole as it is.
+pub fn is_plain(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
 /// A name as a shell takes it whole.
 fn shell_quoted(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
-    if !name.is_empty() && name.chars().all(is_plain) {
+    if is_plain(name) {
         name.to_owned()
     } else {
         format!("'{}'", name.replace('\'', r"'\''"))
