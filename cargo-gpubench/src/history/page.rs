@@ -116,7 +116,8 @@ fn date(run: &HistoryRun) -> String {
 
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
     let change = match history.runs.len() {
-        1 => String::new(),
+        // The row of the second run says it.
+        1 | 2 => String::new(),
         _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {

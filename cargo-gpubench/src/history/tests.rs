@@ -76,6 +76,12 @@ fn page_of_a_single_run() {
 }
 
 #[test]
+fn the_change_between_two_runs_is_said_once() {
+    let page = shown(&history(&[2e5, 1e5]), 80);
+    assert_eq!(page.matches("-50.0%").count(), 1, "{page}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for line in 30..130 {
         for text in shown(&with_steps(), line).lines() {

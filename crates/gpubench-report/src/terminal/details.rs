@@ -76,7 +76,7 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
             .map(|share| format!("{} of peak compute", percent(share))),
         result.conservation.as_ref().map(|clocks| {
             format!(
-                "claimed {}, observed {}",
+                "claimed {}, observed {} with the exchange between processes",
                 time(clocks.claimed_ns),
                 time(clocks.observed_ns)
             )
