@@ -6,7 +6,7 @@ use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
 use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Flush, HistoryRun, Revision};
-use gpubench_diagnostic::layout::fitted;
+use gpubench_diagnostic::layout::{fitted, unbroken};
 use gpubench_diagnostic::printable_line;
 
 const TITLE: Style = Style::new().bold();
@@ -86,7 +86,7 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
             "{}  {:10}  {:>8}",
             date(run),
             printable_line(sources.as_deref().unwrap_or("-")),
-            history.metric.quantity(run.value).to_string()
+            unbroken(&history.metric.quantity(run.value).to_string())
         );
         let change = change.map(signed).unwrap_or_default();
         Some(match jump {
