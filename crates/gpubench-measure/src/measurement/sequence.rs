@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, AuthorProblem, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient,
-    deadline, listen,
+    AuthorClient, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{CodeHome, FaultCode};
@@ -118,16 +117,19 @@ impl Sequencer<'_> {
     /// # Errors
     /// When a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
-        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
-            true => (self.protocol.reference_within, |failure| {
-                MeasureError::own_code(MeasureError::Generator)(failure.into())
-            }),
-            false => (PREPARATION, MeasureError::referee),
+        let generates = self.duties.referee_generates();
+        let within = if generates {
+            self.protocol.reference_within
+        } else {
+            PREPARATION
         };
-        let order = self
+        let prepared = self
             .referee
-            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
-            .map_err(failed)?;
+            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt);
+        let order = match generates {
+            true => prepared.map_err(MeasureError::kernels(MeasureError::Generator)),
+            false => prepared.map_err(MeasureError::referee),
+        }?;
         if !self.duties.author_generates() {
             return Ok(());
         }
@@ -146,23 +148,29 @@ impl Sequencer<'_> {
         let (within, interrupt) = (self.protocol.reference_within, self.protocol.interrupt);
         let preparation = Preparation::InputsAndAnswers;
         let prepared = self.referee.prepare(preparation, window, within, interrupt);
-        prepared.map(drop).map_err(|failure| match failure {
-            RoleFailure::Failed { .. } => MeasureError::referee(failure),
-            // The tool's own kernels do not fail by themselves, and never take so long.
-            failure => MeasureError::own_code(MeasureError::Reference)(failure.into()),
-        })
+        // The tool's own kernels never take so long.
+        prepared
+            .map(drop)
+            .map_err(MeasureError::kernels(MeasureError::Reference))
     }
 
     /// Has the reference computed, by the author or by the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        let computed = match self.duties.reference() {
-            CodeHome::Author => self.author.reference(self.protocol.interrupt),
-            CodeHome::Referee => self
-                .referee
-                .reference(window, self.protocol.reference_within, self.protocol.interrupt)
-                .map_err(AuthorProblem::from),
-        };
-        computed.map_err(MeasureError::own_code(MeasureError::Reference))
+        let Protocol {
+            reference_within,
+            interrupt,
+            ..
+        } = *self.protocol;
+        match self.duties.reference() {
+            CodeHome::Author => {
+                let computed = self.author.reference(interrupt);
+                computed.map_err(MeasureError::own_code(MeasureError::Reference))
+            }
+            CodeHome::Referee => {
+                let computed = self.referee.reference(window, reference_within, interrupt);
+                computed.map_err(MeasureError::kernels(MeasureError::Reference))
+            }
+        }
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
