@@ -69,7 +69,8 @@ fn plans(recording: &Recording) -> impl Iterator<Item = &Plan> {
     std::iter::once(&recording.plan).chain(recording.reference.plan())
 }
 
-/// The broker holds descriptors of every buffer and module, and the shared page has room for so many outputs.
+/// The broker holds descriptors of every buffer and module, and the shared page has room for so
+/// many outputs.
 fn size(recording: &Recording) -> Checked {
     let tensors = &recording.tensors;
     let bytes = tensors.iter().map(Tensor::bytes).chain(scratch(recording));

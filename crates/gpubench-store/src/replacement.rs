@@ -56,7 +56,8 @@ impl Replacement {
     /// Gives the target these contents, so that they outlast a power failure.
     ///
     /// # Errors
-    /// When they cannot be written; the target is as it was, unless it is the folder alone whose change may not outlast a power failure.
+    /// When they cannot be written; the target is as it was, unless it is the folder alone whose
+    /// change may not outlast a power failure.
     pub fn commit(mut self, contents: &[u8]) -> io::Result<()> {
         self.fill(contents).inspect_err(|_| {
             // What is left of it would be taken over by the next one anyway.

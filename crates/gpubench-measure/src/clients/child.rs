@@ -81,8 +81,8 @@ impl Child {
             .map_err(|error| self.explain(error, REST_OF_FRAME))
     }
 
-    /// Receives the frame that the process has begun to send, waiting at most `within` for the rest, or learns that it is gone. One that does
-    /// not send the rest is killed.
+    /// Receives the frame that the process has begun to send, waiting at most `within` for the
+    /// rest, or learns that it is gone. One that does not send the rest is killed.
     ///
     /// # Errors
     /// When it is gone or silent, or speaks another protocol.

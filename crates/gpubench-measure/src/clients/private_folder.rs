@@ -46,8 +46,9 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes a folder of numbered ones. What folders these hold is moved up beside them: a worker may have nested them deeper than a path or a stack reaches, and
-/// made some that its user may not look into.
+/// Removes a folder of numbered ones. What folders these hold is moved up beside them: a worker may
+/// have nested them deeper than a path or a stack reaches, and made some that its user may not look
+/// into.
 fn remove(outer: &Path) -> io::Result<()> {
     let (mut emptied, mut last) = (0, 0);
     let open = |folder: &Path| fs::set_permissions(folder, fs::Permissions::from_mode(0o700));

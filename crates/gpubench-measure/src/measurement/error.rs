@@ -37,8 +37,8 @@ impl MeasureError {
         }
     }
 
-    /// A failure of the referee where it runs code of the crate: a failure of that code where the referee says so, or gives no answer while it runs the one that
-    /// `silent` names.
+    /// A failure of the referee where it runs code of the crate: a failure of that code where the
+    /// referee says so, or gives no answer while it runs the one that `silent` names.
     pub(super) fn kernels(silent: fn(AuthorProblem) -> MeasureError) -> impl Fn(RoleFailure) -> MeasureError {
         move |failure| match failure {
             RoleFailure::Generator { .. } => MeasureError::Generator(failure.into()),

@@ -189,7 +189,8 @@ impl Channel {
     /// Sends a frame; `payload` is the concatenation of `parts`.
     ///
     /// # Errors
-    /// [`ChannelError::Closed`] when the peer is gone; never a signal. [`ChannelError::TooLarge`] before anything is sent.
+    /// [`ChannelError::Closed`] when the peer is gone; never a signal. [`ChannelError::TooLarge`]
+    /// before anything is sent.
     pub fn send(&self, kind: u32, parts: &[&[u8]], descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let payload = u32::try_from(length).ok().filter(|length| *length <= MAX_PAYLOAD);
@@ -272,7 +273,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends as much as the peer has room for now, or once it has: a call that waited by itself would begin its wait anew with every byte that is read.
+    /// Sends as much as the peer has room for now, or once it has: a call that waited by itself
+    /// would begin its wait anew with every byte that is read.
     fn send_some(
         &self,
         patience: Patience,
