@@ -117,19 +117,16 @@ impl Sequencer<'_> {
     /// # Errors
     /// When a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
-        let generates = self.duties.referee_generates();
-        let within = if generates {
-            self.protocol.reference_within
-        } else {
-            PREPARATION
+        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
+            true => (self.protocol.reference_within, |failure| {
+                MeasureError::kernels(MeasureError::Generator)(failure)
+            }),
+            false => (PREPARATION, MeasureError::referee),
         };
-        let prepared = self
+        let order = self
             .referee
-            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt);
-        let order = match generates {
-            true => prepared.map_err(MeasureError::kernels(MeasureError::Generator)),
-            false => prepared.map_err(MeasureError::referee),
-        }?;
+            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
+            .map_err(failed)?;
         if !self.duties.author_generates() {
             return Ok(());
         }
@@ -156,20 +153,15 @@ impl Sequencer<'_> {
 
     /// Has the reference computed, by the author or by the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        let Protocol {
-            reference_within,
-            interrupt,
-            ..
-        } = *self.protocol;
         match self.duties.reference() {
-            CodeHome::Author => {
-                let computed = self.author.reference(interrupt);
-                computed.map_err(MeasureError::own_code(MeasureError::Reference))
-            }
-            CodeHome::Referee => {
-                let computed = self.referee.reference(window, reference_within, interrupt);
-                computed.map_err(MeasureError::kernels(MeasureError::Reference))
-            }
+            CodeHome::Author => self
+                .author
+                .reference(self.protocol.interrupt)
+                .map_err(MeasureError::own_code(MeasureError::Reference)),
+            CodeHome::Referee => self
+                .referee
+                .reference(window, self.protocol.reference_within, self.protocol.interrupt)
+                .map_err(MeasureError::kernels(MeasureError::Reference)),
         }
     }
 
