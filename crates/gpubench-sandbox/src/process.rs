@@ -25,8 +25,9 @@ impl RoleError {
     }
 }
 
-/// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody,
-/// leaves no core file, is the first to end where memory runs out, and shows what it prints line by line.
+/// Arranges that this process dies with the broker, gains no privileges, shows its memory to
+/// nobody, leaves no core file, is the first to end where memory runs out (until host code undoes
+/// that), and shows what it prints line by line.
 ///
 /// # Errors
 /// When the operating system refuses.
