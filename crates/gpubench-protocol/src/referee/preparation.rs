@@ -4,9 +4,13 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
+use super::check::seal_keys;
 use super::flush::FlushBuffer;
+use super::page::WorkerPage;
 use super::stamps::Preparation;
 use crate::window::{Place, Purpose};
+use crate::wire::opening_words;
+use gpubench_device::DevicePtr;
 use gpubench_device::harness::Batch;
 
 impl Referee {
@@ -16,9 +20,14 @@ impl Referee {
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
+        page: &WorkerPage,
         place: Place,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
+        let opening = opening_words(seal_keys(&self.seeds, place));
+        let opening = self
+            .harness
+            .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
         let s0 = self.stamp(batch)?;
         self.restore(case, place)?;
         let flush_begins = self.stamp(batch)?;
@@ -27,6 +36,8 @@ impl Referee {
             Method::Warm => {}
         }
         let flush_ends = self.stamp(batch)?;
+        let keys = DevicePtr(page.on_device.keys());
+        self.harness.hand_out(&mut *self.driver, batch, opening, keys)?;
         self.reveal(case, place)?;
         let s1 = self.stamp(batch)?;
         Ok(Preparation {

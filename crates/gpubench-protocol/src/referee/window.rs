@@ -6,13 +6,10 @@ use bytemuck::Zeroable;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::check::seal_keys;
 use super::page::{PageOwner, WorkerPage};
 use super::stamps::Stamps;
 use crate::window::Place;
-use crate::wire::{
-    Channel, ChannelError, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder, opening_words, to_referee,
-};
+use crate::wire::{Channel, ChannelError, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder, to_referee};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
 
@@ -89,13 +86,7 @@ impl Referee {
         batch: &mut Batch,
     ) -> Result<(Stamps, Ticket<Captured>), RefereeError> {
         let (stream, on_device) = (self.stream, page.on_device);
-        let opening = opening_words(seal_keys(&self.seeds, place));
-        let opening = self
-            .harness
-            .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
-        self.harness
-            .hand_out(&mut *self.driver, batch, opening, DevicePtr(on_device.keys()))?;
-        let preparation = self.prepare(case, place, batch)?;
+        let preparation = self.prepare(case, page, place, batch)?;
         self.driver
             .write_value(stream, DevicePtr(on_device.go()), order.window)?;
 

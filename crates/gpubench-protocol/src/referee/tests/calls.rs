@@ -106,12 +106,12 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     };
     [
         taken,
-        // The keys.
-        &["reset_persisting_lines", "copy", "stamp"],
+        &["reset_persisting_lines", "stamp"],
         &restored,
         &["stamp"],
         flush,
-        &["stamp", "lines", "lines", "lines", "stamp"],
+        // The keys and no seals.
+        &["stamp", "copy", "lines", "lines", "lines", "stamp"],
     ]
     .concat()
 }

@@ -309,7 +309,7 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream).unwrap();
-    referee.prepare(&case, place, &mut batch).unwrap();
+    referee.prepare(&case, worker_page(&case), place, &mut batch).unwrap();
     for buffer in [2, 5] {
         let buffer = &case.buffers[buffer];
         let before = buffer.address().0 - 8;
