@@ -96,8 +96,12 @@ fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
     assert!(!message.contains("0x0"), "{message}");
 }
 
-// Dynamic shared memory.
+// Shared memory.
 ends! {
+    a_static_shared_array_that_is_run_over_is_named:
+        "shared::static_array_too_small" is "crashed", "out-of-bounds", "`in_a_static_array`", "write of byte 256 of the shared array `tile`, which has 256 bytes", "block (0, 0, 0)";
+    a_static_shared_array_that_one_thread_runs_over_is_named:
+        "shared::static_array_too_small_for_one" is "crashed", "out-of-bounds", "`in_a_static_array`", "write of byte 256 of the shared array `tile`", "block (0, 0, 0)";
     shared_memory_that_no_launch_asks_for_is_named:
         "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "asks for none (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
     half_of_the_shared_memory_is_named:
@@ -277,7 +281,7 @@ fn honest_benchmarks_beside_them_pass() {
                 .is_some_and(|name| name.contains("::honest"))
         })
         .collect();
-    assert_eq!(honest.len(), 13);
+    assert_eq!(honest.len(), 14);
     for result in honest {
         assert_eq!(
             result["verdict"], "pass",

@@ -158,7 +158,7 @@ fn redirected(kind: RelocationType) -> Option<RelocationType> {
 }
 
 /// Where a section lies in its file.
-fn bytes_of(section: &<Header as object::read::elf::FileHeader>::SectionHeader) -> Option<Range<usize>> {
+pub(super) fn bytes_of(section: &<Header as object::read::elf::FileHeader>::SectionHeader) -> Option<Range<usize>> {
     let (start, len) = section.file_range(LittleEndian)?;
     let start = usize::try_from(start).ok()?;
     Some(start..start.checked_add(usize::try_from(len).ok()?)?)

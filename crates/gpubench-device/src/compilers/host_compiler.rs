@@ -21,6 +21,7 @@ use super::process::Finished;
 use super::processors::{BASELINE, Processors};
 use super::refusal::{all_refused, includes, needs_a_look, stub, users_words};
 use super::scratch::{Scratch, read, write};
+use super::static_shared::{LISTED, set_apart};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
 
@@ -93,7 +94,7 @@ impl HostCompiler {
             key.add(path);
             key.add(text);
         }
-        key.add(PLACED);
+        key.add_all(&[PLACED, LISTED]);
         key.add_wanted(wanted);
         key.finish()
     }
@@ -244,9 +245,11 @@ impl Job<'_> {
             .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
             .arg(&object);
         let mut bytes = read(&object)?;
-        if let Some(definitions) = define_arrays(&mut bytes) {
+        let definitions = [define_arrays(&mut bytes), set_apart(&mut bytes)];
+        let definitions = definitions.into_iter().flatten().collect::<String>();
+        if !definitions.is_empty() {
             write(&object, &bytes)?;
-            let assembly = scratch.file("dynamic_shared.s");
+            let assembly = scratch.file("shared.s");
             write(&assembly, definitions.as_bytes())?;
             link.arg(&assembly);
         }

@@ -24,6 +24,7 @@ mod processors;
 mod refusal;
 mod scan;
 mod scratch;
+mod static_shared;
 #[cfg(test)]
 mod tests;
 mod undefined;

@@ -259,7 +259,9 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
 
 fn code_of(kind: &FaultKind) -> FaultCode {
     match kind {
-        FaultKind::Access { .. } | FaultKind::DynamicShared { .. } => FaultCode::OutOfBounds,
+        FaultKind::Access { .. } | FaultKind::DynamicShared { .. } | FaultKind::StaticShared { .. } => {
+            FaultCode::OutOfBounds
+        }
         FaultKind::DivisionByZero => FaultCode::DivisionByZero,
         FaultKind::StackOverflow => FaultCode::StackOverflow,
         FaultKind::IllegalInstruction => FaultCode::IllegalInstruction,

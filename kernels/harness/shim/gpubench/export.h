@@ -98,6 +98,10 @@ struct gb_run<Kernel, Precise> {
 /* The entry point of a library. */
 extern "C" __attribute__((visibility("default"))) const gb_module *gb_module_v1();
 
+/* The places of `__shared__` variables are counted from this one, which is the executor's. */
+static thread_local uint64_t gb_shared_origin;
+extern "C" __attribute__((visibility("default"))) uint64_t *gb_shared_origin_v1();
+
 static void gb_unit_install(const gb_callbacks *callbacks) {
   gb_executor.wait = callbacks->wait;
   gb_executor.stop = callbacks->stop;
@@ -148,4 +152,5 @@ static constexpr gb_unit gb_this_unit = {gb_unit_install, gb_unit_begin, gb_unit
   constexpr const gb_kernel *gb_module_kernels[] = {__VA_ARGS__};                                             \
   constexpr gb_module gb_this_module = {GB_ABI, sizeof(gb_module_kernels) / sizeof(gb_module_kernels[0]),     \
                                         gb_module_kernels};                                                   \
-  extern "C" const gb_module *gb_module_v1() { return &gb_this_module; }
+  extern "C" const gb_module *gb_module_v1() { return &gb_this_module; }                                      \
+  extern "C" decltype(gb_shared_origin) *gb_shared_origin_v1() { return &gb_shared_origin; }

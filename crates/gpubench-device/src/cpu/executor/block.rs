@@ -16,6 +16,7 @@ use super::kernel::{Kernel, PlaceDynamicShared};
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::signals;
 use super::stack::GuardedStack;
+use super::static_shared::{Guarded, StaticShared};
 use super::warp::{LANES, Lane, Settlement, settle};
 
 /// A launch as every thread of a pool needs it.
@@ -67,6 +68,8 @@ pub(super) struct BlockRunner {
     dynamic_shared: Option<DynamicShared>,
     /// Which library was told last where it begins, and where; nothing if the job's kernel is not told.
     placed: Option<(PlaceDynamicShared, *mut u8)>,
+    /// The job's static shared memory on this thread, where it can be told whether a kernel keeps to it.
+    static_shared: Option<Guarded>,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
 }
@@ -86,6 +89,7 @@ impl BlockRunner {
             waited: false,
             dynamic_shared: None,
             placed: None,
+            static_shared: None,
             thread: None,
         }
     }
@@ -100,6 +104,7 @@ impl BlockRunner {
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
         self.take_to_this_thread();
+        self.static_shared = job.kernel.static_shared.map(StaticShared::of_this_thread);
         let has_moved = self.place_dynamic_shared(job)?;
         self.make_coroutines_enter(self.form.entry(job), has_moved);
         self.waited = false;
@@ -171,7 +176,8 @@ impl BlockRunner {
                 outcome = Err((block, self.attribute(job, [x, y, z], broken)));
                 break;
             }
-            if let Some(kind) = self.dynamic_shared(job).and_then(DynamicShared::overrun) {
+            let overrun = self.dynamic_shared(job).and_then(DynamicShared::overrun);
+            if let Some(kind) = overrun.or_else(|| self.static_shared?.overrun()) {
                 outcome = Err((block, KernelFault::of_block([x, y, z], kind)));
                 break;
             }

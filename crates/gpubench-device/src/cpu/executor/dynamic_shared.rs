@@ -1,23 +1,19 @@
 //! The dynamic shared memory of a block.
 
-use std::{io, ptr};
+use std::io;
 
 use super::fault::{Access, FaultKind};
 use super::launch::MAX_DYNAMIC_SHARED;
+use super::margin::Margin;
 use crate::guarded::Reserved;
 
 const PAGE: usize = 4096;
 /// Most a launch may ask for, and room for a margin.
-const MEMORY_BYTES: usize = (MAX_DYNAMIC_SHARED as usize + MARGIN_BYTES).next_multiple_of(PAGE);
+const MEMORY_BYTES: usize = (MAX_DYNAMIC_SHARED as usize + ALIGNMENT).next_multiple_of(PAGE);
 /// Inaccessible bytes on either side, as beside a buffer.
 const GUARD_BYTES: usize = 1 << 20;
 /// What the memory's start is a multiple of: the largest vectors of a processor, and more than a GPU needs for any.
 const ALIGNMENT: usize = 128;
-/// Bytes in front that are looked at; as many as there can be behind.
-const MARGIN_BYTES: usize = ALIGNMENT;
-
-/// What lies beside the memory.
-const NOISE: [u8; MARGIN_BYTES] = noise();
 
 /// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It ends at an inaccessible page, or as close to it as its alignment
 /// permits: the bytes in between, and some in front, hold noise.
@@ -53,9 +49,9 @@ impl DynamicShared {
     pub(super) fn prepare(&mut self, asked: u32) -> *mut u8 {
         if self.asked != asked || !self.has_margins {
             self.asked = asked;
-            for (first, len) in self.margins() {
+            for (_, margin) in self.margins() {
                 // SAFETY: the margins lie in the accessible part of the mapping, beside the memory; nobody uses it now.
-                unsafe { ptr::copy_nonoverlapping(NOISE.as_ptr(), self.at(first), len) };
+                unsafe { margin.fill() };
             }
             self.has_margins = true;
         }
@@ -64,18 +60,9 @@ impl DynamicShared {
 
     /// Where a block that has ended wrote beside the memory. [`prepare`](Self::prepare) fills the noise in again.
     pub(super) fn overrun(&mut self) -> Option<FaultKind> {
-        let offset = self.margins().into_iter().find_map(|(first, len)| {
-            // A comparison of no bytes at an inaccessible page would take the processor as long as a small block.
-            if len == 0 {
-                return None;
-            }
+        let offset = self.margins().into_iter().find_map(|(first, margin)| {
             // SAFETY: as in `prepare`.
-            let found = unsafe { std::slice::from_raw_parts(self.at(first), len) };
-            if *found == NOISE[..len] {
-                return None;
-            }
-            let changed = found.iter().zip(&NOISE).position(|(found, noise)| found != noise)?;
-            Some(first + changed as i64)
+            Some(first + unsafe { margin.changed() }? as i64)
         })?;
         self.has_margins = false;
         Some(FaultKind::DynamicShared {
@@ -101,32 +88,17 @@ impl DynamicShared {
         }
     }
 
-    /// The bytes in front and those between the end and the inaccessible page: where each begins, from the memory's start, and how many they are.
-    fn margins(&self) -> [(i64, usize); 2] {
-        match self.asked as usize {
-            0 => [(0, 0); 2],
-            asked => [
-                (-(MARGIN_BYTES as i64), MARGIN_BYTES),
-                (asked as i64, asked.next_multiple_of(ALIGNMENT) - asked),
-            ],
-        }
+    /// As many bytes in front as there can be behind, and those between the end and the inaccessible page; with where each begins, from the memory's start.
+    fn margins(&self) -> [(i64, Margin); 2] {
+        let asked = self.asked as usize;
+        let front = if asked == 0 { 0 } else { ALIGNMENT };
+        [
+            (-(front as i64), front),
+            (asked as i64, asked.next_multiple_of(ALIGNMENT) - asked),
+        ]
+        .map(|(first, len)| {
+            let start = self.start().wrapping_offset(first as isize);
+            (first, Margin { start, len })
+        })
     }
-
-    fn at(&self, offset: i64) -> *mut u8 {
-        self.start().wrapping_offset(offset as isize)
-    }
-}
-
-/// Bytes of the splitmix64 generator.
-const fn noise() -> [u8; MARGIN_BYTES] {
-    let mut noise = [0; MARGIN_BYTES];
-    let mut place = 0;
-    while place < MARGIN_BYTES {
-        let state = (place as u64 / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        noise[place] = (mixed ^ (mixed >> 31)).to_le_bytes()[place % 8];
-        place += 1;
-    }
-    noise
 }

@@ -46,6 +46,16 @@ pub enum FaultKind {
         /// What the launch asks for, in bytes.
         asked: u32,
     },
+    /// A static `__shared__` variable was run over. It only shows when its block has ended, so it names no thread.
+    #[error("invalid write {}", of_static_shared(*offset, name, *bytes))]
+    StaticShared {
+        /// The variable.
+        name: &'static str,
+        /// Where, in bytes from its start; negative in front of it.
+        offset: i64,
+        /// Its size.
+        bytes: usize,
+    },
     /// An integer was divided by zero, or the smallest by -1.
     #[error("integer division by zero")]
     DivisionByZero,
@@ -157,5 +167,15 @@ fn of_dynamic_shared(offset: i64, asked: u32) -> String {
         _ => format!(
             "of byte {offset} of dynamic shared memory, of which the launch asks for {asked} bytes (hint: `.shared(bytes)` of its grid)"
         ),
+    }
+}
+
+fn of_static_shared(offset: i64, name: &str, bytes: usize) -> String {
+    match offset {
+        ..0 => format!(
+            "{} bytes before the start of the shared array `{name}`",
+            offset.unsigned_abs()
+        ),
+        _ => format!("of byte {offset} of the shared array `{name}`, which has {bytes} bytes"),
     }
 }

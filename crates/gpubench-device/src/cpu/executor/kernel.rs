@@ -1,11 +1,12 @@
 //! Kernels the executor can run, and the libraries they come from.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::path::{Path, PathBuf};
 
 use super::abi::{ABI, Descriptor, ModuleTable};
 use super::exchange::CALLBACKS;
+use super::static_shared::{Origin, StaticShared};
 
 /// An entry of a library's symbol table, `Elf64_Sym`.
 #[repr(C)]
@@ -38,6 +39,8 @@ pub struct Kernel {
     pub(super) descriptor: &'static Descriptor,
     /// Of a library that has such arrays, where its compiler lets the executor place them.
     pub(super) place_dynamic_shared: Option<PlaceDynamicShared>,
+    /// Of a library that has `__shared__` variables, where its compiler sets them apart.
+    pub(super) static_shared: Option<StaticShared>,
 }
 
 // SAFETY: a descriptor is immutable data and functions that may be called on any thread.
@@ -61,6 +64,7 @@ impl Kernel {
         Some(Kernel {
             descriptor,
             place_dynamic_shared: None,
+            static_shared: None,
         })
     }
 
@@ -145,12 +149,21 @@ impl Module {
         // SAFETY: the kernel compiler defines the symbol with this type.
         let place = unsafe { library.get::<PlaceDynamicShared>(b"gb_place_dynamic_shared_v1\0") };
         let place_dynamic_shared = place.ok().map(|place| *place);
+        // SAFETY: the shim defines the function with this type.
+        let origin = unsafe { library.get::<Origin>(b"gb_shared_origin_v1\0") };
+        // SAFETY: the kernel compiler defines the text under this name, with its end.
+        let list = unsafe { library.get::<*const c_char>(b"gb_static_shared_v1\0") };
+        let static_shared = origin.ok().zip(list.ok()).map(|(origin, list)| {
+            // SAFETY: as above; the library is never unloaded.
+            StaticShared::new(*origin, unsafe { CStr::from_ptr(*list) })
+        });
         // SAFETY: the library is never unloaded.
         let kernels = descriptors
             .iter()
             .filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) })
             .map(|kernel| Kernel {
                 place_dynamic_shared,
+                static_shared,
                 ..kernel
             })
             .collect();

@@ -6,6 +6,7 @@ mod grids;
 mod language;
 mod random;
 mod semantics;
+mod static_shared;
 
 use std::ffi::c_void;
 use std::num::NonZeroUsize;

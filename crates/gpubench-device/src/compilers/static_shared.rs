@@ -1,0 +1,161 @@
+//! Gaps round static `__shared__` variables.
+//!
+//! They are thread-local variables of the compiled object. Every one gets a place of its own with [`GAP`] bytes on either side, so that a kernel
+//! that runs over one meets neither another nor what the shim keeps for the running thread. The executor is told where they are, and looks at the
+//! bytes beside them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use object::elf::{
+    EM_X86_64, FileHeader64, SHF_TLS, SHT_NOBITS, SHT_SYMTAB, STT_TLS, SectionHeader64, Sym64, SymbolSection,
+};
+use object::read::elf::{FileHeader as _, SectionHeader as _, Sym as _};
+use object::{LittleEndian, U64, pod};
+
+use super::dynamic_shared::bytes_of;
+
+type Header = FileHeader64<LittleEndian>;
+type Section = SectionHeader64<LittleEndian>;
+type Symbol = Sym64<LittleEndian>;
+
+/// Bytes between two variables: a whole page, so that they lie on the sets of a cache that they would lie on without it.
+const GAP: u64 = 4096;
+const _: () = assert!(GAP >= 2 * crate::cpu::executor::MARGIN_BYTES as u64);
+
+/// The shim's variables end so: the state of the running thread, and the one that places are counted from.
+const STATE: &str = "gb_now";
+const ORIGIN: &str = "gb_shared_origin";
+
+/// What a library gets along with an object that has such variables, in front of a line for each: its distance from the origin, its bytes, its name.
+/// Part of what a cached library depends on.
+pub(super) const LISTED: &str = "\t.section .note.GNU-stack,\"\",@progbits\n\t.section .rodata\n\
+    \t.globl gb_static_shared_v1\n\t.type gb_static_shared_v1, @object\ngb_static_shared_v1:\n";
+
+/// Section and offset of a variable.
+type Place = (u16, u64);
+
+/// Sets the `__shared__` variables of an object for x86-64 apart, and returns the assembler source to link it with. Nothing, and the object as it
+/// was, if it has none or is of another kind.
+pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
+    let header = Header::parse(&*object).ok()?;
+    let endian = header.endian().ok()?;
+    // Assemblers for other processors may speak of a variable by its section.
+    if header.e_machine(endian) != EM_X86_64 {
+        return None;
+    }
+    let sections = header.sections(endian, &*object).ok()?;
+    let symbols = sections.symbols(endian, &*object, SHT_SYMTAB).ok()?;
+    let (mut variables, mut alignment) = (Vec::new(), 64);
+    for (index, symbol) in symbols.enumerate().filter(|(_, symbol)| symbol.st_type() == STT_TLS) {
+        let Ok(Some(of)) = symbols.symbol_section(endian, symbol, index) else {
+            continue;
+        };
+        let section = sections.section(of).ok()?;
+        if is_zeros(section) {
+            let name = String::from_utf8(symbols.symbol_name(endian, symbol).ok()?.to_vec()).ok()?;
+            let place: Place = (symbol.st_shndx(endian).0, symbol.st_value(endian));
+            alignment = alignment.max(section.sh_addralign(endian));
+            variables.push((index.0, name, place, symbol.st_size(endian)));
+        }
+    }
+    let mut places: BTreeMap<Place, u64> = variables.iter().map(|(_, _, place, size)| (*place, *size)).collect();
+    let mut end = 0_u64;
+    for size_then_start in places.values_mut() {
+        let start = end.checked_add(GAP)?.checked_next_multiple_of(alignment)?;
+        end = start.checked_add(*size_then_start)?;
+        *size_then_start = start;
+    }
+    let all = end.checked_add(GAP)?;
+    let &(_, _, origin, _) = variables.iter().find(|(_, name, ..)| name.ends_with(ORIGIN))?;
+    let mut text = LISTED.to_owned();
+    for (_, name, place, size) in &variables {
+        if !name.ends_with(STATE) && !name.ends_with(ORIGIN) {
+            let distance = places[place] as i64 - places[&origin] as i64;
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(text, "\t.ascii \"{distance} {size} {}\\n\"", written(name));
+        }
+    }
+    if text.len() == LISTED.len() {
+        return None;
+    }
+    text.push_str("\t.byte 0\n");
+
+    let headers = usize::try_from(header.e_shoff(endian)).ok()?;
+    let table = bytes_of(sections.section(symbols.section()).ok()?)?;
+    let count = sections.len();
+    pod::slice_from_all_bytes::<Symbol>(object.get(table.clone())?).ok()?;
+    let (headers, _) = pod::slice_from_bytes_mut::<Section>(object.get_mut(headers..)?, count).ok()?;
+    for section in headers.iter_mut().filter(|section| is_zeros(section)) {
+        section.sh_size = U64::new(endian, 0);
+    }
+    let home = headers.get_mut(usize::from(origin.0))?;
+    (home.sh_size, home.sh_addralign) = (U64::new(endian, all), U64::new(endian, alignment));
+    let symbols: &mut [Symbol] = pod::slice_from_all_bytes_mut(&mut object[table]).ok()?;
+    for (index, _, place, _) in &variables {
+        symbols[*index].st_shndx.set(endian, SymbolSection(origin.0));
+        symbols[*index].st_value.set(endian, places[place]);
+    }
+    Some(text)
+}
+
+/// Whether it has thread-local variables that begin as zeros, as all shared ones do.
+fn is_zeros(section: &Section) -> bool {
+    section.sh_type(LittleEndian) == SHT_NOBITS && section.sh_flags(LittleEndian).contains(SHF_TLS)
+}
+
+/// The name that a variable has in its source; that of the symbol, where it does not end with it. A symbol ends with each name behind its length,
+/// and some have a number or the end of a scope behind that.
+fn written(symbol: &str) -> &str {
+    let end = symbol
+        .trim_end_matches(|last: char| last.is_ascii_digit())
+        .strip_suffix('_');
+    let ends = [Some(symbol), end, symbol.strip_suffix('E')];
+    let name = |symbol: &'_ str| {
+        symbol.char_indices().find_map(|(at, _)| {
+            let rest = symbol[at..].trim_start_matches(|digit: char| digit.is_ascii_digit());
+            let digits = &symbol[at..symbol.len() - rest.len()];
+            (digits.parse() == Ok(rest.len()) && !rest.is_empty()).then_some(symbol.len() - rest.len())
+        })
+    };
+    let found = ends.into_iter().flatten().find_map(|end| Some(&end[name(end)?..]));
+    found.unwrap_or(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_has_the_name_of_its_source() {
+        for (symbol, name) in [
+            ("_ZZ1kPfE4tile", "tile"),
+            ("_ZZ6reduceILi256EEvPfE4sums", "sums"),
+            ("_ZZ1kPfE4tile_12", "tile"),
+            ("_ZZ1kPfE6tile_1", "tile_1"),
+            ("_ZZ1kPfE2t1", "t1"),
+            ("_ZN2ns4tileE", "tile"),
+            ("_ZL4tile", "tile"),
+            ("file_scope", "file_scope"),
+            ("_Z4tileILi3EE", "_Z4tileILi3EE"),
+            ("_ZZ1kvE4tép", "tép"),
+            ("", ""),
+        ] {
+            assert_eq!(written(symbol), name, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_has_no_variables() {
+        assert_eq!(set_apart(&mut []), None);
+        assert_eq!(set_apart(&mut b"\x7fELF\x02\x01".to_vec()), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_damaged_object_is_no_panic(mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 64..400)) {
+            bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+            set_apart(&mut bytes);
+        }
+    }
+}
