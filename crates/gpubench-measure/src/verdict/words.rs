@@ -1,6 +1,6 @@
 //! Findings in words: what was found, where, and what should have been there.
 
-use gpubench::catalog::{Tensor, Tolerance};
+use gpubench::catalog::{Role, Tensor, Tolerance};
 
 use gpubench_contract::ElementValue;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
@@ -48,11 +48,15 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
     let name = &tensor.name;
     let (elements, wrong) = (output.elements, output.elements - output.matched);
     let first = first_wrong(tensor, output);
+    let hint = match tensor.role {
+        Role::Output => " (hint: outputs begin as noise: write every element, or set them with `cx.memset` first)",
+        _ => "",
+    };
     match cause {
-        Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}"),
+        Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}{hint}"),
         Cause::Partial => {
             let unwritten = output.unwritten;
-            format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}")
+            format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}{hint}")
         }
         Cause::Cached => format!("`{name}` of call {call} is the answer to the first call; {first}"),
         Cause::Stale => format!(
@@ -149,7 +153,7 @@ pub(super) fn fault(claim: &Claim) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, Fill, Role};
+    use gpubench::catalog::{DType, Fill};
 
     /// Bytes written round the first of `shape` floats.
     fn written(shape: &[u64], bytes: u64, offset: i64) -> String {
