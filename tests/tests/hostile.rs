@@ -34,7 +34,7 @@ ends! {
     an_output_never_written_is_unwritten:
         "answers::writes_nothing" is "wrong-output", "unwritten", "`y`", "call 1", "`y[0]`", "expected", "got";
     half_an_output_is_partial:
-        "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`";
+        "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`", "set them with `cx.memset` first";
     one_element_left_out_is_partial:
         "answers::leaves_one_element_out" is "wrong-output", "partial", "1 of 600", "`y[417]`";
     a_constant_output_is_constant:
@@ -451,6 +451,22 @@ fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_thread
         .records();
     let message = records.result("shared::lacks_its_barrier")["message"].to_string();
     assert!(!message.contains("in their own order"), "nobody looked: {message}");
+}
+
+#[test]
+fn a_test_finds_blocks_that_rely_on_their_order_and_the_named_order_repeats_it() {
+    let tested = |arguments: &[&str]| {
+        let run = Run::on(&Fixture::of("hostile")).json().args(["--test", "--ignored"]);
+        run.args(["--exact", "shared::relies_on_the_order_of_blocks::n=600"])
+            .args(arguments.iter().copied())
+            .finish()
+    };
+    let _ = tested(&["--threads", "1", "--schedule", "0"]).expect_code(0);
+    let records = tested(&["--threads", "1"]).expect_code(100).records();
+    let words = ["which `--schedule 1` repeats", "rely on others that run before it"];
+    let benchmark = "shared::relies_on_the_order_of_blocks";
+    records.assert_ends(benchmark, "wrong-output", "mismatch", &words);
+    let _ = tested(&["--threads", "2", "--schedule", "1"]).expect_code(100);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct DeviceOrder {
     pub threads: u32,
     /// Zero.
     reserved: u32,
-    /// Seed for the order in which the CPU device runs a block's threads; 0 keeps their own order.
+    /// Seed for the order in which the CPU device runs blocks and their threads; 0 keeps their own order.
     pub schedule: u64,
 }
 
@@ -43,7 +43,7 @@ impl DeviceOrder {
         }
     }
 
-    /// The same device, whose threads run in another order.
+    /// The same device, whose blocks and threads run in another order.
     #[must_use]
     pub fn with_schedule(self, schedule: u64) -> DeviceOrder {
         DeviceOrder { schedule, ..self }

@@ -298,7 +298,7 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// Seed of the order of threads of the last worker, where a test has tried others before.
+    /// Seed of the order of the last worker's blocks and threads, where a test has tried others before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
         match self.protocol.purpose {
@@ -316,7 +316,7 @@ impl<'a> Arm<'a> {
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
-            .in_order_of_threads(self.schedule())
+            .in_order(self.schedule())
             .with_last_words(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();

@@ -37,14 +37,15 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The same of a test whose last worker had its threads run in another order than those before, by its seed.
+    /// The same of a test whose last worker had blocks and threads run in another order than those before, by its seed.
     #[must_use]
-    pub(crate) fn in_order_of_threads(self, schedule: Option<u64>) -> Judgement {
+    pub(crate) fn in_order(self, schedule: Option<u64>) -> Judgement {
         let Some(seed) = schedule else { return self };
         let said = |message| {
             format!(
-                "{message}; in another order of the threads, which `--schedule {seed}` repeats: in their own order the \
-                 call was right (hint: a barrier or an atomic operation may be missing)"
+                "{message}; in another order of blocks and threads, which `--schedule {seed}` repeats: in their own order \
+                 the call was right (hint: a barrier or an atomic operation may be missing, or a block may rely on \
+                 others that run before it)"
             )
         };
         Judgement {

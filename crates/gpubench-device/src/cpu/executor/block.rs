@@ -163,13 +163,18 @@ impl BlockRunner {
         }
     }
 
-    /// Runs the blocks with these linear numbers. [`begin`](Self::begin) was called for the job on this thread.
+    /// Runs the blocks with these linear numbers, or those at these positions of the job's order. [`begin`](Self::begin) was called for the job on this thread.
     pub(super) fn run(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), (u64, KernelFault)> {
         signals::enter(&self.exchange);
         let unit = job.kernel.descriptor.unit;
         let mut outcome = Ok(());
+        let order = job.order.order_of_blocks(job.shape.blocks());
         let [mut x, mut y, mut z] = job.shape.block_at(blocks.start);
-        for block in blocks {
+        for mut block in blocks {
+            if let Some(order) = order {
+                block = order.at(block);
+                [x, y, z] = job.shape.block_at(block);
+            }
             // SAFETY: the unit is prepared for this job.
             unsafe { ((*unit).block)(x, y, z) };
             if let Err(broken) = self.run_block(job, self.form) {

@@ -37,6 +37,8 @@ pub(super) type PlaceDynamicShared = unsafe extern "C" fn(start: *mut c_void);
 #[derive(Clone, Copy)]
 pub struct Kernel {
     pub(super) descriptor: &'static Descriptor,
+    /// Whether it is of this executable: the tool's own kernels always run in the natural order.
+    pub(super) is_own: bool,
     /// Of a library that has such arrays, where its compiler lets the executor place them.
     pub(super) place_dynamic_shared: Option<PlaceDynamicShared>,
     /// Of a library that has `__shared__` variables, where its compiler sets them apart.
@@ -63,6 +65,7 @@ impl Kernel {
         unsafe { ((*descriptor.unit).install)(&CALLBACKS) };
         Some(Kernel {
             descriptor,
+            is_own: true,
             place_dynamic_shared: None,
             static_shared: None,
         })
@@ -162,6 +165,7 @@ impl Module {
             .iter()
             .filter_map(|&it| unsafe { Kernel::from_descriptor(it.cast()) })
             .map(|kernel| Kernel {
+                is_own: false,
                 place_dynamic_shared,
                 static_shared,
                 ..kernel

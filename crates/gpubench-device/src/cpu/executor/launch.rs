@@ -49,13 +49,14 @@ impl LaunchShape {
     }
 }
 
-/// The order in which threads of a block run between two barriers. A kernel that lacks a barrier may be right in one order and wrong in another.
+/// The order in which the blocks of a launch run, and the threads of a block between two barriers. A kernel that lacks a barrier, or whose blocks rely on one another, may be right in one
+/// order and wrong in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleSeed {
-    /// By thread index; the fastest.
+    /// By index, and blocks on all threads of a pool at once; the fastest.
     #[default]
     Natural,
-    /// A permutation drawn from the seed.
+    /// Permutations drawn from the seed. Blocks run one after the other, so that the seed repeats what they do.
     Permuted(u64),
 }
 
@@ -71,6 +72,42 @@ impl ScheduleSeed {
             }
         }
     }
+
+    /// The order of `blocks` blocks, or nothing for the natural one.
+    pub(super) fn order_of_blocks(self, blocks: u64) -> Option<BlockOrder> {
+        let ScheduleSeed::Permuted(seed) = self else {
+            return None;
+        };
+        let mut random = fastrand::Rng::with_seed(seed);
+        (blocks > 1).then(|| {
+            loop {
+                let (first, step) = (random.u64(1..blocks), random.u64(1..blocks));
+                if common_divisor(step, blocks) == 1 && first + 1 != step {
+                    return BlockOrder { blocks, first, step };
+                }
+            }
+        })
+    }
+}
+
+/// An order of blocks, by which neither the first of them is the first nor the last the last: each is so many behind the one before, and after the last comes the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockOrder {
+    blocks: u64,
+    first: u64,
+    step: u64,
+}
+
+impl BlockOrder {
+    /// The number of the block at a position.
+    pub(super) fn at(self, position: u64) -> u64 {
+        let number = u128::from(self.first) + u128::from(position) * u128::from(self.step);
+        (number % u128::from(self.blocks)) as u64
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 #[cfg(test)]
@@ -118,5 +155,19 @@ mod tests {
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert!(sorted.iter().copied().eq(0..100) && sorted != order);
+    }
+
+    #[test]
+    fn an_order_of_blocks_has_each_once_and_neither_end_in_its_place() {
+        for (seed, blocks) in (1..4).flat_map(|seed| (2..200).map(move |blocks| (seed, blocks))) {
+            let order = ScheduleSeed::Permuted(seed).order_of_blocks(blocks).expect("an order");
+            let mut numbers: Vec<u64> = (0..blocks).map(|position| order.at(position)).collect();
+            assert!(numbers[0] != 0 && numbers.last() != Some(&(blocks - 1)), "{numbers:?}");
+            numbers.sort_unstable();
+            assert!(numbers.iter().copied().eq(0..blocks), "{numbers:?}");
+        }
+        let largest = 0x7fff_ffff * 0xffff * 0xffff;
+        let order = ScheduleSeed::Permuted(1).order_of_blocks(largest).expect("an order");
+        assert!(order.at(largest - 1) < largest);
     }
 }

@@ -133,7 +133,7 @@ impl Shared {
 }
 
 impl Pool {
-    /// A pool of `threads` threads in all, which run the threads of blocks in `order`. Installs the fault handlers.
+    /// A pool of `threads` threads in all, which run blocks and their threads in `order`. Installs the fault handlers.
     ///
     /// # Panics
     /// If the system gives no more threads.
@@ -225,14 +225,19 @@ impl Pool {
             return Err(KernelFault::of_block([0; 3], FaultKind::InvalidLaunch));
         }
         let mut runner = self.launcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = if kernel.is_own {
+            ScheduleSeed::Natural
+        } else {
+            self.order
+        };
         let job = Job {
             kernel,
             shape: *shape,
             arguments: arguments.as_ptr(),
-            order: self.order,
+            order,
         };
         self.shared.next.store(0, Ordering::Relaxed);
-        let shared_out = shape.blocks() > 1 && !self.helpers.is_empty();
+        let shared_out = order == ScheduleSeed::Natural && shape.blocks() > 1 && !self.helpers.is_empty();
         if shared_out {
             self.shared.wanted.store(true, Ordering::Relaxed);
             self.shared.state().open = Some(job);

@@ -204,3 +204,26 @@ fn a_reduction_may_shuffle_from_lanes_that_take_no_part() {
         assert_eq!(out, [256.0, 256.0]);
     }
 }
+
+/// In their own order on one thread they are right, and on two they may be wrong by chance.
+#[test]
+fn blocks_that_rely_on_their_order_are_wrong_in_every_other_and_always_in_the_same_way() {
+    let text = "__global__ void last(int *out, int *ticket) {
+        if (threadIdx.x == 0) { *out = blockIdx.x; ticket[atomicAdd(ticket + 64, 1)] = blockIdx.x; }
+    }";
+    let kernel = kernel(text, "last");
+    let ran = |pool: &Pool| {
+        let (mut last, mut ticket) = ([-1], [0; 65]);
+        launch(pool, kernel, &line(64, 32), &[address(&mut last), address(&mut ticket)]).expect("no fault");
+        (last[0], ticket)
+    };
+    assert_eq!(ran(&pool(1)).0, 63);
+    for seed in 1..4 {
+        let (last, ticket) = ran(&permuted(seed));
+        assert_ne!(last, 63);
+        let several = Pool::new(NonZeroUsize::new(3).expect("not zero"), ScheduleSeed::Permuted(seed));
+        for _ in 0..20 {
+            assert_eq!(ran(&several), (last, ticket), "schedule {seed}");
+        }
+    }
+}
