@@ -52,8 +52,8 @@ settings! {
         ///
         /// One fresh process and one call a case, with fresh inputs: every element of every output is
         /// compared, and that all of it is there when the call has ended. On the CPU device there are four
-        /// of them, each with another order of blocks and threads, so that a missing barrier shows: see
-        /// `--schedule`. Results have a verdict and no times, and are neither saved nor compared.
+        /// of them, each with another order of blocks and threads, so that a missing barrier shows:
+        /// see `--schedule`. Results have a verdict and no times, and are neither saved nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
@@ -181,11 +181,11 @@ settings! {
 
         /// Run blocks and their threads in another order on the CPU device
         ///
-        /// A number, 0 for their own order, which is the default. Blocks, and threads between two barriers,
-        /// may run in any order; a kernel that lacks a barrier, or whose blocks rely on one another, can be
-        /// right in one order and wrong in another. In any order but 0 blocks run one after the other, so
-        /// that the number repeats what they did. `--test` tries 0, 1, 2 and 3 one after another unless this
-        /// names one.
+        /// A number, 0 for their own order, which is the default. Blocks, and threads between two
+        /// barriers, may run in any order; a kernel that lacks a barrier, or whose blocks rely on
+        /// one another, can be right in one order and wrong in another. In any order but 0 blocks
+        /// run one after the other, so that the number repeats what they did. `--test` tries 0, 1,
+        /// 2 and 3 one after another unless this names one.
         #[arg(long, value_name = "SEED")]
         schedule: Option<u64> => Profile "--device cpu --schedule 7";
 

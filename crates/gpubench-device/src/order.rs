@@ -16,7 +16,8 @@ pub struct DeviceOrder {
     pub threads: u32,
     /// Zero.
     reserved: u32,
-    /// Seed for the order in which the CPU device runs blocks and their threads; 0 keeps their own order.
+    /// Seed for the order in which the CPU device runs blocks and their threads; 0 keeps their own
+    /// order.
     pub schedule: u64,
 }
 

@@ -81,7 +81,8 @@ pub const REQUIRED_OPTIONS: &[&str] = &[
 /// - TLS descriptors make that state cheap to reach from a library that is loaded.
 /// - Unique symbols would share `__shared__` arrays of templates between libraries.
 /// - CUDA's functions set no `errno` and raise no floating-point traps.
-/// - A block has as many threads as it has, however few elements a `__shared__` array that they index has.
+/// - A block has as many threads as it has, however few elements a `__shared__` array that they
+///   index has.
 /// - A kernel that stores to null is to fault, not to be left out as code that cannot be reached.
 pub const OPTIONAL_OPTIONS: &[&str] = &[
     "-fno-tree-slp-vectorize",

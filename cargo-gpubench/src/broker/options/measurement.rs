@@ -19,7 +19,8 @@ pub struct MeasurementOptions {
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: Flush,
-    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own order, as where it is not said.
+    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own
+    /// order, as where it is not said.
     pub schedule: Option<u64>,
     /// What becomes of other runs on the device.
     pub other_runs: OtherRuns,

@@ -24,7 +24,8 @@ pub struct Backend {
     pub hint: Option<&'static str>,
     /// Where kernels that compute references and inputs are run.
     pub kernels_run_in: CodeHome,
-    /// Seeds of the orders of blocks and threads that a check tries where none is asked for, each in a process of its own: one where the order is the hardware's.
+    /// Seeds of the orders of blocks and threads that a check tries where none is asked for, each
+    /// in a process of its own: one where the order is the hardware's.
     pub schedules: &'static [u64],
     /// The order for what is wished. Wishes that say nothing of such a device are left out.
     pub order: fn(&DeviceWishes) -> DeviceOrder,
@@ -52,7 +53,8 @@ pub struct DeviceWishes {
     pub ordinal: u32,
     /// Threads of the CPU device; all where it is not said.
     pub threads: Option<NonZeroUsize>,
-    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own order.
+    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own
+    /// order.
     pub schedule: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Gaps round static `__shared__` variables.
 //!
-//! They are thread-local variables of the compiled object. Every one gets a place of its own with [`GAP`] bytes on either side, so that a kernel
-//! that runs over one meets neither another nor what the shim keeps for the running thread. The executor is told where they are, and looks at the
+//! They are thread-local variables of the compiled object. Every one gets a place of its own with
+//! [`GAP`] bytes on either side, so that a kernel that runs over one meets neither another nor what
+//! the shim keeps for the running thread. The executor is told where they are, and looks at the
 //! bytes beside them.
 
 use std::collections::BTreeMap;
@@ -19,24 +20,26 @@ type Header = FileHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
 type Symbol = Sym64<LittleEndian>;
 
-/// Bytes between two variables: a whole page, so that they lie on the sets of a cache that they would lie on without it.
+/// Bytes between two variables: a whole page, so that they lie on the sets of a cache that they
+/// would lie on without it.
 const GAP: u64 = 4096;
 const _: () = assert!(GAP >= 2 * crate::cpu::executor::MARGIN_BYTES as u64);
 
-/// The shim's variables end so: the state of the running thread, and the one that places are counted from.
+/// The shim's variables end so: the state of the running thread, and the one that places are
+/// counted from.
 const STATE: &str = "gb_now";
 const ORIGIN: &str = "gb_shared_origin";
 
-/// What a library gets along with an object that has such variables, in front of a line for each: its distance from the origin, its bytes, its name.
-/// Part of what a cached library depends on.
+/// What a library gets along with an object that has such variables, in front of a line for each:
+/// its distance from the origin, its bytes, its name. Part of what a cached library depends on.
 pub(super) const LISTED: &str = "\t.section .note.GNU-stack,\"\",@progbits\n\t.section .rodata\n\
     \t.globl gb_static_shared_v1\n\t.type gb_static_shared_v1, @object\ngb_static_shared_v1:\n";
 
 /// Section and offset of a variable.
 type Place = (u16, u64);
 
-/// Sets the `__shared__` variables of an object for x86-64 apart, and returns the assembler source to link it with. Nothing, and the object as it
-/// was, if it has none or is of another kind.
+/// Sets the `__shared__` variables of an object for x86-64 apart, and returns the assembler source
+/// to link it with. Nothing, and the object as it was, if it has none or is of another kind.
 pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
     let header = Header::parse(&*object).ok()?;
     let endian = header.endian().ok()?;
@@ -104,8 +107,9 @@ fn is_zeros(section: &Section) -> bool {
     section.sh_type(LittleEndian) == SHT_NOBITS && section.sh_flags(LittleEndian).contains(SHF_TLS)
 }
 
-/// The name that a variable has in its source; that of the symbol, where it does not end with it. A symbol ends with each name behind its length,
-/// and some have a number or the end of a scope behind that.
+/// The name that a variable has in its source; that of the symbol, where it does not end with it. A
+/// symbol ends with each name behind its length, and some have a number or the end of a scope
+/// behind that.
 fn written(symbol: &str) -> &str {
     let end = symbol
         .trim_end_matches(|last: char| last.is_ascii_digit())

@@ -298,7 +298,8 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// Seed of the order of the last worker's blocks and threads, where a test has tried others before.
+    /// Seed of the order of the last worker's blocks and threads, where a test has tried others
+    /// before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
         match self.protocol.purpose {

@@ -27,7 +27,8 @@ pub struct Protocol<'a> {
     pub kernels_run_in: CodeHome,
     /// The device.
     pub device: DeviceOrder,
-    /// Seeds of the orders of blocks and threads that the workers of a test have, one after another.
+    /// Seeds of the orders of blocks and threads that the workers of a test have, one after
+    /// another.
     pub schedules: &'a [u64],
     /// What becomes of what user code prints.
     pub output: Output,

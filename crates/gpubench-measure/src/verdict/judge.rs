@@ -37,7 +37,8 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The same of a test whose last worker had blocks and threads run in another order than those before, by its seed.
+    /// The same of a test whose last worker had blocks and threads run in another order than those
+    /// before, by its seed.
     #[must_use]
     pub(crate) fn in_order(self, schedule: Option<u64>) -> Judgement {
         let Some(seed) = schedule else { return self };

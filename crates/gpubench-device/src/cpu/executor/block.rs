@@ -68,7 +68,8 @@ pub(super) struct BlockRunner {
     dynamic_shared: Option<DynamicShared>,
     /// Which library was told last where it begins, and where; nothing if the job's kernel is not told.
     placed: Option<(PlaceDynamicShared, *mut u8)>,
-    /// The job's static shared memory on this thread, where it can be told whether a kernel keeps to it.
+    /// The job's static shared memory on this thread, where it can be told whether a kernel keeps
+    /// to it.
     static_shared: Option<Guarded>,
     /// The thread that ran blocks last.
     thread: Option<ThreadId>,
@@ -163,7 +164,8 @@ impl BlockRunner {
         }
     }
 
-    /// Runs the blocks with these linear numbers, or those at these positions of the job's order. [`begin`](Self::begin) was called for the job on this thread.
+    /// Runs the blocks with these linear numbers, or those at these positions of the job's order.
+    /// [`begin`](Self::begin) was called for the job on this thread.
     pub(super) fn run(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), (u64, KernelFault)> {
         signals::enter(&self.exchange);
         let unit = job.kernel.descriptor.unit;

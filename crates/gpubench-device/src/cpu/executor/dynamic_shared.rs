@@ -88,7 +88,8 @@ impl DynamicShared {
         }
     }
 
-    /// As many bytes in front as there can be behind, and those between the end and the inaccessible page; with where each begins, from the memory's start.
+    /// As many bytes in front as there can be behind, and those between the end and the
+    /// inaccessible page; with where each begins, from the memory's start.
     fn margins(&self) -> [(i64, Margin); 2] {
         let asked = self.asked as usize;
         let front = if asked == 0 { 0 } else { ALIGNMENT };

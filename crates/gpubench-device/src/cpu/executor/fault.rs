@@ -46,7 +46,8 @@ pub enum FaultKind {
         /// What the launch asks for, in bytes.
         asked: u32,
     },
-    /// A static `__shared__` variable was run over. It only shows when its block has ended, so it names no thread.
+    /// A static `__shared__` variable was run over. It only shows when its block has ended, so it
+    /// names no thread.
     #[error("invalid write {}", of_static_shared(*offset, name, *bytes))]
     StaticShared {
         /// The variable.

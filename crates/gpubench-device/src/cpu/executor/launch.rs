@@ -49,14 +49,16 @@ impl LaunchShape {
     }
 }
 
-/// The order in which the blocks of a launch run, and the threads of a block between two barriers. A kernel that lacks a barrier, or whose blocks rely on one another, may be right in one
-/// order and wrong in another.
+/// The order in which the blocks of a launch run, and the threads of a block between two barriers.
+/// A kernel that lacks a barrier, or whose blocks rely on one another, may be right in one order
+/// and wrong in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleSeed {
     /// By index, and blocks on all threads of a pool at once; the fastest.
     #[default]
     Natural,
-    /// Permutations drawn from the seed. Blocks run one after the other, so that the seed repeats what they do.
+    /// Permutations drawn from the seed. Blocks run one after the other, so that the seed repeats
+    /// what they do.
     Permuted(u64),
 }
 
@@ -90,7 +92,8 @@ impl ScheduleSeed {
     }
 }
 
-/// An order of blocks, by which neither the first of them is the first nor the last the last: each is so many behind the one before, and after the last comes the first.
+/// An order of blocks, by which neither the first of them is the first nor the last the last: each
+/// is so many behind the one before, and after the last comes the first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockOrder {
     blocks: u64,

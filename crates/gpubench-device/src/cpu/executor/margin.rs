@@ -1,4 +1,5 @@
-//! Noise beside shared memory: a kernel that writes it has run over, and one that reads it computes with something odd.
+//! Noise beside shared memory: a kernel that writes it has run over, and one that reads it computes
+//! with something odd.
 
 use std::ptr;
 
@@ -30,7 +31,8 @@ impl Margin {
     /// As for [`fill`](Self::fill).
     #[inline(always)]
     pub(super) unsafe fn changed(self) -> Option<usize> {
-        // A comparison of no bytes at an inaccessible page would take the processor as long as a small block.
+        // A comparison of no bytes at an inaccessible page would take the processor as long as a
+        // small block.
         if self.len == 0 {
             return None;
         }

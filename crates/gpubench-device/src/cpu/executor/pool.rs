@@ -133,7 +133,8 @@ impl Shared {
 }
 
 impl Pool {
-    /// A pool of `threads` threads in all, which run blocks and their threads in `order`. Installs the fault handlers.
+    /// A pool of `threads` threads in all, which run blocks and their threads in `order`. Installs
+    /// the fault handlers.
     ///
     /// # Panics
     /// If the system gives no more threads.

@@ -5,10 +5,12 @@ use std::ffi::CStr;
 use super::fault::FaultKind;
 use super::margin::Margin;
 
-/// Bytes that are looked at on either side of a variable: so few that every block can afford it, without the call of a function.
+/// Bytes that are looked at on either side of a variable: so few that every block can afford it,
+/// without the call of a function.
 const MARGIN_BYTES: usize = 64;
 
-/// A library's function that says where its variables are counted from on the calling thread; there is a word that begins as zero and is the executor's.
+/// A library's function that says where its variables are counted from on the calling thread; there
+/// is a word that begins as zero and is the executor's.
 pub(super) type Origin = unsafe extern "C" fn() -> *mut u64;
 
 /// The variables of a library, which its compiler has set apart.
@@ -75,7 +77,8 @@ impl StaticShared {
 }
 
 impl Guarded {
-    /// Where a block that has ended wrote beside a variable. The next launch fills the noise in again.
+    /// Where a block that has ended wrote beside a variable. The next launch fills the noise in
+    /// again.
     #[inline]
     pub(super) fn overrun(self) -> Option<FaultKind> {
         for variable in self.variables {
