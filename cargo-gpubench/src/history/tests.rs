@@ -91,7 +91,7 @@ fn names_have_their_package_in_front_only_where_there_are_several() {
         let page = page(&history.identity, &trends, naming(&trends), 80);
         anstream::adapter::strip_str(&page).to_string()
     };
-    assert!(page_of(&history).contains("\naxpy::add_one::n=1024  1 run\n"));
+    assert!(page_of(&history).contains("\naxpy::add_one::n=1024  1 run, times in UTC\n"));
     let other = HistoryCase {
         case: "other::sort".to_owned(),
         ..history.entries[0].cases[0].clone()
@@ -115,7 +115,10 @@ fn earlier_runs_are_shown_where_they_jump() {
     let mut medians = [3648.0; 50];
     medians[2..].fill(4000.0);
     let page = shown(&history(&medians), 80);
-    assert!(page.contains("\n29 earlier without a jump\n2026-10-03  "), "{page}");
+    assert!(
+        page.contains("\n29 earlier without a jump\n2026-10-03 13:43  "),
+        "{page}"
+    );
     assert_eq!(
         page.matches(" µs").count(),
         1 + 20 + 2,
