@@ -98,7 +98,8 @@ fn names_have_their_package_in_front_only_where_there_are_several() {
     };
     history.entries[0].cases.push(other);
     let page = page_of(&history);
-    assert!(page.contains("\nsuite::axpy::add_one::n=1024  1 run\n") && page.contains("\nother::sort  1 run\n"));
+    assert!(page.contains("\nsuite::axpy::add_one::n=1024  1 run, times in UTC\n"));
+    assert!(page.contains("\nother::sort  1 run, times in UTC\n"));
 }
 
 #[test]
