@@ -92,11 +92,12 @@ impl Output {
 
     /// A new file, with the folders that it is to be in; one that exists is replaced.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
-        let folder = path.parent().filter(|folder| !folder.as_str().is_empty());
-        folder
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .map_err(not_written(path))?;
-        let file = std::fs::File::create(path).map_err(not_written(path))?;
+        let create = || std::fs::File::create(path);
+        let file = create().or_else(|error| match (error.kind(), path.parent()) {
+            (io::ErrorKind::NotFound, Some(folder)) => std::fs::create_dir_all(folder).and_then(|()| create()),
+            _ => Err(error),
+        });
+        let file = file.map_err(not_written(path))?;
         Ok(Output::new(path.as_str(), Box::new(file)))
     }
 
