@@ -17,8 +17,10 @@ pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
     set(Resource::Data, installed_memory())
 }
 
-/// Where memory runs out all the same, the system ends this process rather than another of the user's.
-/// To be called before the process hides from others, which closes the file to it too.
+/// Where memory runs out all the same, the system ends this process rather than another of the
+/// user's. To be called before the process hides from others, which closes the file to it too.
+/// Hosted code can open it again, and undo this: a rule about files leaves all of `/proc/self`
+/// writable or nothing.
 pub(crate) fn be_the_first_to_end() {
     // Without the file the system chooses by itself.
     let _ = fs_err::write("/proc/self/oom_score_adj", "1000");
