@@ -18,7 +18,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             "a kernel argument is a struct: enums and unions have no layout in common with CUDA C++",
         ));
     };
-    check_layout(&item)?;
+    let mistake = check_layout(&item)?;
     if data.fields.is_empty() {
         return Err(Error::new(
             item.ident.span(),
@@ -83,7 +83,8 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             }
         }
     };
-    Ok(library::scope(renamed_library(&item)?.as_ref(), &implementation))
+    let implementation = library::scope(renamed_library(&item)?.as_ref(), &implementation);
+    Ok(quote!(#mistake #implementation))
 }
 
 /// The path in `#[kernel_arg(crate = gb)]`.
@@ -106,8 +107,8 @@ fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
     Ok(library)
 }
 
-/// The struct is `#[repr(C)]` and not packed.
-fn check_layout(item: &DeriveInput) -> Result<()> {
+/// The struct is `#[repr(C)]` and not packed. An implementation may stand beside the error that the former is missing: then that is the only error.
+fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
     let mut is_c = false;
     for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
@@ -121,10 +122,10 @@ fn check_layout(item: &DeriveInput) -> Result<()> {
         }
     }
     match is_c {
-        true => Ok(()),
-        false => Err(Error::new(
-            item.ident.span(),
-            "a kernel argument needs the layout of C: add `#[repr(C)]`",
-        )),
+        true => Ok(TokenStream::new()),
+        false => {
+            let message = "a kernel argument needs the layout of C: add `#[repr(C)]`";
+            Ok(Error::new(item.ident.span(), message).into_compile_error())
+        }
     }
 }

@@ -8,11 +8,9 @@ use syn::{Error, Result};
 /// is not told where it is, and what it would write does not compile there.
 pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()> {
     let token = function.span().unwrap();
-    // What is not indented is no part of another item.
-    if proc_macro::Span::call_site().start().column() <= 1 {
-        return Ok(());
-    }
     let text = token.local_file().and_then(|path| std::fs::read_to_string(path).ok());
+    let (line, column) = (token.start().line(), token.start().column());
+    let text = text.filter(|text| is_inside_braces(text, line, column));
     let Some(file) = text.and_then(|text| syn::parse_file(&text).ok()) else {
         return Ok(());
     };
@@ -31,6 +29,15 @@ pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()>
         )),
         false => Ok(()),
     }
+}
+
+/// Whether more braces open than close before a place, which is seen sooner than what they belong to.
+fn is_inside_braces(text: &str, line: usize, column: usize) -> bool {
+    let (above, same) = (text.lines().take(line - 1), text.lines().nth(line - 1));
+    let before = same.unwrap_or_default().chars().take(column - 1);
+    let all = above.flat_map(str::chars).chain(before);
+    let depth = all.map(|c| i64::from(c == '{') - i64::from(c == '}'));
+    depth.sum::<i64>() != 0
 }
 
 /// Whether functions of a name under an attribute of this library are free or associated.

@@ -21,6 +21,7 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 /// }
 /// assert_eq!(table_size("12").unwrap_err().to_string(), "12 is not a power of two");
 /// ```
+#[derive(Clone)]
 pub struct Error {
     message: String,
     meaning: Meaning,

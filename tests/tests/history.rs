@@ -76,7 +76,7 @@ fn a_history_has_a_line_for_each_run_and_its_names_are_those_that_the_list_print
         .stdout;
     assert!(
         page.lines()
-            .any(|line| line == format!("{}  2 runs", listed.trim_end())),
+            .any(|line| line == format!("{}  2 runs, times in UTC", listed.trim_end())),
         "{page}"
     );
     let by_full_name = shown(&history)

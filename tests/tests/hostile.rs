@@ -206,10 +206,10 @@ ends! {
         "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:101";
     a_generator_that_leaves_its_tensor_is_the_authors_error:
         "host::generator_leaves_the_tensor" is "error", "generator-failed", "`x`";
-    a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "cannot double 600 numbers";
+    a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "src/host.rs:", "cannot double 600 numbers";
     a_benchmark_function_that_panics_is_named:
         "host::function_panics" is "error", "recording-failed", "panicked", "600 numbers are too many", "src/host.rs:";
-    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "your benchmark function did not return within 5s";
+    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "src/host.rs:", "`host::function_hangs`", "your benchmark function did not return within 5s", "`--timeout` is for calls of kernels";
     a_benchmark_function_that_exits_is_named: "host::function_exits" is "error", "recording-failed", "exited with code 0";
     a_benchmark_function_that_aborts_is_named: "host::function_aborts" is "error", "recording-failed", "SIGABRT";
     a_benchmark_function_that_is_not_reproducible_is_found: "host::function_is_random" is "error", "not-reproducible", "second process";
@@ -217,21 +217,22 @@ ends! {
 
 // Plans.
 ends! {
-    an_unknown_kernel_is_named_with_those_there_are: "plans::unknown_kernel" is "error", "plan-invalid", "`plans.cu`", "`twicee`", "`twice`";
+    an_unknown_kernel_is_named_with_those_there_are: "plans::unknown_kernel" is "error", "plan-invalid", "src/plans.rs:20", "`plans.cu`", "`twicee`", "`twice`";
     an_unknown_template_is_named: "plans::unknown_template" is "error", "plan-invalid", "`plans.cu`", "thrice";
-    a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "plans::grid_of_nothing", "`twice`", "no blocks";
+    a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "src/plans.rs:26", "plans::grid_of_nothing", "`twice`", "no blocks";
     a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
     an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
-    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "parameter 3", "`twice`", "8 bytes", "4", "`usize`";
+    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, and `size_t` is expected (hint: `as usize`)";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
     a_constant_that_is_not_there_is_named: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
     a_constant_of_another_size_is_named:
         "plans::constant_of_another_size" is "error", "plan-invalid", "`table`", "12 bytes", "8";
     a_tensor_map_is_refused_where_there_are_none:
         "plans::tensor_map_where_there_are_none" is "error", "recording-failed", "argument 1", "no tensor maps", "9.0";
-    a_plan_without_a_step_is_refused: "plans::errors_passed_over" is "error", "plan-invalid", "launches nothing";
+    a_plan_without_a_step_is_refused: "plans::launches_nothing" is "error", "plan-invalid", "src/plans.rs:", "`plans::launches_nothing`", "launches nothing";
+    errors_that_the_function_passes_over_fail_the_case: "plans::errors_passed_over" is "error", "recording-failed", "src/plans.rs:63", "2048x1x1 threads";
     scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
     too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";
     another_element_type_is_named: "plans::element_type_differs" is "error", "recording-failed", "`x`", "In<f32>", "In<f64>";

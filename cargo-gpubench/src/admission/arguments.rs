@@ -24,13 +24,9 @@ pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Result<(), String> {
         return Ok(());
     };
     check(launch, &parameters).map_err(|what| {
-        let place = match launch.place.as_str() {
-            "" => String::new(),
-            place => format!("{place}: "),
-        };
         let written: Vec<&str> = parameters.iter().map(|parameter| parameter.written.as_str()).collect();
         let (kernel, written) = (&launch.kernel, written.join(", "));
-        format!("{place}{what}; the kernel is `{kernel}({written})`")
+        format!("{what}; the kernel is `{kernel}({written})`")
     })
 }
 
@@ -139,10 +135,10 @@ impl Given<'_> {
                 Ok(())
             }
             (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: buffers are pointers)"),
-            (Argument::Value(_), ParameterType::Number(dtype), [field]) if field.count == 1 => {
-                match is_like(field.dtype, *dtype) {
+            (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
+                match is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
                     true => Ok(()),
-                    false => otherwise(suffix(*dtype)),
+                    false => otherwise(&suffix(written, *dtype)),
                 }
             }
             (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),
@@ -221,9 +217,8 @@ fn may_hold_an_address(ty: &ParameterType) -> bool {
     !dtype.is_float() && dtype.size() == 8
 }
 
-/// Whether a value of one type can be meant where the other is expected, when both have the size
-/// that the kernel has. Another size is the device's to find. Bits of a 16-bit float come as `u16`
-/// from crates that have no other.
+/// Whether a value of one type can be meant where the other is expected, when both have the same
+/// size. Bits of a 16-bit float come as `u16` from crates that have no other.
 fn is_like(given: DType, expected: DType) -> bool {
     match (given.is_float(), expected.is_float()) {
         (false, false) => true,
@@ -233,11 +228,17 @@ fn is_like(given: DType, expected: DType) -> bool {
     }
 }
 
-fn suffix(expected: DType) -> &'static str {
+fn suffix(written: &str, expected: DType) -> String {
+    let is_unsigned = written.contains("uns") || written.contains("uint");
     match expected {
-        DType::F32 => " (hint: write `2.0f32`; a literal without a suffix is `i32` or `f64`)",
-        DType::F64 => " (hint: write `2.0`)",
-        _ => "",
+        DType::F32 => " (hint: write `2.0f32`; a literal without a suffix is `i32` or `f64`)".to_owned(),
+        DType::F64 => " (hint: write `2.0`)".to_owned(),
+        _ if written.ends_with("size_t") => " (hint: `as usize`)".to_owned(),
+        integer if !integer.is_float() && !written.contains("bool") => {
+            let sign = if is_unsigned { 'u' } else { 'i' };
+            format!(" (hint: `as {sign}{}`)", 8 * integer.size())
+        }
+        _ => String::new(),
     }
 }
 

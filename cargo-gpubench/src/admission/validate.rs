@@ -100,7 +100,10 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
         Step::Launch(launch) => {
             let checked =
                 declared(catalog, &launch.kernel).and_then(|()| arguments::fit(catalog, launch).map_err(Invalid));
-            checked.map_err(|Invalid(what)| invalid(format!("step {}: {what}", position + 1)))
+            checked.map_err(|Invalid(what)| match &launch.place {
+                place if place.is_empty() => invalid(format!("step {}: {what}", position + 1)),
+                place => invalid(format!("step {}: {place}: {what}", position + 1)),
+            })
         }
         Step::Memset { .. } | Step::Copy { .. } => Ok(()),
     })

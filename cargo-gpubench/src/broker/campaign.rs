@@ -5,6 +5,7 @@ use std::time::Instant;
 use gpubench::catalog::OccupancyQuery;
 
 use super::against::opponent::{Counterpart, Opponent};
+use super::benchmark_line::say_where;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::options::{CaseOptions, RunOptions};
@@ -136,6 +137,9 @@ impl<'a> Campaign<'a> {
             self.reporting.benchmark_started(&current.announced);
             let began = Instant::now();
             let mut result = self.settle(&current, prepared, &theirs)?;
+            if let Some(benchmark) = selected.benchmark(case) {
+                say_where(&mut result, benchmark);
+            }
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
             self.settle_owed(&current);
@@ -317,12 +321,12 @@ impl<'a> Campaign<'a> {
     fn unmeasured(&self, current: &CurrentCase<'_>) -> BenchmarkComplete {
         let Side { selected, compiler, .. } = &self.candidate;
         let device = environment::device(selected.facts).short();
-        let catalog = &selected.catalogs[selected.library_of(current.case)];
-        let benchmark = catalog.benchmarks.get(current.case.benchmark);
         BenchmarkComplete {
             mode: self.settings.method,
             environment: environment::environment(selected.facts, self.settings.flush(), Some(compiler.identity())),
-            problem: benchmark.map(|benchmark| benchmark.problem.clone()),
+            problem: selected
+                .benchmark(current.case)
+                .map(|benchmark| benchmark.problem.clone()),
             ..BenchmarkComplete::unmeasured(&current.announced, device, Verdict::Skipped)
         }
     }

@@ -3,6 +3,7 @@
 mod against;
 mod ahead;
 mod archive;
+mod benchmark_line;
 mod campaign;
 pub mod cases;
 mod choice;

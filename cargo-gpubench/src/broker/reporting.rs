@@ -9,7 +9,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, Metric, RunEnd, RunFinished, RunStarted,
     SchemaVersion, Verdict,
 };
-use gpubench_diagnostic::{ExitCode, Failure, print_error, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, print_error, print_warning};
 use gpubench_measure::measurement::Purpose;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
@@ -165,7 +165,9 @@ impl Reporting {
     }
 
     fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
-        if let Err(failure) = self.reporters.tell(each) {
+        if let Err(failure) = self.reporters.tell(each)
+            && !failure.is_of_a_reader_who_left()
+        {
             self.failure.get_or_insert(failure);
         }
     }

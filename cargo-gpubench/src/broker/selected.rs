@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use camino::Utf8Path;
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Benchmark, Catalog};
 
 use super::cases::Case;
 use super::recording::authors::Authors;
@@ -42,6 +42,11 @@ impl<'a> Selected<'a> {
     /// The library a case comes from.
     pub(super) fn library(&self, case: &Case) -> &'a BuiltLibrary {
         &self.libraries[self.library_of(case)]
+    }
+
+    /// The benchmark that a case is of.
+    pub(super) fn benchmark(&self, case: &Case) -> Option<&'a Benchmark> {
+        self.catalogs[self.library_of(case)].benchmarks.get(case.benchmark)
     }
 
     /// Position of the library a case comes from.

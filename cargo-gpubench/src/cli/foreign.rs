@@ -12,7 +12,7 @@ type Foreign = (&'static str, &'static str, &'static str);
 const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
 const BY_ITSELF: &str = "the warm-up ends by itself, when the running median has settled";
 const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters choose among them";
-const NAMES: &str = "filters are regular expressions for the names that `--list` prints; `--skip` leaves names out";
+const NAMES: &str = "filters stand by themselves, as regular expressions for the names that `--list` prints: `cargo gpubench gemm`; `--skip` leaves names out";
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
 const NO_BATCH: &str = "there are no batches: each call is measured by itself, and checked";
 const ONE_BY_ONE: &str = "benchmarks of a device run one after the other";
@@ -49,7 +49,6 @@ const FOREIGN: &[Foreign] = &[
     ("--no-batch", "NVBench", NO_BATCH),
     ("--run-once", "NVBench", "`--test` calls every case and checks it; `--profile-time 1s` is for a profiler"),
     ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` say when there are enough samples"),
-    ("--jobs", "cargo", "`--build-jobs` is the number of compilers"),
     ("--release", "cargo", "benchmarks are built in release mode unless `--cargo-profile` says otherwise"),
     ("--target", "cargo", "benchmarks run on the machine that builds them; `cargo gpubench archive` takes them elsewhere"),
     ("--lib", "cargo", IN_LIBRARIES),
@@ -60,6 +59,7 @@ const FOREIGN: &[Foreign] = &[
     ("--test-threads", "libtest and nextest", ONE_BY_ONE),
     ("-E", "nextest", NAMES),
     ("--filter-expr", "nextest", NAMES),
+    ("--filter", "other tools", NAMES),
     ("--retries", "nextest", "no case is tried again until it passes: a wrong output is a finding"),
     ("--run-ignored", "nextest", "`--ignored` runs only what is ignored, `--include-ignored` that too"),
     ("--no-tests", "nextest", "a selection without cases exits with 4"),
@@ -142,6 +142,11 @@ mod tests {
         assert_eq!(
             refusal(&["--no-batch"]).to_string(),
             "`--no-batch` is an option of NVBench"
+        );
+        assert!(
+            refusal(&["--filter", "gemm"])
+                .hint()
+                .is_some_and(|hint| hint.contains("`cargo gpubench gemm`"))
         );
         assert_eq!(refusal(&["-a", "n=5"]).to_string(), "`-a` is an option of NVBench");
         assert!(

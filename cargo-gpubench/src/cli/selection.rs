@@ -17,10 +17,7 @@ impl SelectionArguments {
             let option = option.clone();
             return Err(UsageError::OptionBehindDashes { option });
         }
-        let meant = match &filters[..] {
-            [filter] => meant_by(filter),
-            _ => None,
-        };
+        let meant = filters.first().and_then(|filter| meant_by(filter));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
             Ok(match self.exact {
                 true => texts.into_iter().map(NamePattern::Exact).collect(),

@@ -472,7 +472,7 @@ settings! {
         target_dir: Option<Utf8PathBuf> => Line "--target-dir /tmp/target";
 
         /// Run this many compilers at a time
-        #[arg(short = 'j', long, value_name = "N", help_heading = "Compilation options", value_parser = parse_jobs,
+        #[arg(short = 'j', long, alias = "jobs", value_name = "N", help_heading = "Compilation options", value_parser = parse_jobs,
             allow_hyphen_values = true)]
         build_jobs: Option<String> => Line "--build-jobs 8";
 

@@ -73,15 +73,15 @@ macro_rules! case_settings {
 case_settings! {
     #[command(next_help_heading = "Measurement options")]
     struct SamplingArguments {
-        /// Give up on a case when one call takes longer than this
+        /// Give up on a case when one call of its kernels takes longer than this
         ///
         /// Everything around the call counts, too: `10s`, `500ms`, `2min`. The case fails with the
         /// verdict `timeout`.
         #[arg(value_name = "DURATION")]
         "timeout" => timeout: TimeLimit = TimeLimit::seconds(10), "--timeout 1min";
 
-        /// Give up on a case when its CPU reference or generator takes longer than this for one
-        /// call
+        /// Give up on a case when its benchmark function, CPU reference or generator takes longer
+        /// than this for one call
         #[arg(value_name = "DURATION")]
         "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
 

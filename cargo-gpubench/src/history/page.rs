@@ -14,8 +14,8 @@ const FAINT: Style = Style::new().dimmed();
 
 /// The latest runs are all shown; of earlier ones only jumps.
 const LATEST: usize = 20;
-/// A date in a time of RFC 3339.
-const DATE: usize = 10;
+/// A date and the time of day, to the minute, in a time of RFC 3339.
+const MINUTE: usize = 16;
 /// A change counts as a jump from here on where the history does not say what is usual.
 const NOTABLE: f64 = 0.05;
 /// Smaller changes are no jumps, however steady a history is.
@@ -64,13 +64,16 @@ fn section(history: &BenchmarkHistory, naming: Naming) -> String {
         return String::new();
     };
     let name = printable_line(in_form(&history.case, naming));
-    let heading = format!("{TITLE}{name}{TITLE:#}  {}", counted(history.runs.len(), "run"));
+    let heading = format!(
+        "{TITLE}{name}{TITLE:#}  {}, times in UTC",
+        counted(history.runs.len(), "run")
+    );
     let below = summary(history, first, last);
     let lines = [heading].into_iter().chain(rows(history)).chain([below]);
     lines.map(|said| said + "\n").collect()
 }
 
-/// `2026-10-07  538454127   3.987 µs   +9.53% ▲` for the latest runs and each earlier jump.
+/// `2026-10-07 13:43  538454127   3.987 µs   +9.53% ▲` for the latest runs and each earlier jump.
 fn rows(history: &BenchmarkHistory) -> Vec<String> {
     let earlier = history.runs.len().saturating_sub(LATEST);
     let row = |(position, run): (usize, &HistoryRun)| {
@@ -110,8 +113,10 @@ pub(super) fn is_jump(history: &BenchmarkHistory, change: f64) -> bool {
     change.abs() > history.usual_change.unwrap_or(NOTABLE).max(LEAST)
 }
 
+/// `2026-10-07 13:43`, in UTC.
 fn date(run: &HistoryRun) -> String {
-    printable_line(run.started_at.get(..DATE).unwrap_or(&run.started_at))
+    let minute = run.started_at.get(..MINUTE).map(|minute| minute.replace('T', " "));
+    printable_line(minute.as_deref().unwrap_or(&run.started_at))
 }
 
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {

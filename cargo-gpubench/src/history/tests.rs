@@ -98,14 +98,15 @@ fn names_have_their_package_in_front_only_where_there_are_several() {
         let page = page(&history.identity, &trends, naming(&trends), 80);
         anstream::adapter::strip_str(&page).to_string()
     };
-    assert!(page_of(&history).contains("\naxpy::add_one::n=1024  1 run\n"));
+    assert!(page_of(&history).contains("\naxpy::add_one::n=1024  1 run, times in UTC\n"));
     let other = HistoryCase {
         case: "other::sort".to_owned(),
         ..history.entries[0].cases[0].clone()
     };
     history.entries[0].cases.push(other);
     let page = page_of(&history);
-    assert!(page.contains("\nsuite::axpy::add_one::n=1024  1 run\n") && page.contains("\nother::sort  1 run\n"));
+    assert!(page.contains("\nsuite::axpy::add_one::n=1024  1 run, times in UTC\n"));
+    assert!(page.contains("\nother::sort  1 run, times in UTC\n"));
 }
 
 #[test]
@@ -122,7 +123,10 @@ fn earlier_runs_are_shown_where_they_jump() {
     let mut medians = [3648.0; 50];
     medians[2..].fill(4000.0);
     let page = shown(&history(&medians), 80);
-    assert!(page.contains("\n29 earlier without a jump\n2026-10-03  "), "{page}");
+    assert!(
+        page.contains("\n29 earlier without a jump\n2026-10-03 13:43  "),
+        "{page}"
+    );
     assert_eq!(
         page.matches(" µs").count(),
         1 + 20 + 2,

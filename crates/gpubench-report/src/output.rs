@@ -29,7 +29,10 @@ pub enum OutputError {
 
 impl Expected for OutputError {
     fn exit_code(&self) -> ExitCode {
-        ExitCode::OutputFailed
+        match self.is_of_a_reader_who_left() {
+            true => ExitCode::Success,
+            false => ExitCode::OutputFailed,
+        }
     }
 
     fn is_of_a_reader_who_left(&self) -> bool {
@@ -87,9 +90,14 @@ impl Output {
         Output::new(STDERR, Box::new(io::stderr()))
     }
 
-    /// A new file; one that exists is replaced.
+    /// A new file, with the folders that it is to be in; one that exists is replaced.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
-        let file = std::fs::File::create(path).map_err(not_written(path))?;
+        let create = || std::fs::File::create(path);
+        let file = create().or_else(|error| match (error.kind(), path.parent()) {
+            (io::ErrorKind::NotFound, Some(folder)) => std::fs::create_dir_all(folder).and_then(|()| create()),
+            _ => Err(error),
+        });
+        let file = file.map_err(not_written(path))?;
         Ok(Output::new(path.as_str(), Box::new(file)))
     }
 
@@ -130,6 +138,14 @@ mod tests {
         let closed = Output::new("pipe", Box::new(writer)).print("x").unwrap_err();
         assert_eq!(closed.to_string(), "`pipe` was closed by its reader");
         assert!(matches!(closed, OutputError::Closed { .. }));
+    }
+
+    #[test]
+    fn the_folders_of_a_file_are_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(folder.path().join("a/b/report.xml")).unwrap();
+        Output::file(&path).unwrap().print("x").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "x");
     }
 
     #[test]
@@ -180,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_created_is_reported_at_once() {
-        let missing = Output::file(Utf8Path::new("/nonexistent/results.csv")).err().unwrap();
-        assert_eq!(missing.to_string(), "could not write `/nonexistent/results.csv`");
+        let missing = Output::file(Utf8Path::new("/dev/null/results.csv")).err().unwrap();
+        assert_eq!(missing.to_string(), "could not write `/dev/null/results.csv`");
     }
 }

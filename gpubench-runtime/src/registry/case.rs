@@ -110,7 +110,7 @@ impl<'a> Case<'a> {
             return Err(Unrecorded::NeedsOccupancy(query));
         }
         described?;
-        Ok(launcher.finish())
+        Ok(launcher.finish()?)
     }
 
     /// Whether the generators write a tensor.

@@ -21,6 +21,16 @@ trait Filter {
     }
 }
 
+#[rustfmt::skip]
+impl Image {
+#[gpubench]
+fn not_indented(cx: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+}
+
+impl Image { #[gpubench] fn in_a_line(cx: &mut Launcher) -> Result<()> { Ok(()) } }
+
 mod inner {
     use super::*;
 

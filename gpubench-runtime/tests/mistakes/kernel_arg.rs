@@ -7,6 +7,10 @@ struct WithoutLayout {
     gain: f32,
 }
 
+fn launched(cx: &mut Launcher, kernel: Kernel) -> Result<()> {
+    cx.launch(kernel, Grid::new(1, 1), (WithoutLayout { gain: 1.0 },))
+}
+
 #[derive(KernelArg)]
 #[repr(C, packed)]
 struct Packed {

@@ -10,6 +10,7 @@ __global__ void blur(const float *x, Gain gain) {}
 template <typename T> __global__ void any(T *x, T factor, __half h) {}
 __global__ void aliased(float *x, real factor) {}
 __global__ void made(COMMON, float factor) {}
+__global__ void counted(float *x, int n, size_t bytes) {}
 __global__ void address(unsigned long long x) {}
 ";
 
@@ -113,6 +114,8 @@ fn an_argument_of_another_kind_is_named_with_its_place_and_the_declaration() {
             "any<float>",
             vec![buffer(), number("f32", F32), number("BF16", DType::BF16)],
         ),
+        said("counted", vec![buffer(), n(), number("i32", I32)]),
+        said("counted", vec![buffer(), number("i32", I32), number("i32", I32)]),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }

@@ -368,11 +368,15 @@ fn a_filter_may_be_called_like_a_subcommand() {
 }
 
 #[test]
-fn the_only_filter_may_be_a_misspelt_subcommand() {
+fn the_first_filter_may_be_a_misspelt_subcommand() {
     let meant = |arguments: &[&str]| options(arguments).cases.meant;
     assert_eq!(meant(&["comapre"]).as_deref(), Some("the subcommand `compare`"));
     assert_eq!(meant(&["grayscale"]), None);
-    assert_eq!(meant(&["comapre", "other"]), None);
+    assert_eq!(
+        meant(&["comapre", "main", "feature"]).as_deref(),
+        Some("the subcommand `compare`")
+    );
+    assert_eq!(meant(&["grayscale", "comapre"]), None);
 }
 
 #[test]

@@ -4,11 +4,15 @@ use gpubench::catalog::{Recording, Tensor, Tolerance};
 
 use super::demands::CheckFindings;
 use crate::verdict::WindowEvidence;
+use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 
 /// Calls that are asked about before old answers are said to pass: an output of few values is the same by chance.
 const LEAST_CALLS: usize = 8;
+
+/// Relative tolerances above this are told.
+const WIDE: f64 = 0.1;
 
 /// One check for every output: of the window that decided, or the largest errors over all windows.
 pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
@@ -84,7 +88,10 @@ pub(super) fn worth(
     let notices = blind_checks(checks, distinct_inputs).into_iter();
     CheckFindings {
         blind: blind_to_constants(recording, windows, distinct_inputs),
-        notices: notices.chain(zeros_pass(windows, checks.len())).collect(),
+        notices: notices
+            .chain(zeros_pass(windows, checks.len()))
+            .chain(wide_tolerances(recording))
+            .collect(),
     }
 }
 
@@ -105,6 +112,18 @@ fn zeros_pass(windows: &[WindowEvidence], outputs: usize) -> Option<String> {
         "zeros are within the tolerance too, though others are expected: a kernel that writes nothing but zeros would pass \
          (hint: a tighter tolerance, or larger inputs)"
             .to_owned()
+    })
+}
+
+/// Outputs whose elements may be wrong by far and pass.
+fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
+    recording.tensors.iter().filter_map(|tensor| match tensor.tolerance {
+        Tolerance::Close { rtol, .. } if rtol > WIDE => Some(format!(
+            "elements of `{}` that are wrong by {} pass: the relative tolerance is wide (hint: a smaller `rtol`)",
+            tensor.name,
+            percent(rtol)
+        )),
+        _ => None,
     })
 }
 
@@ -159,7 +178,8 @@ fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Opt
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Fill, Role};
+    use gpubench::catalog::{DType, Execution, Fill, Reference, Role, Work};
+    use gpubench::plan::Plan;
 
     use super::*;
     use gpubench_protocol::wire::WindowFacts;
@@ -270,6 +290,34 @@ mod tests {
         );
         assert_eq!(constants(&[(0, 2e-3), (half, 2e-3)]), None, "calls differ");
         assert_eq!(constants(&[(0, 2e-3)]), None, "one call tells nothing");
+    }
+
+    #[test]
+    fn a_relative_tolerance_of_more_than_a_tenth_is_told() {
+        let told = |rtol| {
+            let tensor = Tensor {
+                name: "y".to_owned(),
+                dtype: DType::F32,
+                shape: vec![4],
+                role: Role::Output,
+                fill: Fill::Poison,
+                tolerance: Tolerance::Close { rtol, atol: 0.0 },
+            };
+            let recording = Recording {
+                tensors: vec![tensor],
+                work: Work::default(),
+                plan: Plan::default(),
+                reference: Reference::Author,
+                execution: Execution::Sealed,
+            };
+            worth(&recording, &[], &[], 2).notices
+        };
+        assert_eq!(told(0.1), Vec::<String>::new());
+        let [wide] = &told(0.6)[..] else { panic!("one notice") };
+        assert!(
+            wide.starts_with("elements of `y` that are wrong by 60.0% pass"),
+            "{wide}"
+        );
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl CaseFailure {
                     _ => "your code",
                 };
                 format!(
-                    "{code} did not return within {} (hint: `--reference-timeout` gives it more time)",
+                    "{code} did not return within {} (hint: `--reference-timeout` gives it more time; `--timeout` is for calls of kernels)",
                     humantime::format_duration(*within)
                 )
             }

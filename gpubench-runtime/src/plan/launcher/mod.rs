@@ -23,7 +23,8 @@ use crate::source::{CudaSource, Kernel, LaunchedKernel};
 /// down as a plan, which is replayed for every measured call. So a benchmark function must say the same whenever it is called with the same
 /// axes for the same [device](Launcher::device): it must not consult the clock, the environment or random numbers.
 ///
-/// Every method fails on what the device could not do, with a message that says what and where; pass it on with `?`.
+/// Every method fails on what the device could not do, with a message that says what and where; pass it on with `?`. A failure that is not passed
+/// on fails the case all the same: the call would not be what the function describes.
 #[derive(Debug)]
 pub struct Launcher {
     benchmark: String,
@@ -31,6 +32,8 @@ pub struct Launcher {
     facts: DeviceFacts,
     occupancies: Vec<Occupancy>,
     missing_occupancy: Option<OccupancyQuery>,
+    /// The first error that the function was given, whether it passed it on or not.
+    failed: Option<Error>,
     kernel: fn(&Kernel) -> Result<KernelRef>,
     plan: Plan,
 }
@@ -49,13 +52,15 @@ impl Launcher {
             facts,
             occupancies,
             missing_occupancy: None,
+            failed: None,
             kernel,
             plan: Plan::default(),
         }
     }
 
-    pub(crate) fn finish(self) -> Plan {
-        self.plan
+    /// The plan, where nothing failed.
+    pub(crate) fn finish(self) -> Result<Plan> {
+        self.failed.map_or(Ok(self.plan), Err)
     }
 
     /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).
@@ -75,30 +80,31 @@ impl Launcher {
     pub fn launch(&mut self, kernel: impl LaunchedKernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
         let kernel = kernel.kernel();
         let launch = self.described_launch(&kernel, grid, arguments);
-        let caller = std::panic::Location::caller();
-        let place = format!("{}:{}", caller.file(), caller.line());
+        let place = caller();
         let recorded = launch.and_then(|launch| self.record(Step::Launch(Launch { place, ..launch })));
-        recorded.map_err(|error| self.locate(error, format!("launch of `{}`", kernel.name)))
+        self.kept(recorded, format_args!("launch of `{}`", kernel.name))
     }
 
     /// Sets every byte of a buffer, or of a [range](Out::range) of it.
     ///
     /// # Errors
     /// A range that leaves its buffer or is empty.
+    #[track_caller]
     pub fn memset(&mut self, target: impl WritableBuffer, byte: u8) -> Result<()> {
         let target = span(target.view());
         let recorded = target.and_then(|target| self.record(Step::Memset { target, value: byte }));
-        recorded.map_err(|error| self.locate(error, "memset"))
+        self.kept(recorded, "memset")
     }
 
     /// Copies a buffer, or a [range](In::range) of it, onto another with as many bytes.
     ///
     /// # Errors
     /// Ranges that leave their buffers, are empty, overlap or differ in length.
+    #[track_caller]
     pub fn copy(&mut self, from: impl Buffer, to: impl WritableBuffer) -> Result<()> {
         let step = described_copy(from.view(), to.view());
         let recorded = step.and_then(|step| self.record(step));
-        recorded.map_err(|error| self.locate(error, "copy"))
+        self.kept(recorded, "copy")
     }
 
     /// Memory of `len` elements for the call's own use; it holds noise before every call.
@@ -107,10 +113,9 @@ impl Launcher {
     ///
     /// # Errors
     /// No elements, or more than memory can hold.
+    #[track_caller]
     pub fn scratch<T: Element>(&mut self, len: usize) -> Result<Scratch<T>> {
-        let elements = T::shape(len)
-            .elements()
-            .map_err(|error| self.locate(error, "scratch"))?;
+        let elements = self.kept(T::shape(len).elements(), "scratch")?;
         let buffer = BufferId::Scratch(self.plan.scratch.len() as u32);
         self.plan.scratch.push(elements * size_of::<T>() as u64);
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
@@ -134,6 +139,7 @@ impl Launcher {
     ///     cx.launch(IMAGE.kernel("blur"), Grid::covering(pixels, 256), (image, blurred, pixels))
     /// }
     /// ```
+    #[track_caller]
     pub fn set_constant<T: KernelValue>(
         &mut self,
         source: &'static CudaSource,
@@ -144,15 +150,19 @@ impl Launcher {
         for (value, bytes) in values.iter().zip(bytes.chunks_exact_mut(size_of::<T>().max(1))) {
             value.write(bytes);
         }
-        let located = |error: Error| self.locate(error, format!("constant `{symbol}`"));
+        let recorded = self.record_constant(source, symbol, bytes);
+        self.kept(recorded, format_args!("constant `{symbol}`"))
+    }
+
+    fn record_constant(&mut self, source: &'static CudaSource, symbol: &str, bytes: Vec<u8>) -> Result<()> {
         let constant = ConstantValue {
-            source: (self.kernel)(&source.kernel(symbol)).map_err(located)?.source,
+            source: (self.kernel)(&source.kernel(symbol))?.source,
             symbol: symbol.to_owned(),
             bytes,
         };
         let known = self.plan.constants.iter();
         let mut known = known.map(|known| (known.source, &*known.symbol)).collect();
-        rules::check_constant(&constant, &mut known).map_err(located)?;
+        rules::check_constant(&constant, &mut known)?;
         self.plan.constants.push(constant);
         Ok(())
     }
@@ -176,10 +186,11 @@ impl Launcher {
     ///     cx.launch(kernel, Grid::new(resident, 256), (image, bright, pixels))
     /// }
     /// ```
+    #[track_caller]
     pub fn occupancy(&mut self, kernel: &Kernel, threads: u32, dynamic_shared: usize) -> Result<u32> {
         let query = self.check_occupancy(kernel, threads, dynamic_shared);
         let what = format!("occupancy of `{}`", kernel.name);
-        let query = query.map_err(|error| self.locate(error, &what))?;
+        let query = self.kept(query, &what)?;
         if self.facts.kind == DeviceKind::Cpu {
             return Ok(1);
         }
@@ -188,7 +199,7 @@ impl Launcher {
             return Ok(known.blocks);
         }
         self.missing_occupancy.get_or_insert(query);
-        Err(self.locate(Error::new("it is not known yet"), what))
+        self.kept(Err(Error::new("it is not known yet")), what)
     }
 
     fn check_occupancy(&self, kernel: &Kernel, threads: u32, dynamic_shared: usize) -> Result<OccupancyQuery> {
@@ -220,8 +231,15 @@ impl Launcher {
         declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
-    fn locate(&self, error: Error, what: impl std::fmt::Display) -> Error {
-        error.context(format!("`{}`: {what}", self.benchmark))
+    /// What a method returns. An error says where the method was called; the first is kept.
+    #[track_caller]
+    fn kept<T>(&mut self, returned: Result<T>, what: impl std::fmt::Display) -> Result<T> {
+        let error = match returned {
+            Ok(value) => return Ok(value),
+            Err(error) => error.context(format!("{}: `{}`: {what}", caller(), self.benchmark)),
+        };
+        self.failed.get_or_insert_with(|| error.clone());
+        Err(error)
     }
 
     /// Adds a step that keeps the rules.
@@ -256,6 +274,13 @@ impl Launcher {
             place: String::new(),
         })
     }
+}
+
+/// Where the user's code called, as `file:line`.
+#[track_caller]
+fn caller() -> String {
+    let caller = std::panic::Location::caller();
+    format!("{}:{}", caller.file(), caller.line())
 }
 
 fn described_argument(argument: RecordedArgument) -> Result<Argument> {

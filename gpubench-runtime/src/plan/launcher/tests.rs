@@ -55,9 +55,18 @@ fn gpu() -> DeviceFacts {
     }
 }
 
+/// The message of an error, behind the place of the call that it must begin with.
+fn said<T: std::fmt::Debug>(returned: Result<T>) -> String {
+    let message = returned.unwrap_err().to_string();
+    let rest = message.strip_prefix(concat!(file!(), ":")).unwrap();
+    let (line, what) = rest.split_once(": ").unwrap();
+    assert!(line.parse::<u32>().is_ok(), "{message}");
+    what.to_owned()
+}
+
 /// The message of a launch over `grid` without arguments.
 fn refusal(facts: DeviceFacts, grid: Grid) -> String {
-    launcher(facts).launch(kernel(), grid, ()).unwrap_err().to_string()
+    said(launcher(facts).launch(kernel(), grid, ()))
 }
 
 fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
@@ -65,7 +74,7 @@ fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
 }
 
 fn only_launch(cx: Launcher) -> Launch {
-    match cx.finish().steps.remove(0) {
+    match cx.finish().unwrap().steps.remove(0) {
         Step::Launch(launch) => launch,
         other => panic!("{other:?}"),
     }
@@ -273,7 +282,7 @@ fn a_struct_is_passed_as_c_lays_it_out_with_zeros_for_padding() {
 fn an_offset_or_range_that_leaves_its_buffer_is_refused_where_it_is_used() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |x: In<f32>| cx.launch(kernel(), Grid::new(1, 1), (y, x)).unwrap_err().to_string();
+    let mut refuse = |x: In<f32>| said(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
     assert_eq!(
         refuse(x.offset(101)),
         "`blur`: launch of `blur`: argument 2: elements 101..101 are not inside the buffer or range they are taken from; the buffer has 100"
@@ -304,7 +313,7 @@ fn memsets_and_copies_are_recorded_in_bytes() {
     let partial = cx.scratch::<u8>(40).unwrap();
     cx.memset(y, 0).unwrap();
     cx.copy(x.range(5..15), partial).unwrap();
-    let plan = cx.finish();
+    let plan = cx.finish().unwrap();
     assert_eq!(plan.scratch, [40]);
     let y = Span {
         buffer: BufferId::Tensor(1),
@@ -331,7 +340,7 @@ fn memsets_and_copies_are_recorded_in_bytes() {
 fn copies_that_make_no_sense_are_refused() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |from: Out<f32>, to: Out<f32>| cx.copy(from, to).unwrap_err().to_string();
+    let mut refuse = |from: Out<f32>, to: Out<f32>| said(cx.copy(from, to));
     assert_eq!(
         refuse(y.range(..5), y.offset(50)),
         "`blur`: copy: the source has 20 bytes and the target 200"
@@ -375,11 +384,11 @@ fn a_pointer_tells_what_it_points_to_unless_that_is_scratch() {
 fn scratch_of_no_elements_or_of_too_many_is_refused() {
     let mut cx = launcher(gpu());
     assert_eq!(
-        cx.scratch::<f32>(0).unwrap_err().to_string(),
+        said(cx.scratch::<f32>(0)),
         "`blur`: scratch: the shape [0] has no elements"
     );
     assert_eq!(
-        cx.scratch::<f64>(usize::MAX / 4).unwrap_err().to_string(),
+        said(cx.scratch::<f64>(usize::MAX / 4)),
         "`blur`: scratch: the shape [4611686018427387903] has more bytes than memory can hold"
     );
 }
@@ -418,21 +427,20 @@ proptest::proptest! {
 fn a_constant_has_a_value_once_and_as_much_as_constant_memory_holds() {
     let mut cx = launcher(gpu());
     cx.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
-    let message = |result: Result<()>| result.unwrap_err().to_string();
     assert_eq!(
-        message(cx.set_constant(&SOURCE, "scale", &[2u8])),
+        said(cx.set_constant(&SOURCE, "scale", &[2u8])),
         "`blur`: constant `scale`: it has a value already"
     );
     assert_eq!(
-        message(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
+        said(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
         "`blur`: constant `taps[0]`: a variable cannot have this name"
     );
     assert_eq!(
-        message(cx.set_constant::<f32>(&SOURCE, "none", &[])),
+        said(cx.set_constant::<f32>(&SOURCE, "none", &[])),
         "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are possible"
     );
     assert_eq!(
-        message(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
+        said(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
         "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are possible"
     );
 }
@@ -444,8 +452,10 @@ type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
 fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
     let mut cx = launcher(facts);
     let x = cx.buffer::<In<f32>>("x", PLACE).unwrap();
-    let launched = cx.launch(kernel(), Grid::new(1, 1), (change(x),));
-    launched.map_or_else(|error| error.to_string(), |()| "launched".to_owned())
+    match cx.launch(kernel(), Grid::new(1, 1), (change(x),)) {
+        Ok(()) => "launched".to_owned(),
+        failed => said(failed),
+    }
 }
 
 #[test]
@@ -454,7 +464,7 @@ fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
     let x = cx.buffer::<In<f32>>("x", PLACE).unwrap().range(4..84);
     let map = TensorMap::tiled(x, [8, 10], [8, 2]).swizzle(crate::plan::Swizzle::Bytes32);
     cx.launch(kernel(), Grid::new(1, 1), (map,)).unwrap();
-    let Step::Launch(launch) = cx.finish().steps.remove(0) else {
+    let Step::Launch(launch) = cx.finish().unwrap().steps.remove(0) else {
         panic!("a launch")
     };
     let [Argument::TensorMap { buffer, offset, map }] = &launch.arguments[..] else {
@@ -568,4 +578,23 @@ fn a_tensor_map_needs_a_device_that_has_them() {
 fn an_occupancy_is_of_a_block_that_the_device_has() {
     let error = launcher(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
     assert!(error.to_string().contains("2048"), "{error}");
+}
+
+#[test]
+fn an_error_that_the_function_passes_over_is_kept_and_the_first_of_them_counts() {
+    let passed_over: [fn(&mut Launcher); 6] = [
+        |cx| drop(cx.launch(kernel(), Grid::new(1, 2048), ())),
+        |cx| drop(cx.scratch::<u8>(usize::MAX)),
+        |cx| drop(cx.memset(buffers(cx).1.range(100..101), 0)),
+        |cx| drop(cx.copy(buffers(cx).1, buffers(cx).1)),
+        |cx| drop(cx.set_constant::<f32>(&SOURCE, "weights", &[])),
+        |cx| drop(cx.occupancy(&kernel(), 2048, 0)),
+    ];
+    for describe in passed_over {
+        let mut cx = launcher(gpu());
+        cx.launch(kernel(), Grid::new(1, 1), ()).unwrap();
+        describe(&mut cx);
+        cx.scratch::<u8>(0).unwrap_err();
+        assert!(!said(cx.finish()).contains("the shape [0]"));
+    }
 }

@@ -1,0 +1,62 @@
+//! Where the benchmark is whose own code went wrong.
+
+use gpubench::catalog::Benchmark;
+use gpubench_contract::{BenchmarkComplete, Cause};
+
+/// Puts the benchmark's line and name in front of a message about what its author wrote, unless the message has a line of its file.
+pub(super) fn say_where(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
+    let is_of_the_author = matches!(
+        result.cause,
+        Some(
+            Cause::RecordingFailed
+                | Cause::RecordingTimeout
+                | Cause::NotReproducible
+                | Cause::PlanInvalid
+                | Cause::GeneratorFailed
+                | Cause::GeneratorTimeout
+                | Cause::ReferenceFailed
+                | Cause::ReferenceTimeout
+        )
+    );
+    let Benchmark { file, line, path, .. } = benchmark;
+    if let Some(message) = result.message.as_mut().filter(|_| is_of_the_author)
+        && !message.contains(&format!("{file}:"))
+    {
+        message.insert_str(0, &format!("{file}:{line}: `{path}`: "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::Selection;
+    use gpubench_testing::every_verdict;
+
+    fn said(cause: Cause, message: &str) -> String {
+        let benchmark = Benchmark {
+            library: "image".to_owned(),
+            path: "blur".to_owned(),
+            problem: "blur".to_owned(),
+            file: "src/lib.rs".to_owned(),
+            line: 12,
+            selection: Selection::Default,
+            requirements: Vec::new(),
+            axes: Vec::new(),
+            device_axes: Vec::new(),
+        };
+        let mut result = every_verdict().results.remove(0);
+        (result.cause, result.message) = (Some(cause), Some(message.to_owned()));
+        say_where(&mut result, &benchmark);
+        result.message.unwrap_or_default()
+    }
+
+    #[test]
+    fn what_the_author_wrote_is_named_with_its_line_once() {
+        let located = "src/lib.rs:12: `blur`: it launches nothing";
+        assert_eq!(said(Cause::PlanInvalid, "it launches nothing"), located);
+        assert_eq!(said(Cause::PlanInvalid, located), located);
+        let panicked = "it panicked: no (at src/lib.rs:20:5)";
+        assert_eq!(said(Cause::RecordingFailed, panicked), panicked);
+        assert_eq!(said(Cause::Mismatch, "1 of 2 elements"), "1 of 2 elements");
+    }
+}
