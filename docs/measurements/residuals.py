@@ -1,0 +1,27 @@
+"""How narrowly the referee's clock sees the windows of each case: the spread of S2 - S1 less the claim, from the 5th to the 95th percentile.
+
+usage: residuals.py RECORDS.jsonl...
+"""
+import json
+import statistics
+import sys
+
+
+def spread(residuals):
+    ordered = sorted(residuals)
+    return ordered[int(0.95 * (len(ordered) - 1))] - ordered[int(0.05 * (len(ordered) - 1))]
+
+
+for path in sys.argv[1:]:
+    with open(path) as lines:
+        records = [json.loads(line) for line in lines]
+    results = [record for record in records if record["reason"] == "benchmark-complete"]
+    clocks = [result["conservation"] for result in results if (result["conservation"] or {}).get("residuals_ns")]
+    windows = [spread(clock["residuals_ns"]) for clock in clocks]
+    null_windows = [spread(clock["null_residuals_ns"]) for clock in clocks if clock["null_residuals_ns"]]
+    excesses = [abs(clock["excess_ns"]) for clock in clocks]
+    sealed = sum(result["grade"] == "sealed" for result in results)
+    print(f"{path}: {len(results)} cases, {sealed} sealed; {len(clocks)} with a clock")
+    for what, values in (("spread of a case", windows), ("of its null windows", null_windows), ("excess", excesses)):
+        if values:
+            print(f"  {what}: median {statistics.median(values):.0f} ns, {min(values):.0f} to {max(values):.0f} ns")
