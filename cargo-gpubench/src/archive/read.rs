@@ -10,7 +10,7 @@ use super::entry_path::inside;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST, Origin};
 use super::{ArchiveError, Damage, FORMAT, Manifest};
 use gpubench_contract::units::size;
-use gpubench_diagnostic::{AtMost, is_too_much};
+use gpubench_diagnostic::{AtMost, is_too_much, open_regular};
 
 /// The first two bytes of what gzip makes.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -33,7 +33,7 @@ impl Archive {
         };
         let mut archive = Archive {
             path: path.to_owned(),
-            file: File::open(path).map_err(missing)?,
+            file: open_regular(path).map_err(missing)?,
         };
         archive.refuse_other_files()?;
         Ok(archive)

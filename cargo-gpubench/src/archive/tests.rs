@@ -328,6 +328,15 @@ fn an_archive_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo").arg(place.archive()).status();
+    assert!(made.expect("mkfifo").success());
+    let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is no file");
+    assert!(shown(&error, &place.path).contains("is a pipe, a socket or a device, and no file"));
+}
+
+#[test]
 fn nothing_is_written_outside_of_the_folder() {
     let good = manifest(&[(FILE, CONTENTS)]);
     for path in [
