@@ -126,7 +126,7 @@ pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCre
         .add_rules(beneath(entries("/dev", |name| DEVICES.contains(&name)), contents))?
         .add_rules(beneath(entries("/dev", drivers), contents))?
         .add_rules(beneath(vec!["/dev/shm".into()], shared_memory))?
-        .add_rules(beneath(vec!["/proc/self".into()], contents))?
+        .add_rules(beneath(vec!["/proc/self/comm".into()], contents))?
         .add_rules(beneath(
             private.into_iter().map(Path::to_owned).collect(),
             every_change | AccessFs::ReadFile,
@@ -250,6 +250,8 @@ mod tests {
             }
             let own = closed_as(role, None, || writes("/proc/self/comm"));
             assert!(own.is_ok(), "{role:?}: {own:?}");
+            let score = closed_as(role, None, || writes("/proc/self/oom_score_adj"));
+            assert!(score.is_err() || !is_closed_here(), "{role:?}: its own score");
         }
         other.kill().unwrap();
         other.wait().unwrap();

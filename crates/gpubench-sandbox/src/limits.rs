@@ -2,6 +2,8 @@
 
 use rustix::process::{Resource, Rlimit};
 
+use crate::process::Runs;
+
 /// The longest file that a process with code of others may write: its private folder is on a disk that
 /// others need.
 const LONGEST_FILE: u64 = 4 << 30;
@@ -17,11 +19,16 @@ pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
     set(Resource::Data, installed_memory())
 }
 
-/// Where memory runs out all the same, the system ends this process rather than another of the user's.
+/// Where memory runs out all the same, the system ends this process rather than another of the user's,
+/// and one with code of others first.
 /// To be called before the process hides from others, which closes the file to it too.
-pub(crate) fn be_the_first_to_end() {
+pub(crate) fn be_the_first_to_end(runs: Runs) {
+    let score = match runs {
+        Runs::OwnCode => "500",
+        Runs::CodeOfOthers => "1000",
+    };
     // Without the file the system chooses by itself.
-    let _ = fs_err::write("/proc/self/oom_score_adj", "1000");
+    let _ = fs_err::write("/proc/self/oom_score_adj", score);
 }
 
 fn installed_memory() -> u64 {

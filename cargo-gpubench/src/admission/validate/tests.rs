@@ -258,6 +258,10 @@ fn everything_wrong_with_a_plan_is_named() {
         change_launch(|launch| launch.cluster[0] = 2),
         change_launch(|launch| launch.cooperation = Cooperation::Grid),
         change_launch(|launch| launch.arguments = vec![tensor_map()]),
+        verdict(|recording| {
+            let step = recording.plan.steps[0].clone();
+            recording.plan.steps.resize(16_385, step);
+        }),
         constant(0, "filter::taps)", 4),
         constant(0, "", 4),
         constant(0, "filter::", 4),

@@ -547,3 +547,18 @@ fn an_occupancy_is_of_a_block_that_the_device_has() {
     let error = launcher(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
     assert!(error.to_string().contains("2048"), "{error}");
 }
+
+#[test]
+fn a_plan_without_an_end_ends_at_its_most_steps() {
+    let mut cx = launcher(gpu());
+    let (_, y) = buffers(&cx);
+    let refused = (1_u32..).find_map(|step| Some((step, cx.memset(y, 0).err()?)));
+    let (step, error) = refused.unwrap();
+    assert_eq!(step, 16_385);
+    assert!(
+        error.to_string().ends_with(
+            "a plan has 16384 launches, memsets and copies at most (hint: have a kernel do the work of several)"
+        ),
+        "{error}"
+    );
+}
