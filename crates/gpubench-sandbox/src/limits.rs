@@ -4,19 +4,19 @@ use rustix::process::{Resource, Rlimit};
 
 use crate::process::Runs;
 
-/// The longest file that a process with code of others may write: its private folder is on a disk that
-/// others need.
-const LONGEST_FILE: u64 = 4 << 30;
-
 /// No core file: it would hold the run's inputs.
 pub(crate) fn leave_no_core() -> rustix::io::Result<()> {
     set(Resource::Core, 0)
 }
 
-/// No more private memory than the machine has, and no endless files.
+/// No more private memory than the machine has.
 pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
-    set(Resource::Fsize, LONGEST_FILE)?;
     set(Resource::Data, installed_memory())
+}
+
+/// No endless files.
+pub(crate) fn write_no_longer_file(than: u64) -> rustix::io::Result<()> {
+    set(Resource::Fsize, than)
 }
 
 /// Where memory runs out all the same, the system ends this process rather than another of the user's,

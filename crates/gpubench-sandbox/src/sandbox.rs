@@ -26,8 +26,9 @@ impl Sandbox {
     /// `private` and a driver's devices. Call it while the process has one thread, so that later threads
     /// inherit the limits, and before a device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
+        let rules = role.rules();
         let mut sandbox = Sandbox {
-            calls: role.rules().calls,
+            calls: rules.calls,
             gaps: Vec::new(),
         };
         sandbox.note(
@@ -37,9 +38,9 @@ impl Sandbox {
         sandbox.note("capabilities cannot be given up", give_up_capabilities());
         sandbox.note(
             "memory and files cannot be limited",
-            limits::use_no_more_than_there_is(),
+            limits::write_no_longer_file(rules.longest_file).and_then(|()| limits::use_no_more_than_there_is()),
         );
-        if let Err(error) = files::close(role.rules().files, private) {
+        if let Err(error) = files::close(rules.files, private) {
             sandbox.gaps.push(gpubench_diagnostic::chain(&error));
         }
         sandbox

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::files;
 use crate::role::ConfinedRole;
+use crate::{files, limits};
 
 /// Has the process lead a session, and with it a process group, from its first instruction on. It has
 /// no controlling terminal then: `/dev/tty` leads nowhere, and Ctrl-C reaches the broker alone.
@@ -15,18 +15,22 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// The same for a compiler, which can gain no privileges besides and opens no terminal.
+/// The same for a compiler, which can gain no privileges besides, opens no terminal, and writes no endless file.
 ///
 /// # Errors
 /// The operating system refuses. A kernel without Landlock is no error: the compiler's session has
 /// no terminal all the same.
 pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
-    let mut closing = files::closing(ConfinedRole::Compiler.rules().files, None).ok();
+    let rules = ConfinedRole::Compiler.rules();
+    let mut closing = files::closing(rules.files, None).ok();
     in_own_session(command);
     // SAFETY: between fork and exec it makes system calls with what was allocated before.
     Ok(unsafe {
         command.pre_exec(move || {
             rustix::thread::set_no_new_privs(true)?;
+            limits::write_no_longer_file(rules.longest_file)?;
+            // At the limit the compiler says so itself, instead of being ended.
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             // The parent has asked whether the kernel can; what it refuses now is left open as there.
             if let Some(closing) = closing.take() {
                 let _ = closing.restrict_self();
@@ -67,7 +71,7 @@ mod tests {
     fn a_compiler_writes_files_and_no_terminals() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        let script = "echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
+        let script = "ulimit -f; echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
         command.args(["-c", script]).current_dir(folder.path());
         let output = confine_compiler(&mut command).unwrap().output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -76,6 +80,7 @@ mod tests {
         } else {
             ""
         };
-        assert_eq!(said, format!("object\nnull\n{terminal}"));
+        // In blocks of 512 bytes.
+        assert_eq!(said, format!("524288\nobject\nnull\n{terminal}"));
     }
 }
