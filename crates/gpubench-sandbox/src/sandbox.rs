@@ -9,7 +9,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::calls::Calls;
 use crate::role::ConfinedRole;
-use crate::{Confinement, calls, descriptors, files, limits};
+use crate::{Confinement, calls, descriptors, files, limits, session};
 
 /// A sandbox that is being closed. What cannot be closed does not stop the process: it is reported,
 /// and lowers the grade of the result.
@@ -21,7 +21,7 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Closes every descriptor except standard input, output and error and those in `kept`, drops every
+    /// Sees to it that what the role may start ends with it. Closes every descriptor except standard input, output and error and those in `kept`, drops every
     /// capability, limits memory and files, and protects all files from changes, except those in
     /// `private` and a driver's devices. Call it while the process has one thread, so that later threads
     /// inherit the limits, and before a device opens descriptors of its own.
@@ -31,6 +31,9 @@ impl Sandbox {
             calls: rules.calls,
             gaps: Vec::new(),
         };
+        if rules.calls == Calls::OfProcesses {
+            sandbox.note("what it starts may live on", session::end_group_with_this());
+        }
         sandbox.note(
             "inherited descriptors cannot be closed",
             descriptors::close_all_but(kept),
