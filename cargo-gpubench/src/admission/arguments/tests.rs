@@ -77,7 +77,9 @@ fn said(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
         types,
         place: "src/lib.rs:7".to_owned(),
     };
-    fit(&catalog, &launch).map_or_else(|message| message, |()| "fits".to_owned())
+    let parameters = parameters_of(&catalog, &launch.kernel);
+    let fitted = parameters.map_or(Ok(()), |parameters| fit(&launch, &parameters));
+    fitted.map_or_else(|message| message, |()| "fits".to_owned())
 }
 
 #[test]
