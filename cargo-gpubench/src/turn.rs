@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use gpubench_diagnostic::{create_regular, printable_line};
+use gpubench_diagnostic::{create_regular, print_to_stderr, printable_line};
 use gpubench_store::{LockError, lock_within};
 
 /// The longest that another run is waited for.
@@ -27,7 +27,7 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
         }
         if !std::mem::replace(&mut told, true) {
             let by_whom = printable_line(&format!("{holder} has `{path}`"));
-            anstream::eprintln!("    Blocking waiting for {what}: {by_whom}");
+            print_to_stderr(&format_args!("    Blocking waiting for {what}: {by_whom}\n"));
         }
         ControlFlow::Continue(())
     })?;

@@ -287,7 +287,6 @@ fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_he
     folder.make_workspace();
     folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));
     folder.save("target/gpubench/baselines/slow.json", &run(2, &[("axpy", 1.1e5)], SIZE));
-    folder.compare(&["--baselines"]).success().stdout("main\nslow\n");
     folder
         .compare(&["main", "slow"])
         .code(3)
@@ -298,4 +297,23 @@ fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_he
         .code(2)
         .stderr(contains("there is no baseline `mian`"))
         .stderr(contains("(hint: `main` is similar; there are `main`, `slow`)"));
+}
+
+#[test]
+fn baselines_are_listed_with_what_is_known_of_them_or_by_their_names_alone() {
+    let folder = Folder::new();
+    folder.make_workspace();
+    folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));
+    folder.save("target/gpubench/baselines/slow.json", &run(2, &[("axpy", 1.1e5)], SIZE));
+    let listed = folder.compare(&["--baselines"]).success();
+    listed
+        .stdout(contains("main  ").and(contains("slow  ")).and(contains(" UTC · ")))
+        .stdout(contains("NVIDIA H200"));
+    std::fs::write(folder.path("target/gpubench/baselines/torn.json"), "{").expect("it is written");
+    let listed = folder.compare(&["--baselines"]).success();
+    listed
+        .stdout(contains("slow  "))
+        .stderr(contains("warning: ").and(contains("torn.json")));
+    let names = folder.compare(&["--baselines", "--quiet"]).success();
+    names.stdout("main\nslow\ntorn\n").stderr("");
 }

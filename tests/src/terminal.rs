@@ -1,18 +1,25 @@
 //! A terminal for the tool to print to.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::run::wait_until;
+
 /// A pseudo terminal, and a thread that reads what is printed to it.
 #[derive(Debug)]
 pub struct Terminal {
-    reader: JoinHandle<String>,
+    columns: usize,
+    keyboard: File,
+    printed: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 impl Terminal {
@@ -33,8 +40,35 @@ impl Terminal {
             ws_ypixel: 0,
         };
         tcsetwinsize(&theirs, size).expect("it has a size");
-        let reader = std::thread::spawn(move || read(File::from(ours)));
-        (Terminal { reader }, theirs)
+        let ours = File::from(ours);
+        let keyboard = ours.try_clone().expect("a descriptor");
+        let printed = Arc::default();
+        let heard = Arc::clone(&printed);
+        let terminal = Terminal {
+            columns: columns.into(),
+            keyboard,
+            printed,
+            reader: std::thread::spawn(move || read(ours, &heard)),
+        };
+        (terminal, theirs)
+    }
+
+    /// Waits until something has been printed.
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn wait_for(&self, text: &str) {
+        wait_until(text, Duration::from_secs(300), || {
+            self.so_far().contains(text).then_some(())
+        });
+    }
+
+    /// Ctrl-C.
+    ///
+    /// # Panics
+    /// When nobody holds the terminal any more.
+    pub fn interrupt(&self) {
+        (&self.keyboard).write_all(b"\x03").expect("the terminal takes it");
     }
 
     /// Everything that was printed, once all who could print have closed their side.
@@ -42,16 +76,74 @@ impl Terminal {
     /// # Panics
     /// When it is not UTF-8.
     pub fn text(self) -> String {
-        self.reader.join().expect("the text is UTF-8").replace("\r\n", "\n")
+        self.end().0
+    }
+
+    /// What stands on the screen in the end, likewise.
+    ///
+    /// # Panics
+    /// As [`text`](Terminal::text).
+    pub fn screen(self) -> String {
+        let (text, columns) = self.end();
+        screen(&text, columns)
+    }
+
+    fn end(self) -> (String, usize) {
+        // A second descriptor of our side would keep nobody from the end of the other.
+        let Terminal {
+            columns,
+            printed,
+            reader,
+            ..
+        } = self;
+        reader.join().expect("the reader ends");
+        let bytes = std::mem::take(&mut *printed.lock().expect("nobody panicked"));
+        let text = String::from_utf8(bytes).expect("the text is UTF-8");
+        (text.replace("\r\n", "\n"), columns)
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.printed.lock().expect("nobody panicked")).into_owned()
     }
 }
 
-fn read(mut terminal: File) -> String {
-    let mut text = Vec::new();
+fn read(mut terminal: File, heard: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     // A terminal whose other side is closed gives an error instead of an end.
     while let Ok(length @ 1..) = terminal.read(&mut piece) {
-        text.extend_from_slice(&piece[..length]);
+        heard
+            .lock()
+            .expect("nobody panicked")
+            .extend_from_slice(&piece[..length]);
     }
-    String::from_utf8(text).expect("the text is UTF-8")
+}
+
+/// What is left of a text on the screen: lines are rewritten after a carriage return, and erased to their end.
+fn screen(text: &str, columns: usize) -> String {
+    const ERASE: &str = "\u{1b}[K";
+    let mut lines = vec![Vec::new()];
+    let mut column = 0;
+    for letter in text.replace(ERASE, "\0").chars() {
+        let last = lines.len() - 1;
+        match letter {
+            '\n' => {
+                lines.push(Vec::new());
+                column = 0;
+            }
+            '\r' => column = 0,
+            '\0' => lines[last].truncate(column),
+            letter => {
+                if column == columns {
+                    lines.push(Vec::new());
+                    column = 0;
+                }
+                let line = lines.last_mut().expect("there is a line");
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = letter;
+                column += 1;
+            }
+        }
+    }
+    let lines: Vec<String> = lines.into_iter().map(|line| line.into_iter().collect()).collect();
+    lines.join("\n")
 }

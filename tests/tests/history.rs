@@ -40,6 +40,23 @@ fn runs_at_the_same_time_lose_nothing() {
 }
 
 #[test]
+fn host_code_that_holds_the_lock_of_a_history_keeps_no_run_from_it() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    let _ = recorded(&history).finish().expect_code(0);
+    let files = folder.path("history").read_dir_utf8().expect("a folder").flatten();
+    let mut locks = files.filter(|file| file.path().extension() == Some("lock"));
+    let lock = locks.next().expect("a lock").into_path();
+    let _ = recorded(&history)
+        .env("PACED_HOLDS", lock.as_str())
+        .finish()
+        .expect_code(0);
+    let records = shown(&history).json().finish().expect_code(0).records();
+    let runs = records.the("benchmark-history")["runs"].as_array().expect("a list");
+    assert_eq!(runs.len(), 2);
+}
+
+#[test]
 fn a_history_has_a_line_for_each_run_and_its_names_are_those_that_the_list_prints() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();

@@ -1,9 +1,10 @@
 //! Runs that are interrupted, and roles that are killed.
 #![forbid(unsafe_code)]
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, wait_until};
+use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, Terminal, tool, wait_until};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
@@ -64,6 +65,36 @@ fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
     assert_interrupted(&Records::parse(
         &std::fs::read_to_string(export).expect("it is written"),
     ));
+}
+
+/// The terminal shows `^C` where its cursor is.
+#[test]
+fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {
+    let fixture = Fixture::of("hostile");
+    let (terminal, theirs) = Terminal::new(30);
+    let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", "--wait", tool().as_str(), "gpubench", "--offline"])
+        .args(["--color", "never", "--no-wait", "--timeout", "1min", "--exact"])
+        .args(["faults::loops_forever::n=600", "sources::honest::n=600"])
+        .env("CARGO_TARGET_DIR", Fixture::target_directory())
+        .current_dir(fixture.directory())
+        .stdin(stream())
+        .stdout(stream())
+        .stderr(stream());
+    let mut child = command.spawn().expect("setsid is installed");
+    drop((command, theirs));
+    terminal.wait_for("[0/2] faults::loops_forever");
+    terminal.interrupt();
+    let code = child.wait().expect("it ends").code();
+    let screen = terminal.screen();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(!screen.contains("[0/2]") && !screen.contains("^C"), "{screen}");
+    assert!(
+        screen.ends_with("\nTimes of the CPU device say\n  nothing about a GPU.\n"),
+        "{screen}"
+    );
 }
 
 #[test]

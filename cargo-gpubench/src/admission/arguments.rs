@@ -125,19 +125,22 @@ impl Given<'_> {
         let otherwise = |hint: &str| Err(format!("is {}, and `{written}` is expected{hint}", self.shown()));
         match (self.argument, &parameter.ty, self.ty.fields.as_slice()) {
             (_, ParameterType::Unknown, _) => Ok(()),
-            // An address may be taken as an integer of its size.
-            (Argument::Pointer { .. }, ParameterType::Number(dtype), _) if is_integer(*dtype) && dtype.size() == 8 => {
-                Ok(())
-            }
+            (Argument::Pointer { .. }, ty, _) if may_hold_an_address(ty) => Ok(()),
             (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(""),
-            (Argument::Pointer { .. }, ParameterType::Pointer, _) => Ok(()),
+            // Integers may be the bits of anything, and a kernel may move what it does not read.
+            (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
+                if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
+            {
+                otherwise(&format!(" (hint: its elements are `{expected}`)"))
+            }
+            (Argument::Pointer { .. }, ParameterType::Pointer(_), _) => Ok(()),
             // Zero was the null pointer before there was `Null`.
-            (Argument::Value(bytes), ParameterType::Pointer, _)
+            (Argument::Value(bytes), ParameterType::Pointer(_), _)
                 if bytes.len() == 8 && bytes.iter().all(|byte| *byte == 0) =>
             {
                 Ok(())
             }
-            (Argument::Value(_), ParameterType::Pointer, [_, ..]) => otherwise(" (hint: buffers are pointers)"),
+            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: buffers are pointers)"),
             (Argument::Value(_), ParameterType::Number(dtype), [field]) if field.count == 1 => {
                 match is_like(field.dtype, *dtype) {
                     true => Ok(()),
@@ -210,19 +213,25 @@ fn type_of(parameter: &Parameter) -> &str {
     }
 }
 
-fn is_integer(dtype: DType) -> bool {
-    !matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+/// Whether an address fits: an integer of its size, alone in a struct or not in one.
+fn may_hold_an_address(ty: &ParameterType) -> bool {
+    let dtype = match ty {
+        ParameterType::Number(dtype) => *dtype,
+        ParameterType::Struct(fields) if fields.len() == 1 && fields[0].count == 1 => fields[0].dtype,
+        _ => return false,
+    };
+    !dtype.is_float() && dtype.size() == 8
 }
 
 /// Whether a value of one type can be meant where the other is expected, when both have the size
 /// that the kernel has. Another size is the device's to find. Bits of a 16-bit float come as `u16`
 /// from crates that have no other.
 fn is_like(given: DType, expected: DType) -> bool {
-    match (is_integer(given), is_integer(expected)) {
-        (true, true) => true,
-        (true, false) => given.size() == 2 && expected.size() == 2,
-        (false, true) => false,
-        (false, false) => given == expected,
+    match (given.is_float(), expected.is_float()) {
+        (false, false) => true,
+        (false, true) => given.size() == 2 && expected.size() == 2,
+        (true, false) => false,
+        (true, true) => given == expected,
     }
 }
 

@@ -3,8 +3,8 @@
 //! The rules of every plan are in the runtime, and checked here again: the process that recorded it runs user code.
 //! What the broker alone knows is here: which kernels there are, how much it can hold, and who may run what.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use super::arguments;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
@@ -14,7 +14,7 @@ use gpubench_device::CodeHome;
 use gpubench_device::compilers::{declared_kernels, makes_kernels_by_macros};
 use gpubench_diagnostic::in_backticks;
 use gpubench_protocol::window::Duties;
-use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS, MAX_SOURCES};
 
 /// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
 const MAX_CASE_BYTES: u64 = 1 << 42;
@@ -57,23 +57,29 @@ pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> 
 pub fn memory_needed(duties: &Duties<'_>) -> u64 {
     let recording = duties.recording;
     let of = |tensor: &Tensor| tensor.bytes().saturating_mul(duties.copies(tensor));
-    let plans = std::iter::once(&recording.plan).chain(recording.reference.plan());
-    let scratch = plans.flat_map(|plan| plan.scratch.iter().copied());
-    recording
-        .tensors
-        .iter()
-        .map(of)
-        .chain(scratch)
-        .fold(0, u64::saturating_add)
+    let tensors = recording.tensors.iter().map(of);
+    tensors.chain(scratch(recording)).fold(0, u64::saturating_add)
 }
 
-/// The broker holds descriptors of every buffer, and the shared page has room for so many outputs.
+/// Bytes of every scratch allocation, those of the reference among them.
+fn scratch(recording: &Recording) -> impl Iterator<Item = u64> {
+    plans(recording).flat_map(|plan| plan.scratch.iter().copied())
+}
+
+fn plans(recording: &Recording) -> impl Iterator<Item = &Plan> {
+    std::iter::once(&recording.plan).chain(recording.reference.plan())
+}
+
+/// The broker holds descriptors of every buffer and module, and the shared page has room for so
+/// many outputs.
 fn size(recording: &Recording) -> Checked {
-    let Recording { tensors, plan, .. } = recording;
-    let bytes = tensors.iter().map(Tensor::bytes).chain(plan.scratch.iter().copied());
+    let tensors = &recording.tensors;
+    let bytes = tensors.iter().map(Tensor::bytes).chain(scratch(recording));
     let total = bytes.fold(0, u64::saturating_add);
     let outputs = tensors.iter().filter(|tensor| tensor.role.is_output()).count();
-    let buffers = tensors.len() + plan.scratch.len();
+    let buffers = tensors.len() + scratch(recording).count();
+    let launched = plans(recording).flat_map(kernels).chain(generators(recording));
+    let sources = launched.map(|kernel| kernel.source).collect::<BTreeSet<_>>().len();
     match () {
         () if total > MAX_CASE_BYTES => Err(invalid(format!("its tensors and scratch have {total} bytes together"))),
         () if outputs > MAX_OUTPUTS => Err(invalid(format!(
@@ -81,6 +87,9 @@ fn size(recording: &Recording) -> Checked {
         ))),
         () if buffers > MAX_BUFFERS => Err(invalid(format!(
             "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
+        ))),
+        () if sources > MAX_SOURCES => Err(invalid(format!(
+            "its kernels come from {sources} sources; at most {MAX_SOURCES} are possible"
         ))),
         () => Ok(()),
     }
@@ -137,10 +146,7 @@ fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
     let under_test: Vec<&SourceFile> = kernels(&recording.plan)
         .filter_map(|kernel| catalog.sources.get(kernel.source as usize)?.files.first())
         .collect();
-    let generators = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
-        Fill::Kernel(kernel) => Some((kernel, "generator")),
-        _ => None,
-    });
+    let generators = generators(recording).map(|kernel| (kernel, "generator"));
     let reference = recording.reference.plan().into_iter().flat_map(kernels);
     let mut of_referee = generators.chain(reference.map(|kernel| (kernel, "reference")));
     let shared = of_referee.find_map(|(kernel, what)| {
@@ -156,6 +162,13 @@ fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
          expected outputs (hint: put reference and generator kernels in a file of their own, which whoever is graded does not write)",
         file.path
     )))
+}
+
+fn generators(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
+    recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
+        Fill::Kernel(kernel) => Some(kernel),
+        _ => None,
+    })
 }
 
 fn kernels(plan: &Plan) -> impl Iterator<Item = &KernelRef> {

@@ -92,7 +92,8 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> R
     }
 }
 
-/// What the manifest says is all that will be written: a file of more bytes is damaged.
+/// What the manifest says is all that will be written: an archive of more is refused before, by
+/// [`Archive::verify`].
 fn refuse_more_than_fits(
     archive: &Utf8Path,
     manifest: &Manifest,
@@ -120,14 +121,17 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    fn file(&mut self, archive: &Archive<'_>, path: &Utf8Path, contents: &mut dyn Read) -> Result<(), ArchiveError> {
+    fn file(
+        &mut self,
+        archive: &Archive<'_>,
+        path: &Utf8Path,
+        mut contents: &mut dyn Read,
+    ) -> Result<(), ArchiveError> {
         let expected = self
             .expected
             .remove(path.as_str())
             .ok_or_else(|| archive.damaged(Damage::Unlisted(path.to_string())))?;
         let mut file = self.folder.create(path)?;
-        // One byte more than there should be is enough to see that there are more.
-        let mut contents = contents.take(expected.size.saturating_add(1));
         let unwritten = || ArchiveError::io("write", self.folder.path().join(path));
         let copied = Digest::while_copying(&mut contents, &mut file);
         let (size, sha256) = copied.map_err(|error| match error {

@@ -153,6 +153,8 @@ impl<'a> Campaign<'a> {
     pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
+        // As long as code of others runs, it can hold locks on the files that are written now.
+        drop(self.candidate);
         let other = self.opponent.map(|opponent| opponent.results);
         self.reporting.finish(end, &self.settings.seeds, other)
     }

@@ -8,19 +8,19 @@ use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
-use gpubench_contract::{Arrangement, BenchmarkComplete, ComparisonComplete};
-use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete};
+use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{
     Color, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet, Output, Passage, Reporter, TerminalOptions,
-    comparison_markdown, comparison_page, comparisons_page,
+    comparison_markdown, comparison_page, comparisons_page, runs_page,
 };
 use gpubench_store::compare::{Contestant, Matching, Rules, compare};
-use gpubench_store::{Home, RunName, StoredRun};
+use gpubench_store::{Home, RunName, StoredRun, load};
 
 /// What `cargo gpubench compare` is asked.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// Each run is compared with the first. Where there is none, the names of the baselines are printed.
+    /// Each run is compared with the first. Where there is none, the baselines are listed.
     pub runs: Vec<RunName>,
     /// Only benchmarks in whose names one of these is found; all of them where there are none.
     pub filters: Vec<Regex>,
@@ -60,7 +60,7 @@ pub enum ComparisonFormat {
 /// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison cannot be written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     if options.runs.is_empty() {
-        return list(&options.places.home()?);
+        return list(&options.places.home()?, options);
     }
     let home = options.places.home_of(&options.runs)?;
     let mut comparisons = comparisons(&home, options)?;
@@ -79,10 +79,26 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     })
 }
 
-fn list(home: &Home) -> Result<ExitCode, Failure> {
-    let names: String = home.known().iter().map(|name| format!("{name}\n")).collect();
-    Output::stdout().print(&names)?;
+/// The baselines there are, and what is known of each; only their names for those who want quiet.
+fn list(home: &Home, options: &CompareOptions) -> Result<ExitCode, Failure> {
+    let names = home.known();
+    let page = match options.verbosity {
+        Verbosity::Quiet => names.iter().map(|name| format!("{name}\n")).collect(),
+        Verbosity::Normal | Verbosity::Verbose => {
+            let runs: Vec<ComparedRun> = names.iter().filter_map(|name| known_of(name, home)).collect();
+            runs_page(&runs, TerminalOptions::of_stdout(options.color))
+        }
+    };
+    Output::stdout().print(&page)?;
     Ok(ExitCode::Success)
+}
+
+/// What is known of a baseline; one that cannot be read is warned about.
+fn known_of(name: &str, home: &Home) -> Option<ComparedRun> {
+    let run = name.parse().map(|name| load(&RunName::Baseline(name), home)).ok()?;
+    run.inspect_err(|error| print_warning(&chain(error)))
+        .ok()
+        .map(|run| Contestant { name, run: &run }.described())
 }
 
 /// Each run beside the first.

@@ -26,7 +26,8 @@ pub(super) fn guard_process() -> Result<Interrupt, Failure> {
     Ok(interrupt)
 }
 
-/// Makes the process ready to start roles. Nothing that it builds leaves processes behind any more.
+/// Makes the process ready to start roles. Cargo has built all that it builds: what
+/// leaves processes behind from now on has them ended with a role.
 pub(super) fn prepare_for_roles() {
     adopt_orphans();
     allow_many_descriptors();

@@ -64,7 +64,12 @@ impl<'a> Roles<'a> {
         let answer = self
             .ready()
             .and_then(|(referee, _)| referee.occupancy(module, query, interrupt));
-        answer.map_err(|failure| NoAnswer::of_referee(query, failure))
+        answer.map_err(|failure| {
+            if let RoleFailure::Ended { .. } | RoleFailure::Silent { .. } | RoleFailure::Protocol { .. } = failure {
+                self.retire();
+            }
+            NoAnswer::of_referee(query, failure)
+        })
     }
 
     /// What they are in the middle of is unknown: the next case gets new ones.

@@ -3,13 +3,13 @@
 use std::fmt::Display;
 
 use super::options::Verbosity;
-use gpubench_diagnostic::printable_line;
+use gpubench_diagnostic::{print_to_stderr, printable_line};
 
 /// `    Building the baseline`, unless the person wants quiet.
 pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     if verbosity > Verbosity::Quiet {
         // Paths and revisions may come from anybody, and only the tool begins a line.
-        anstream::eprintln!("{step:>12} {}", printable_line(&what.to_string()));
+        print_to_stderr(&format_args!("{step:>12} {}\n", printable_line(&what.to_string())));
     }
 }
 

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cargo_metadata::{Artifact, BuildScript, Message};
+use gpubench_diagnostic::print_to_stderr;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How often a silent build looks for an interruption.
@@ -83,7 +84,7 @@ impl BuildingCargo {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(what) = silent.take_if(|_| began.elapsed() > PATIENCE) {
-                        anstream::eprintln!("    Building {what} (`--quiet` hides what cargo says)");
+                        print_to_stderr(&format_args!("    Building {what} (`--quiet` hides what cargo says)\n"));
                     }
                 }
             }

@@ -10,7 +10,7 @@ use super::settings::RunArguments;
 use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
 use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
-use gpubench_diagnostic::{Failure, print_warning};
+use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_measure::probe::Target;
 use gpubench_report::OutputError;
 
@@ -123,7 +123,10 @@ pub fn parse() -> Result<Verb, Failure> {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
         }
-        Err(Unsettled::CommandLine(error)) if error.use_stderr() => error.exit(),
+        Err(Unsettled::CommandLine(error)) if error.use_stderr() => {
+            print_to_stderr(&error.render().ansi());
+            std::process::exit(error.exit_code())
+        }
         Err(Unsettled::CommandLine(help)) => match help.print() {
             Ok(()) => std::process::exit(help.exit_code()),
             Err(source) => Err(OutputError::Unwritten {

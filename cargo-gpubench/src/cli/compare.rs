@@ -28,7 +28,9 @@ settings! {
         #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
         names: Vec<RunName> => Line "main pr.json";
 
-        /// Print the names of the baselines there are, and compare nothing
+        /// List the baselines there are, and compare nothing
+        ///
+        /// Each with its revision, its date and its device, or with `--quiet` its name alone.
         #[arg(long, conflicts_with = "names", help_heading = "Selection options")]
         baselines: bool => Line "compare --baselines";
 
@@ -73,7 +75,7 @@ settings! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
         export_markdown: Option<Outlet> => Line "main pr --export-markdown comment.md";
 
-        /// Show only what changed or is in doubt
+        /// Show only what changed or is in doubt, or of baselines only the names
         #[arg(short, long, help_heading = "Output options")]
         quiet: bool => Line "--quiet";
     }

@@ -1,12 +1,32 @@
 //! `cargo gpubench completions`: scripts that let shells complete our command lines.
 
-use clap::Command;
+use std::any::TypeId;
+use std::collections::BTreeSet;
+
+use clap::{Arg, Command};
 use clap_complete::Shell;
 
+use crate::broker::PlaceOptions;
+use crate::broker::cases::Naming;
 use crate::config::{Value, settings};
+use crate::history::in_form;
+use gpubench_report::is_plain;
+use gpubench_store::{Listing, RunName};
 
 /// Completion for `cargo gpubench` beside whatever completes cargo's other subcommands.
 const BASH_GLUE: &str = include_str!("completions/glue.bash");
+
+/// What only the workspace knows: what stands for it among the values in a script, and the command that prints it.
+const KNOWN_LATER: [(&str, &str); 2] = [
+    (
+        "GPUBENCH-RUNS",
+        "cargo gpubench compare --baselines --quiet 2>/dev/null",
+    ),
+    ("GPUBENCH-CASES", "cargo gpubench completions --cases 2>/dev/null"),
+];
+
+/// Arguments whose values are names of cases, or parts of them.
+const OF_CASES: [&str; 4] = ["case", "filter", "filters", "skip"];
 
 impl Value for Shell {}
 
@@ -16,28 +36,110 @@ settings! {
         /// The shell
         ///
         /// The script for zsh belongs into a file `_cargo-gpubench` in a folder of `fpath`.
-        #[arg(value_name = "SHELL")]
-        shell: Shell => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench";
+        #[arg(value_name = "SHELL", required_unless_present = "cases")]
+        shell: Option<Shell> => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench";
+
+        /// Print no script but what scripts complete: the names of the cases that were listed last
+        ///
+        /// Without names that a shell would not take as they are.
+        #[arg(long, conflicts_with = "shell", help_heading = "Selection options")]
+        cases: bool => Line "completions --cases";
     }
 }
 
 impl CompletionsArguments {
-    /// The script for `gpubench`, the verb with all its options.
-    pub(super) fn script(&self, gpubench: &Command) -> String {
-        let nested = |name: &'static str| {
-            Command::new(name)
-                .disable_help_subcommand(true)
-                .subcommand(gpubench.clone())
-        };
-        match self.shell {
-            // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that has one and subcommands.
-            Shell::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
-            // Cargo's own function calls one of this name, with the verb as the first word.
-            Shell::Zsh => generate(Shell::Zsh, gpubench.clone().name("cargo-gpubench"), "cargo-gpubench"),
-            Shell::Fish => generate(Shell::Fish, nested("cargo"), "cargo"),
-            other => generate(other, nested("cargo-gpubench"), "cargo-gpubench"),
-        }
+    /// The script for `gpubench`, the verb with all its options, or the names.
+    pub(super) fn text(&self, gpubench: &Command) -> String {
+        self.shell.map_or_else(listed, |shell| script(shell, gpubench))
     }
+}
+
+/// The names of the cases that were there when the crates were last listed; none where nothing was.
+fn listed() -> String {
+    let home = PlaceOptions::default().home().ok();
+    let listing = home.and_then(|home| Listing::remembered(&home));
+    listing.map_or_else(String::new, |listing| as_a_shell_takes_them(&listing.names))
+}
+
+/// Full names in the form that `--list` prints. Names come from a crate, and bash evaluates the words that it is to choose from: only those are given that
+/// a shell takes as they are.
+fn as_a_shell_takes_them(names: &[String]) -> String {
+    let packages: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.split_once("::")?.0)).collect();
+    let naming = Naming::for_packages(packages.len());
+    let shown = names.iter().map(|name| in_form(name, naming));
+    let plain = shown.filter(|name| is_plain(name));
+    plain.map(|name| format!("{name}\n")).collect()
+}
+
+fn script(shell: Shell, gpubench: &Command) -> String {
+    let gpubench = match shell {
+        Shell::Bash | Shell::Zsh | Shell::Fish => with_values_known_later(gpubench.clone()),
+        _ => gpubench.clone(),
+    };
+    let nested = |name: &'static str| {
+        Command::new(name)
+            .disable_help_subcommand(true)
+            .subcommand(gpubench.clone())
+    };
+    let script = match shell {
+        // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that has one and subcommands.
+        Shell::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
+        // Cargo's own function calls one of this name, with the verb as the first word. A run may be a file, too.
+        Shell::Zsh => verb_or_filter(&generate(
+            Shell::Zsh,
+            gpubench.clone().name("cargo-gpubench"),
+            "cargo-gpubench",
+        ))
+        .replace("(GPUBENCH-RUNS)", "{compadd -- GPUBENCH-RUNS; _files}"),
+        Shell::Fish => {
+            generate(Shell::Fish, nested("cargo"), "cargo").replace("-f -a \"GPUBENCH-RUNS", "-F -a \"GPUBENCH-RUNS")
+                + &fish_glue(&gpubench)
+        }
+        other => generate(other, nested("cargo-gpubench"), "cargo-gpubench"),
+    };
+    let before = if shell == Shell::Fish { "(" } else { "$(" };
+    KNOWN_LATER.iter().fold(script, |script, (word, command)| {
+        script.replace(word, &format!("{before}{command})"))
+    })
+}
+
+/// The script of clap_complete 4.6.11 for zsh expects a subcommand only after a filter; one of them is the first word.
+fn verb_or_filter(script: &str) -> String {
+    let lines = script.lines().filter(|line| !line.starts_with("'::filters"));
+    let lines: String = lines.map(|line| format!("{line}\n")).collect();
+    let filters = "':: :{_cargo-gpubench_commands; compadd -- GPUBENCH-CASES}'";
+    lines
+        .replace("\":: :_cargo-gpubench_commands\"", filters)
+        .replace("$line[2]", "$line[1]")
+}
+
+/// What clap_complete has nothing for in fish: arguments that are no options.
+fn fish_glue(gpubench: &Command) -> String {
+    let verbs: Vec<&str> = gpubench.get_subcommands().map(Command::get_name).collect();
+    let line = |seen: &str, said: &str| {
+        format!("complete -c cargo -n \"__fish_cargo_using_subcommand gpubench; and {seen}\" {said}\n")
+    };
+    let of_verbs = |verbs: &str| format!("__fish_seen_subcommand_from {verbs}");
+    line(
+        &format!("not {}", of_verbs(&verbs.join(" "))),
+        "-f -a \"GPUBENCH-CASES\"",
+    ) + &line(&of_verbs("history show-config"), "-f -a \"GPUBENCH-CASES\"")
+        + &line(&of_verbs("compare report"), "-F -a \"GPUBENCH-RUNS\"")
+}
+
+/// Names of runs and of cases have one value, which stands for all of them.
+fn with_values_known_later(command: Command) -> Command {
+    let [runs, cases] = KNOWN_LATER.map(|(word, _)| word);
+    let known_later = |argument: Arg| {
+        if argument.get_value_parser().type_id() == TypeId::of::<RunName>() {
+            argument.value_parser([runs])
+        } else if OF_CASES.contains(&argument.get_id().as_str()) {
+            argument.value_parser([cases])
+        } else {
+            argument
+        }
+    };
+    command.mut_args(known_later).mut_subcommands(with_values_known_later)
 }
 
 fn generate(shell: Shell, mut command: Command, name: &str) -> String {
@@ -55,11 +157,7 @@ mod tests {
     use super::*;
     use crate::cli::app::described_verb;
 
-    fn script(shell: Shell) -> String {
-        CompletionsArguments { shell }.script(&described_verb())
-    }
-
-    /// What bash completes the last word of a line to.
+    /// What bash completes the last word of a line to, where `before` says what it knows of; a cargo of its own knows nothing.
     fn completed(before: &str, line: &[&str]) -> Vec<String> {
         let words = line
             .iter()
@@ -67,11 +165,12 @@ mod tests {
             .collect::<Vec<_>>()
             .join(" ");
         let program = format!(
-            "{before}\n{}\nCOMP_WORDS=({words})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n\
+            "cargo() {{ :; }}\n{before}\n{}\nCOMP_WORDS=({words})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n\
+             COMP_LINE=\"${{COMP_WORDS[*]}}\"\nCOMP_POINT=${{#COMP_LINE}}\n\
              function=$(complete -p \"${{COMP_WORDS[0]}}\" | sed -n 's/.* -F \\([^ ]*\\) .*/\\1/p')\n\
              $function \"${{COMP_WORDS[0]}}\" \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD - 1]}}\"\n\
              printf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
-            script(Shell::Bash)
+            script(Shell::Bash, &described_verb())
         );
         let output = Process::new("bash")
             .args(["--norc", "--noprofile", "-c", &program])
@@ -106,22 +205,90 @@ mod tests {
         );
     }
 
+    /// A cargo that answers as a workspace with runs and cases does.
+    const STORED: &str = "cargo() { case $* in\n\
+        'gpubench compare --baselines --quiet') printf 'main\\nmaster\\npr\\n';;\n\
+        'gpubench completions --cases') printf 'rows::sums::n=1\\nrows::sums::n=2\\nscan\\n';;\n\
+        esac; }";
+
     #[test]
     fn bash_completes_devices_and_names_of_stored_runs() {
         assert_eq!(
             completed("", &["cargo", "gpubench", "--device", ""]),
             ["auto", "cpu", "cuda"]
         );
-        let stored = "cargo() { [[ $* == 'gpubench compare --baselines' ]] && printf 'main\\nmaster\\npr\\n'; }";
+        for option in ["-b", "--baseline", "--compare", "--baseline-lenient", "--load-baseline"] {
+            let line = ["cargo", "gpubench", option, "ma"];
+            assert_eq!(completed(STORED, &line), ["main", "master"], "{option}");
+        }
         assert_eq!(
-            completed(stored, &["cargo", "gpubench", "--baseline", "ma"]),
+            completed(STORED, &["cargo", "gpubench", "--baseline=ma"]),
             ["main", "master"]
         );
+        for verb in ["compare", "report"] {
+            assert_eq!(
+                completed(STORED, &["cargo", "gpubench", verb, ""]),
+                ["main", "master", "pr"]
+            );
+        }
         assert_eq!(
-            completed(stored, &["cargo", "gpubench", "compare", ""]),
-            ["main", "master", "pr"]
+            completed(STORED, &["cargo", "gpubench", "compare", "main", "p"]),
+            ["pr"]
         );
-        assert!(completed(stored, &["cargo", "gpubench", "compare", "--bas"]).contains(&"--baselines".to_owned()));
+        assert!(completed(STORED, &["cargo", "gpubench", "compare", "--bas"]).contains(&"--baselines".to_owned()));
+    }
+
+    /// Bash replaces what stands behind the last colon or equals sign only.
+    #[test]
+    fn bash_completes_names_of_cases() {
+        assert_eq!(
+            completed(STORED, &["cargo", "gpubench", "rows::su"]),
+            ["sums::n=1", "sums::n=2"]
+        );
+        assert_eq!(completed(STORED, &["cargo", "gpubench", "rows::sums::n="]), ["1", "2"]);
+        assert_eq!(completed(STORED, &["cargo", "gpubench", "--skip", "sc"]), ["scan"]);
+        assert_eq!(completed(STORED, &["cargo", "gpubench", "s"]), ["scan", "show-config"]);
+        for verb in ["show-config", "history"] {
+            assert_eq!(completed(STORED, &["cargo", "gpubench", verb, "sc"]), ["scan"]);
+        }
+    }
+
+    #[test]
+    fn names_that_a_shell_would_evaluate_are_not_offered() {
+        let names = [
+            "rows::sums::n=1",
+            "rows::walk::path=$(reboot)",
+            "rows::walk::kind=`x`;a b",
+        ]
+        .map(str::to_owned);
+        assert_eq!(as_a_shell_takes_them(&names), "sums::n=1\n");
+        let other = ["rows::sums".to_owned(), "scan::sums".to_owned()];
+        assert_eq!(as_a_shell_takes_them(&other), "rows::sums\nscan::sums\n");
+    }
+
+    #[test]
+    fn zsh_and_fish_ask_the_workspace_for_runs_and_cases() {
+        let told = |shell: Shell, wanted: &[&str]| {
+            let script = script(shell, &described_verb());
+            for wanted in wanted {
+                assert!(script.contains(wanted), "{shell:?}: {wanted}");
+            }
+        };
+        let runs = ":NAME:{compadd -- $(cargo gpubench compare --baselines --quiet 2>/dev/null); _files}'";
+        let cases = "':: :{_cargo-gpubench_commands; compadd -- $(cargo gpubench completions --cases 2>/dev/null)}'";
+        let known = ":DEVICE:(auto cpu cuda)'";
+        told(
+            Shell::Zsh,
+            &[
+                &format!("--baseline=[Compare with the results saved under this name]{runs}"),
+                cases,
+                known,
+            ],
+        );
+        let runs = "-r -F -a \"(cargo gpubench compare --baselines --quiet 2>/dev/null)";
+        let of_verbs = "__fish_seen_subcommand_from compare report\" -F -a \"(cargo gpubench compare --baselines";
+        let cases = "history report\" -f -a \"(cargo gpubench completions --cases 2>/dev/null)\"";
+        told(Shell::Fish, &[runs, of_verbs, cases]);
     }
 
     #[test]
@@ -134,9 +301,10 @@ mod tests {
     #[test]
     fn every_shell_has_a_script_that_names_our_options() {
         for shell in Shell::value_variants() {
-            let script = script(*shell);
+            let script = script(*shell, &described_verb());
             assert!(script.contains("export-junit"), "{shell:?}");
             assert!(!script.contains("__author"), "{shell:?}");
+            assert!(!script.contains("GPUBENCH-"), "{shell:?}");
         }
     }
 }

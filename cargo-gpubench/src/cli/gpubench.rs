@@ -178,7 +178,7 @@ impl GpubenchArguments {
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.in_force)),
-            Below::Completions(arguments) => Command::Print("the script", arguments.script(&described_verb())),
+            Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),
             Below::Man(arguments) => arguments.into_command(&described_verb()),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),

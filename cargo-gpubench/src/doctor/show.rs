@@ -2,17 +2,13 @@
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
 use super::check::{Area, Check, Standing};
 use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
 use gpubench_device::Backend;
+use gpubench_diagnostic::layout::{beside, fitted, padded, width};
 use gpubench_diagnostic::{SetupMissing, printable, printable_line};
-use gpubench_report::wrapped;
-
-/// Columns of a text at least, however narrow the terminal is.
-const LEAST_ROOM: usize = 30;
 
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -22,7 +18,7 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 /// The findings as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
 pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
     let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
-    let longest = checks.iter().map(|check| check.check.width()).max().unwrap_or(0);
+    let longest = checks.iter().map(|check| width(&check.check)).max().unwrap_or(0);
     for (area, title) in Area::ALL {
         let mut of_area = checks.iter().filter(|check| check.area == area).peekable();
         if of_area.peek().is_some() {
@@ -30,19 +26,15 @@ pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
         }
         page.extend(of_area.map(|check| entry(check, longest, line)));
     }
-    page + &conclusion(verdict)
+    fitted(&(page + &conclusion(verdict)), line)
 }
 
 fn entry(check: &Check, longest: usize, line: usize) -> String {
     let (sign, style) = sign_of(check.standing);
-    let missing = longest.saturating_sub(check.check.width());
-    let padding = " ".repeat(missing);
-    let indent = " ".repeat(longest + 6);
-    let room = line.saturating_sub(indent.width()).max(LEAST_ROOM);
+    let head = format!("  {style}{sign}{style:#} {}  ", padded(&check.check, longest));
     let said = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
-    let lines: Vec<String> = said.flat_map(|text| wrapped(&printable(text), room)).collect();
-    let text = lines.join(&format!("\n{indent}"));
-    format!("  {style}{sign}{style:#} {}{padding}  {text}\n", check.check)
+    let said: Vec<String> = said.map(|text| printable(text)).collect();
+    beside(&head, said.iter().map(String::as_str), line)
 }
 
 fn sign_of(standing: Standing) -> (char, Style) {

@@ -13,7 +13,7 @@ pub(super) fn naming<'a>(histories: impl IntoIterator<Item = &'a BenchmarkHistor
 }
 
 /// A full name in one of its forms.
-pub(super) fn in_form(full_name: &str, naming: Naming) -> &str {
+pub(crate) fn in_form(full_name: &str, naming: Naming) -> &str {
     match (naming, full_name.split_once("::")) {
         (Naming::WithinPackage, Some((_, name))) => name,
         _ => full_name,

@@ -12,6 +12,7 @@ mod trend;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use case_name::in_form;
 pub use error::HistoryError;
 pub use options::TrendOptions;
 pub use show::show;

@@ -6,8 +6,8 @@ use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
 use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Flush, HistoryRun, Revision};
+use gpubench_diagnostic::layout::{fitted, unbroken};
 use gpubench_diagnostic::printable_line;
-use gpubench_report::wrapped;
 
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -23,15 +23,12 @@ const LEAST: f64 = 0.01;
 
 /// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
 pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], naming: Naming, line: usize) -> String {
-    let mut page: String = wrapped(&described(device), line)
-        .iter()
-        .map(|text| format!("{TITLE}{text}{TITLE:#}\n"))
-        .collect();
+    let mut page = format!("{TITLE}{}{TITLE:#}\n", described(device));
     for history in histories {
         page.push('\n');
-        page += &section(history, naming, line);
+        page += &section(history, naming);
     }
-    page
+    fitted(&page, line)
 }
 
 /// `NVIDIA H200, 132 multiprocessors, driver 580.159, 120 MiB of cache flushed by reading`.
@@ -62,15 +59,14 @@ fn described(device: &DeviceIdentity) -> String {
     listed(known)
 }
 
-fn section(history: &BenchmarkHistory, naming: Naming, line: usize) -> String {
+fn section(history: &BenchmarkHistory, naming: Naming) -> String {
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
     };
     let name = printable_line(in_form(&history.case, naming));
     let heading = format!("{TITLE}{name}{TITLE:#}  {}", counted(history.runs.len(), "run"));
     let below = summary(history, first, last);
-    let lines = wrapped(&heading, line).into_iter();
-    let lines = lines.chain(rows(history)).chain(wrapped(&below, line));
+    let lines = [heading].into_iter().chain(rows(history)).chain([below]);
     lines.map(|said| said + "\n").collect()
 }
 
@@ -90,7 +86,7 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
             "{}  {:10}  {:>8}",
             date(run),
             printable_line(sources.as_deref().unwrap_or("-")),
-            history.metric.quantity(run.value).to_string()
+            unbroken(&history.metric.quantity(run.value).to_string())
         );
         let change = change.map(signed).unwrap_or_default();
         Some(match jump {
@@ -120,7 +116,8 @@ fn date(run: &HistoryRun) -> String {
 
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
     let change = match history.runs.len() {
-        1 => String::new(),
+        // The row of the second run says it.
+        1 | 2 => String::new(),
         _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {

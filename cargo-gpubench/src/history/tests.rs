@@ -3,6 +3,7 @@ use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
 use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Metric, Record, Revision};
+use gpubench_diagnostic::layout::width;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
 use gpubench_testing::on_gpu;
 
@@ -75,10 +76,16 @@ fn page_of_a_single_run() {
 }
 
 #[test]
+fn the_change_between_two_runs_is_said_once() {
+    let page = shown(&history(&[2e5, 1e5]), 80);
+    assert_eq!(page.matches("-50.0%").count(), 1, "{page}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
-    for line in 50..130 {
+    for line in 30..130 {
         for text in shown(&with_steps(), line).lines() {
-            assert!(unicode_width::UnicodeWidthStr::width(text) <= line, "{line}: {text}");
+            assert!(width(text) <= line, "{line}: {text}");
         }
     }
 }

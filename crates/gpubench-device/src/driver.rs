@@ -1,6 +1,7 @@
 //! The narrow waist: what the window protocol needs of a device.
 
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use gpubench::plan::TensorMapDescription;
 
@@ -261,9 +262,6 @@ pub trait Driver: Send {
     /// Stores `value` to the shared word at the host's address `address` from the host and wakes whoever waits for it.
     fn store_value(&mut self, address: u64, value: u32);
 
-    /// The host waits until the shared word at its address `address` is at least `value`, or `patience` is over; says whether it was.
-    fn await_value(&mut self, address: u64, value: u32, patience: std::time::Duration) -> bool;
-
     /// Queues a launch. `arguments` holds the bytes of each argument.
     ///
     /// # Errors
@@ -308,6 +306,12 @@ pub trait Driver: Send {
     /// # Errors
     /// The first fault since the last call.
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError>;
+
+    /// Waits for everything queued on a stream, but no longer than `patience`; says whether all of it has been carried out.
+    ///
+    /// # Errors
+    /// As [`Driver::synchronize`].
+    fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError>;
 
     /// Copies device memory of this process to the host, at once. The stream that wrote it must have been synchronized with.
     ///

@@ -16,7 +16,7 @@ pub struct Call {
     pub name: String,
     /// The stream that it puts a copy or a kernel on.
     pub stream: Option<Stream>,
-    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of what is stored.
+    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of a word that is stored, written or waited for.
     pub words: Vec<u64>,
 }
 
@@ -206,22 +206,20 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     }
 
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
-        self.count("wait_value")?;
+        self.show("wait_value", Some(stream), &[address.0, u64::from(value)]);
+        self.count_unseen("wait_value")?;
         self.inner.wait_value(stream, address, value)
     }
 
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
-        self.count("write_value")?;
+        self.show("write_value", Some(stream), &[address.0, u64::from(value)]);
+        self.count_unseen("write_value")?;
         self.inner.write_value(stream, address, value)
     }
 
     fn store_value(&mut self, address: u64, value: u32) {
         self.show("store_value", None, &[address, u64::from(value)]);
         self.inner.store_value(address, value);
-    }
-
-    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        self.inner.await_value(address, value, patience)
     }
 
     fn launch(
@@ -269,6 +267,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         self.count("synchronize")?;
         self.inner.synchronize(stream)
+    }
+
+    fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {
+        self.count("synchronize_within")?;
+        self.inner.synchronize_within(stream, patience)
     }
 
     fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {

@@ -1,4 +1,4 @@
-//! What the tool says when something goes wrong: exit codes, errors with hints, and text of others made safe to print and to read.
+//! What the tool says when something goes wrong: exit codes, errors with hints, and text made safe to print, easy to read and fit for its terminal.
 //!
 //! Each area has an error type of its own that implements [`Expected`], and a command stops with any of them: a [`Failure`].
 //! [`Explanation`] prints one: its text, its causes and its hint.
@@ -10,6 +10,7 @@ mod closest;
 mod exit_code;
 mod expected;
 mod failure;
+pub mod layout;
 mod print;
 mod printable;
 mod quotation;
@@ -20,7 +21,7 @@ pub use closest::{closest, suggestion};
 pub use exit_code::ExitCode;
 pub use expected::{Expected, chain};
 pub use failure::{Failure, InternalError, Interrupted, SetupMissing};
-pub use print::{Explanation, print_error, print_to_stderr, print_warning};
+pub use print::{Explanation, print_error, print_to_stderr, print_warning, rewrite_line_of_stderr};
 pub use printable::*;
 pub use quotation::{continued, quoted};
 pub use regular::{create_regular, open_regular};

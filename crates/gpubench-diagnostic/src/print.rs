@@ -1,10 +1,11 @@
 //! Errors and warnings on standard error, coloured where that is wanted.
 
 use std::fmt::{self, Display};
-use std::io::Write;
+use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use crate::layout::{UNBOUNDED, columns_of, fitted, in_one_line};
 use crate::{Expected, printable};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -56,8 +57,24 @@ fn after_our_word(text: &str) -> String {
     })
 }
 
+/// Prints a text for people to standard error, wrapped where that is a terminal.
+///
 /// Where standard error is closed there is nobody left to tell, so a failed write is no reason to fail.
 pub fn print_to_stderr(text: &dyn Display) {
+    rewrite_line_of_stderr("");
+    let text = fitted(&text.to_string(), columns_of(&io::stderr()));
     let mut stderr = anstream::stderr().lock();
     let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
+}
+
+/// Puts a line in the place of what stands in the cursor's line of a terminal, be it an earlier one or the `^C` of a person. The cursor stays at its start, so
+/// that whatever is printed next takes its place. Nothing happens where standard error is no terminal.
+pub fn rewrite_line_of_stderr(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let columns = columns_of(&stderr);
+    if columns != UNBOUNDED && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb") {
+        // A terminal would go on below a line that is full.
+        let line = in_one_line(line, columns - 1);
+        let _ = write!(stderr, "\r\x1b[K{line}\r").and_then(|()| stderr.flush());
+    }
 }

@@ -310,4 +310,4 @@ fn flags(refused: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -196,6 +196,10 @@ mod tests {
                 (std::fs::write(&file, "changed").is_ok(), std::fs::read(&file).is_ok())
             });
             assert_eq!((written, read), (!is_closed_here(), true), "{role:?}");
+            // What processes share memory through.
+            let shared = tempfile::NamedTempFile::new_in("/dev/shm").unwrap();
+            let written = closed_as(role, None, || std::fs::write(&shared, "changed").is_ok());
+            assert_eq!(written, !is_closed_here(), "{role:?}");
         }
     }
 
@@ -294,5 +298,8 @@ mod tests {
         let link = folder.path().join("d");
         std::os::unix::fs::symlink("/dev", &link).unwrap();
         assert!(leads_to_devices(&link) && leads_to_devices(&link.join("null")) && !leads_to_devices(folder.path()));
+        let other = folder.path().join("other");
+        std::fs::write(&other, "").unwrap();
+        assert_eq!(entries(folder.path().to_str().unwrap(), |_| true), [other]);
     }
 }

@@ -35,7 +35,8 @@ pub enum Runs {
 }
 
 /// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody,
-/// leaves no core file, ends before others where memory runs out, and shows what it prints line by line.
+/// leaves no core file, ends before others where memory runs out (until host code undoes that), and shows
+/// what it prints line by line.
 ///
 /// # Errors
 /// When the operating system refuses.
@@ -84,6 +85,7 @@ pub fn take_standard_input() -> Result<OwnedFd, RoleError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
     use std::process::Command;
 
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -105,6 +107,40 @@ mod tests {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    /// What the broker says first, code of the user must not find in standard input.
+    #[test]
+    fn the_broker_s_socket_is_taken_out_of_standard_input() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        (&ours).write_all(b"for the role alone").unwrap();
+        ours.shutdown(std::net::Shutdown::Write).unwrap();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "process::tests::takes_input",
+                "--ignored",
+                "--test-threads",
+                "1",
+            ])
+            .stdin(OwnedFd::from(theirs))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    fn takes_input() {
+        let socket = take_standard_input().unwrap();
+        let (mut left, mut taken) = (String::new(), String::new());
+        std::io::stdin().read_to_string(&mut left).unwrap();
+        std::os::unix::net::UnixStream::from(socket)
+            .read_to_string(&mut taken)
+            .unwrap();
+        assert_eq!((&*left, &*taken), ("", "for the role alone"));
+        assert!(take_standard_input().is_err(), "it is no socket any more");
     }
 
     #[test]

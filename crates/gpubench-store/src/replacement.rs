@@ -52,20 +52,22 @@ impl Replacement {
     /// Gives the target these contents, so that they outlast a power failure.
     ///
     /// # Errors
-    /// When they cannot be written; the target is as it was.
+    /// When they cannot be written; the target is as it was, unless it is the folder alone whose
+    /// change may not outlast a power failure.
     pub fn commit(mut self, contents: &[u8]) -> io::Result<()> {
         self.fill(contents).inspect_err(|_| {
             // What is left of it would be taken over by the next one anyway.
             let _ = std::fs::remove_file(&self.path);
-        })
+        })?;
+        // From here on a file of that name is another process's.
+        File::open(folder_of(&self.target))?.sync_all()
     }
 
     fn fill(&mut self, contents: &[u8]) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.write_all(contents)?;
         self.file.sync_all()?;
-        std::fs::rename(&self.path, &self.target)?;
-        File::open(folder_of(&self.target))?.sync_all()
+        std::fs::rename(&self.path, &self.target)
     }
 
     /// Leaves the target as it is.

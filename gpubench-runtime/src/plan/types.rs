@@ -99,7 +99,8 @@ impl Launch {
 pub struct ArgumentType {
     /// The type, without the modules that it is in: `f32`, `In<f32>`, `Exposure`.
     pub name: String,
-    /// Where its numbers are. A number is one field without a name; a pointer has none.
+    /// Where its numbers are. A number is one field without a name; a pointer's is what it points
+    /// to, and scratch has none.
     pub fields: Vec<FieldType>,
 }
 

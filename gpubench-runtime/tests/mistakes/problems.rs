@@ -31,4 +31,34 @@ fn problem_that_does_not_exist(cx: &mut Launcher, zeros: Out<f32>) -> Result<()>
     cx.memset(zeros, 0)
 }
 
+#[gpubench(problem = clear, inputs = plane)]
+fn inputs_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, reference = clear)]
+fn reference_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, tolerance(rtol = 0.1))]
+fn tolerance_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, bytes = 4)]
+fn bytes_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, flops = 1)]
+fn flops_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
+#[gpubench(problem = clear, cpu(reference = clear))]
+fn cpu_reference_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    cx.memset(zeros, 0)
+}
+
 fn main() {}

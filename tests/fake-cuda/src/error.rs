@@ -12,6 +12,7 @@ pub(crate) const INVALID_IMAGE: c_int = 200;
 pub(crate) const NO_BINARY_FOR_GPU: c_int = 209;
 pub(crate) const INVALID_HANDLE: c_int = 400;
 pub(crate) const NOT_FOUND: c_int = 500;
+pub(crate) const NOT_READY: c_int = 600;
 pub(crate) const LAUNCH_FAILED: c_int = 719;
 pub(crate) const NOT_SUPPORTED: c_int = 801;
 
@@ -69,6 +70,7 @@ const WORDS: &[(c_int, &CStr, &CStr)] = &[
         c"an illegal instruction was encountered",
     ),
     (716, c"CUDA_ERROR_MISALIGNED_ADDRESS", c"misaligned address"),
+    (600, c"CUDA_ERROR_NOT_READY", c"device not ready"),
     (719, c"CUDA_ERROR_LAUNCH_FAILED", c"unspecified launch failure"),
     (801, c"CUDA_ERROR_NOT_SUPPORTED", c"operation not supported"),
     (

@@ -7,7 +7,7 @@ use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
 
-use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, Refusal};
+use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
 
@@ -23,6 +23,9 @@ pub(crate) struct Gpu {
     /// The result that every call gives after a fault.
     fault: Option<c_int>,
 }
+
+/// How long a stream is looked at where a driver looks once: the CPU device answers from another thread.
+const A_LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl Gpu {
     pub(crate) fn new() -> Result<Gpu, DeviceError> {
@@ -43,16 +46,27 @@ impl Gpu {
 
     /// Waits for a stream. What went wrong in it sticks.
     pub(crate) fn wait_for(&mut self, stream: Stream) -> Result<(), Refusal> {
-        let Err(error) = self.cpu.synchronize(stream) else {
-            return Ok(());
-        };
+        let ended = self.cpu.synchronize(stream);
+        ended.map_err(|error| self.break_down(error))
+    }
+
+    pub(crate) fn query(&mut self, stream: Stream) -> Result<(), Refusal> {
+        match self.cpu.synchronize_within(stream, A_LOOK) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Refusal(NOT_READY)),
+            Err(error) => Err(self.break_down(error)),
+        }
+    }
+
+    /// What the context answers from now on.
+    fn break_down(&mut self, error: DeviceError) -> Refusal {
         let code = match (error, self.fault_underway) {
             (DeviceError::Fault(fault), _) => result_of(&fault),
             (_, Some(code)) => code,
             (_, None) => LAUNCH_FAILED,
         };
         self.fault = Some(code);
-        Err(Refusal(code))
+        Refusal(code)
     }
 }
 

@@ -38,6 +38,11 @@ pub(crate) unsafe extern "C" fn cuStreamSynchronize(stream: CUstream) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuStreamQuery(stream: CUstream) -> c_int {
+    in_context("cuStreamQuery", |gpu| gpu.query(Stream::of_pointer(stream)?))
+}
+
+#[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuStreamWaitValue32_v2(
     stream: CUstream,
     address: CUdeviceptr,

@@ -36,11 +36,15 @@ fn number(name: &str, dtype: DType) -> (Argument, ArgumentType) {
 }
 
 fn buffer() -> (Argument, ArgumentType) {
+    buffer_of(DType::F32)
+}
+
+fn buffer_of(element: DType) -> (Argument, ArgumentType) {
     let pointer = Argument::Pointer {
         buffer: BufferId::Tensor(0),
         offset: 0,
     };
-    (pointer, argument("In<f32>", &[]).1)
+    (pointer, argument(&format!("In<{element}>"), &[("", 0, element)]).1)
 }
 
 fn gain(fields: [(&str, DType); 3]) -> (Argument, ArgumentType) {
@@ -49,6 +53,10 @@ fn gain(fields: [(&str, DType); 3]) -> (Argument, ArgumentType) {
 }
 
 fn said(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
+    said_of(KERNELS, &[], kernel, given)
+}
+
+fn said_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
     let catalog = Catalog {
         benchmarks: Vec::new(),
         sources: vec![Source {
@@ -56,9 +64,9 @@ fn said(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
             form: SourceForm::Cuda,
             files: vec![SourceFile {
                 path: "a.cu".to_owned(),
-                contents: KERNELS.into(),
+                contents: text.into(),
             }],
-            options: Vec::new(),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
         }],
     };
     let (arguments, types) = given.into_iter().unzip();
@@ -143,4 +151,168 @@ fn what_may_be_meant_is_not_refused() {
         said("nowhere", vec![buffer()]),
     ];
     assert_eq!(fitting, ["fits"; 7]);
+}
+
+/// What is said of one argument for a kernel's only parameter.
+fn said_of_one(before: &str, parameter: &str, given: (Argument, ArgumentType)) -> String {
+    let text = format!("{before}\n__global__ void k({parameter}) {{}}");
+    said_of(&text, &["-Dreal=float", "-D", "number=int"], "k", vec![given])
+}
+
+#[test]
+fn a_buffer_of_wider_or_narrower_floats_is_refused() {
+    use DType::{BF16, F16, F32, F64};
+    let refused = [
+        ("float *x", F64),
+        ("const float * __restrict__ x", F16),
+        ("double *", F32),
+        ("float x[]", F64),
+        ("float const x[4][4]", F64),
+        ("__half *x", F32),
+        ("const __nv_bfloat16 *x", F64),
+        ("half *const x", F32),
+    ];
+    let messages = refused.map(|(parameter, element)| said_of_one("", parameter, buffer_of(element)));
+    insta::assert_snapshot!(messages.join("\n"));
+    for (parameter, element) in [
+        ("float *x", F32),
+        ("double *x", F64),
+        ("half *x", BF16),
+        ("__nv_bfloat16 *x", F16),
+    ] {
+        assert_eq!(said_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
+    }
+}
+
+/// Every way that published kernels take elements of a type, or bits of any.
+#[test]
+fn what_a_pointer_may_be_meant_for_is_not_refused() {
+    use DType::{BF16, F16, F32, F64, I32, I64, U8, U16, U32, U64};
+    let parameters = [
+        "void *x",
+        "const void *__restrict__ x",
+        "char *x",
+        "const unsigned char *x",
+        "std::byte *x",
+        "unsigned *x",
+        "int *x",
+        "unsigned long long *x",
+        "uint16_t *x",
+        "bool *x",
+        "size_t *x",
+        "float4 *x",
+        "const half2 *x",
+        "std::complex<float> *x",
+        "thrust::complex<double> *x",
+        "cuFloatComplex *x",
+        "struct Pixel *x",
+        "Pixel *x",
+        "enum Mode *x",
+        "Mode *x",
+        "T *x",
+        "const typename T::element *x",
+        "float **x",
+        "float *const *x",
+        "const float *const *__restrict__ x",
+        "float *x[]",
+        "float (*x)[4]",
+        "float (&x)[4]",
+        "real *x",
+        "number x",
+        "Vec<float> x",
+        "long double *x",
+        "long double",
+        "unsigned long long x",
+        "uintptr_t x",
+        "Address x",
+        "...",
+        "Ts... xs",
+        "Ts *... xs",
+    ];
+    let before =
+        "struct Pixel { unsigned char r, g, b, a; };\nstruct Address { unsigned long long bits; };\nenum Mode { A };\n";
+    for parameter in parameters {
+        for element in [U8, U16, U32, U64, I32, I64, F16, BF16, F32, F64] {
+            let said = said_of_one(before, parameter, buffer_of(element));
+            assert_eq!(said, "fits", "{parameter} given {element}");
+        }
+    }
+    // Bits of floats, as integers of any size.
+    for parameter in ["float *x", "double *x", "half *x", "__nv_bfloat16 *x", "float x[]"] {
+        for element in [U8, U16, U32, U64, I32, I64] {
+            assert_eq!(said_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
+        }
+    }
+}
+
+#[test]
+fn what_a_number_may_be_meant_for_is_not_refused() {
+    use DType::{F16, F32, F64, I32, I64, U8, U16, U32, U64};
+    let fitting = [
+        ("", "[[maybe_unused]] int n", number("i32", I32)),
+        ("", "int n [[maybe_unused]]", number("i32", I32)),
+        ("", "__attribute__((unused)) float f", number("f32", F32)),
+        ("", "enum Mode m", number("i32", I32)),
+        ("", "const long n", number("i64", I64)),
+        ("", "long int n", number("usize", U64)),
+        ("", "size_t n", number("usize", U64)),
+        ("", "std::uint32_t n", number("i32", I32)),
+        ("", "::size_t n", number("usize", U64)),
+        ("", "bool b", number("bool", U8)),
+        ("", "half h", number("u16", U16)),
+        ("", "half_float::half h", number("f32", F32)),
+        ("", "real r", number("f64", F64)),
+        ("", "number n", number("f32", F32)),
+        ("#define float double\n", "float f", number("f64", F64)),
+        (
+            "#define WIDE double\n#define half float\n",
+            "half h",
+            number("f32", F32),
+        ),
+        ("#define Wide(x) x\n", "Wide(float) f", number("i32", I32)),
+        ("typedef float half;\n", "half h", number("f32", F32)),
+        ("using uint = float;\n", "const uint u", number("f32", F32)),
+        ("struct half { float wide; };\n", "half h", number("f32", F32)),
+        ("struct One { unsigned n; };\n", "One one", number("u32", U32)),
+        (
+            "typedef double uint;\nstruct S { uint n; };\n",
+            "S s",
+            argument("S", &[("n", 0, F64)]),
+        ),
+        (
+            "#define int float\nstruct S { int n; };\n",
+            "S s",
+            argument("S", &[("n", 0, F32)]),
+        ),
+        ("", "half h", number("F16", F16)),
+    ];
+    for (before, parameter, given) in fitting {
+        assert_eq!(said_of_one(before, parameter, given), "fits", "{before}{parameter}");
+    }
+    let mut halves = argument("[i32; 2]", &[("", 0, I32)]);
+    halves.1.fields[0].count = 2;
+    assert_eq!(said_of_one("", "double d", halves), "fits");
+    let template = "template <typename half> __global__ void k(half *x, half h) {}";
+    let said = said_of(template, &[], "k<float>", vec![buffer(), number("f32", F32)]);
+    assert_eq!(said, "fits");
+}
+
+/// Parameters that may be none or several.
+#[test]
+fn a_number_of_arguments_that_the_text_does_not_tell_is_not_refused() {
+    let kernels = [
+        "template <typename... Ts> __global__ void k(float *x, Ts... rest) {}",
+        "template <typename... Ts> __global__ void k(float *x, const Ts *...rest) {}",
+        "#define SIZES int rows,\n__global__ void k(float *x, SIZES int columns) {}",
+        "#define SIZES , int rows, int columns\n__global__ void k(float *x SIZES) {}",
+        "#define PAIR(T) T a, T b\n__global__ void k(float *x, PAIR(int)) {}",
+    ];
+    let count = || number("i32", DType::I32);
+    for kernel in kernels {
+        let said = said_of(kernel, &[], "k", vec![buffer(), count(), count()]);
+        assert_eq!(said, "fits", "{kernel}");
+    }
+    let by_an_option = "__global__ void k(float *x, SIZES int columns) {}";
+    let given = vec![buffer(), count(), count()];
+    assert_eq!(said_of(by_an_option, &["-DSIZES=int rows,"], "k", given), "fits");
 }

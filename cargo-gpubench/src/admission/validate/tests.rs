@@ -369,6 +369,12 @@ fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_sc
                 target: span(y, 0, 4),
             })
         }),
+        reference(&|plan| {
+            let mut of_no_kernel = launch();
+            // The end of a name is no name.
+            of_no_kernel.kernel.name = "py".to_owned();
+            plan.steps.push(Step::Launch(of_no_kernel));
+        }),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }

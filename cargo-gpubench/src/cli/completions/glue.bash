@@ -1,25 +1,30 @@
 
-# Names of stored runs, which only the workspace knows; a file may be named as well.
-_cargo_gpubench_or_names() {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    case $previous in
-        -b|--baseline|--baseline-lenient|--save-baseline|--load-baseline|--compare|compare|report)
-            if [[ $word != -* ]]; then
-                local names
-                names=$("${COMP_WORDS[0]}" gpubench compare --baselines 2>/dev/null)
-                COMPREPLY=($(compgen -W "$names" -- "$word"))
-                [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$word"))
-                return
-            fi
-            ;;
-    esac
-    _cargo_gpubench "$@"
+# Bash breaks words at `:` and `=` as well, which names of cases are full of: completed is the whole word, of which bash knows the last part only.
+_cargo_gpubench_whole_words() {
+    local word known candidate words=()
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
+    [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && words+=("")
+    word=${words[-1]}
+    if [[ $word == --*=* ]]; then
+        words[-1]=${word%%=*}
+        word=${word#*=}
+        words+=("$word")
+    fi
+    local COMP_WORDS=("${words[@]}") COMP_CWORD=$((${#words[@]} - 1))
+    _cargo_gpubench "$1" "$word" "${words[-2]}"
+    known=${word%"${word##*[:=]}"}
+    local candidates=("${COMPREPLY[@]}")
+    COMPREPLY=()
+    for candidate in "${candidates[@]}"; do
+        # Options are offered to whoever begins one.
+        [[ $candidate == -* && $word != -* ]] || COMPREPLY+=("${candidate#"$known"}")
+    done
 }
 
 # Cargo's own completion stays in charge of its other subcommands.
 _cargo_gpubench_of_cargo() {
     if [[ ${COMP_WORDS[1]} == gpubench && $COMP_CWORD -gt 1 ]]; then
-        _cargo_gpubench_or_names "$@"
+        _cargo_gpubench_whole_words "$@"
     elif [[ -n $_cargo_gpubench_others ]]; then
         "$_cargo_gpubench_others" "$@"
     fi
@@ -37,4 +42,4 @@ if [[ $_cargo_gpubench_others == _cargo_gpubench_of_cargo ]]; then
     _cargo_gpubench_others=
 fi
 complete -F _cargo_gpubench_of_cargo -o bashdefault -o default cargo
-complete -F _cargo_gpubench_or_names -o bashdefault -o default cargo-gpubench
+complete -F _cargo_gpubench_whole_words -o bashdefault -o default cargo-gpubench

@@ -8,6 +8,7 @@ use std::time::Duration;
 use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 
+use super::alignment::alignment_first;
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
 use super::cut::{for_cpu, without};
@@ -126,6 +127,11 @@ impl Compiler for HostCompiler {
             return Ok(library);
         }
         let scratch = Scratch::new(cache, source)?;
+        for file in &source.files {
+            if let Some(text) = alignment_first(&file.text()) {
+                scratch.add_unit(&file.path, &text)?;
+            }
+        }
         scratch.add_headers(SHIM)?;
         scratch.add_unit(UNIT, &host_unit(source, names))?;
         let job = Job {

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alignment;
 mod cache_key;
 mod compiler;
 mod cut;

@@ -1,9 +1,12 @@
 //! The parameters of a kernel as its source declares them, as far as its text tells. Of what it
-//! does not tell nothing is said: types by other names, templates' parameters, and kernels that are
-//! declared in several ways.
+//! does not tell nothing is said: types by other names, templates' parameters, what macros stand
+//! for, and kernels that are declared in several ways.
+
+use std::collections::HashSet;
 
 use gpubench::catalog::{DType, Source};
 
+use super::options::host_options;
 use super::scan::{Token, after_parentheses, definitions_apart, is_word, tokens};
 
 /// A kernel's parameter.
@@ -18,7 +21,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Whether it is one parameter for certain: a lone word may be a macro that stands for several.
+    /// Whether it is one parameter for certain: a macro may stand for several, and so may a pack.
     pub fn is_one(&self) -> bool {
         self.name.is_some() || self.ty != ParameterType::Unknown
     }
@@ -27,8 +30,8 @@ impl Parameter {
 /// What is known of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterType {
-    /// A pointer.
-    Pointer,
+    /// A pointer, and what it points to, if that is a number.
+    Pointer(Option<DType>),
     /// A number; `bool` counts as `u8`, and an integer's sign says nothing.
     Number(DType),
     /// A struct whose fields are numbers.
@@ -55,21 +58,20 @@ pub struct Field {
 pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
     let template = name.split('<').next()?.trim();
     let wanted = template.rsplit("::").next()?.trim();
-    let texts: Vec<String> = source
-        .files
-        .iter()
-        .map(|file| definitions_apart(&file.text()).0)
-        .collect();
+    let texts = source.files.iter().map(|file| definitions_apart(&file.text()));
+    let (texts, definitions): (Vec<String>, Vec<String>) = texts.unzip();
     let files: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
+    let redefined = redefined(&files, &definitions, &source.options);
+    let text = Text { files, redefined };
     let mut found: Option<Vec<Parameter>> = None;
-    for tokens in &files {
+    for tokens in &text.files {
         for at in (0..tokens.len()).filter(|&at| tokens[at].text == "__global__") {
             let Some(list) = parameter_list(&tokens[at + 1..], wanted) else {
                 continue;
             };
             let parameters = split(list)?
                 .into_iter()
-                .map(|parameter| parsed(parameter, &files))
+                .map(|parameter| parsed(parameter, &text))
                 .collect::<Option<Vec<_>>>()?;
             match &found {
                 Some(known) if !same(known, &parameters) => return None,
@@ -78,6 +80,41 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
         }
     }
     found
+}
+
+/// A source in words.
+struct Text<'a> {
+    files: Vec<Vec<Token<'a>>>,
+    /// Macros, and words for numbers that the source gives another meaning.
+    redefined: HashSet<String>,
+}
+
+fn redefined(files: &[Vec<Token<'_>>], definitions: &[String], options: &[String]) -> HashSet<String> {
+    let mut words = HashSet::new();
+    for option in host_options(options) {
+        let defined = option.strip_prefix("-D");
+        words.extend(defined.map(|defined| defined.split(['=', '(']).next().unwrap_or_default().to_owned()));
+    }
+    for tokens in definitions.iter().map(|lines| tokens(lines)) {
+        let macros = tokens.windows(2).filter(|pair| pair[0].text == "define");
+        words.extend(macros.map(|pair| pair[1].text.to_owned()));
+    }
+    for tokens in files {
+        let names = tokens
+            .windows(2)
+            .enumerate()
+            .filter_map(|(at, pair)| match pair[0].text {
+                "typename" | "class" | "struct" | "enum" | "using" => Some(pair[1].text),
+                "typedef" => tokens[at..]
+                    .windows(2)
+                    .find(|pair| pair[1].text == ";")
+                    .map(|pair| pair[0].text),
+                _ => None,
+            });
+        let numbers = names.filter(|name| number(&[name]).is_some());
+        words.extend(numbers.map(str::to_owned));
+    }
+    words
 }
 
 /// Whether two declarations take the same; they may have other names for it.
@@ -144,13 +181,13 @@ const QUALIFIERS: [&str; 8] = [
     "register",
 ];
 
-fn parsed(tokens: &[Token<'_>], files: &[Vec<Token<'_>>]) -> Option<Parameter> {
+fn parsed(tokens: &[Token<'_>], text: &Text<'_>) -> Option<Parameter> {
     let default = tokens.iter().position(|token| token.text == "=");
     let tokens = &tokens[..default.unwrap_or(tokens.len())];
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
     let (ty, name) = match texts.is_empty() {
         true => return None,
-        false => type_of(&texts, files),
+        false => type_of(&texts, text),
     };
     Some(Parameter {
         written: joined(&texts),
@@ -160,37 +197,46 @@ fn parsed(tokens: &[Token<'_>], files: &[Vec<Token<'_>>]) -> Option<Parameter> {
 }
 
 /// The type of a parameter, and its name.
-fn type_of<'a>(texts: &[&'a str], files: &[Vec<Token<'_>>]) -> (ParameterType, Option<&'a str>) {
+fn type_of<'a>(texts: &[&'a str], text: &Text<'_>) -> (ParameterType, Option<&'a str>) {
     let has = |sign: &str| texts.contains(&sign);
+    let has_attributes = texts.windows(2).any(|pair| pair == ["[", "["]);
+    if has(".") || has_attributes || texts.iter().any(|word| text.redefined.contains(*word)) {
+        return (ParameterType::Unknown, None);
+    }
     let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
     let last = last.filter(|last| !QUALIFIERS.contains(last) && number(&[last]).is_none());
     if has("(") || has("&") || has("<") {
         return (ParameterType::Unknown, last);
     }
-    if has("*") {
-        return (ParameterType::Pointer, last);
+    let unqualified = |texts: &[&'a str]| {
+        let words = texts.iter().filter(|word| !QUALIFIERS.contains(word));
+        words.copied().collect::<Vec<_>>()
+    };
+    let mut parts = texts.split(|text| matches!(*text, "*" | "["));
+    let words = unqualified(parts.next().unwrap_or_default());
+    let (rest, is_pointer) = (parts.count(), has("*"));
+    if is_pointer {
+        let element = number(&words).filter(|_| rest == 1);
+        return (ParameterType::Pointer(element), last);
     }
-    if let Some(bracket) = texts.iter().position(|&text| text == "[") {
-        let name = bracket.checked_sub(1).map(|at| texts[at]).filter(|name| is_word(name));
-        return (ParameterType::Pointer, name);
-    }
-    let words: Vec<&str> = texts
-        .iter()
-        .copied()
-        .filter(|word| !QUALIFIERS.contains(word))
-        .collect();
     if let Some(dtype) = number(&words) {
-        return (ParameterType::Number(dtype), None);
+        let ty = match rest {
+            0 => ParameterType::Number(dtype),
+            _ => ParameterType::Pointer(Some(dtype)),
+        };
+        return (ty, None);
     }
-    let Some((&name, of_type)) = words.split_last() else {
+    let Some((&name, of_type)) = words.split_last().filter(|(name, _)| number(&[name]).is_none()) else {
         return (ParameterType::Unknown, None);
     };
-    let known = number(of_type).map(ParameterType::Number);
-    let known = known.or_else(|| match of_type {
-        [of_struct] => fields_of(of_struct, files).map(ParameterType::Struct),
-        _ => None,
-    });
-    (known.unwrap_or(ParameterType::Unknown), last.map(|_| name))
+    let dtype = number(of_type);
+    let known = match (rest, of_type) {
+        (0, [of_struct]) if dtype.is_none() => fields_of(of_struct, text).map(ParameterType::Struct),
+        (0, _) => dtype.map(ParameterType::Number),
+        _ => Some(ParameterType::Pointer(dtype)),
+    };
+    let is_named = last.is_some() || rest > 0;
+    (known.unwrap_or(ParameterType::Unknown), is_named.then_some(name))
 }
 
 /// The type of a number by its words, without qualifiers.
@@ -232,9 +278,9 @@ fn integer(words: &[&str]) -> Option<DType> {
 }
 
 /// The fields of a struct that the text defines once, as plain numbers and arrays of them.
-fn fields_of(name: &str, files: &[Vec<Token<'_>>]) -> Option<Vec<Field>> {
+fn fields_of(name: &str, text: &Text<'_>) -> Option<Vec<Field>> {
     let mut found = None;
-    for tokens in files {
+    for tokens in &text.files {
         for at in 0..tokens.len() {
             let opens = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
             if !(opens(at, "struct") && opens(at + 1, name) && opens(at + 2, "{")) {
@@ -242,8 +288,9 @@ fn fields_of(name: &str, files: &[Vec<Token<'_>>]) -> Option<Vec<Field>> {
             }
             let body: Vec<&str> = tokens[at + 3..].iter().map(|token| token.text).collect();
             let end = body.iter().position(|&text| text == "}")?;
+            let is_redefined = body[..end].iter().any(|word| text.redefined.contains(*word));
             // One that is defined in two ways, or aligned by words that follow, is left alone.
-            if found.is_some() || body.get(end + 1) != Some(&";") {
+            if found.is_some() || is_redefined || body.get(end + 1) != Some(&";") {
                 return None;
             }
             found = Some(laid_out(&body[..end])?);
@@ -343,8 +390,8 @@ mod tests {
         assert_eq!(
             of(text, "scale<float>").unwrap(),
             [
-                written("const T *__restrict__ x", Some("x"), ParameterType::Pointer),
-                written("float *y", Some("y"), ParameterType::Pointer),
+                written("const T *__restrict__ x", Some("x"), ParameterType::Pointer(None)),
+                written("float *y", Some("y"), ParameterType::Pointer(Some(DType::F32))),
                 written("float factor", Some("factor"), ParameterType::Number(DType::F32)),
                 written("unsigned long long n", Some("n"), ParameterType::Number(DType::U64)),
                 written("T t", Some("t"), ParameterType::Unknown),
@@ -362,7 +409,7 @@ mod tests {
         assert_eq!(
             types("float x[], Vec<float, 2> v, const float &r, float4 f, float (*g)(int)"),
             [
-                ParameterType::Pointer,
+                ParameterType::Pointer(Some(F32)),
                 ParameterType::Unknown,
                 ParameterType::Unknown,
                 ParameterType::Unknown,
@@ -405,6 +452,13 @@ mod tests {
         ] {
             assert_eq!(other(body), ParameterType::Unknown, "{body}");
         }
+        let padded = vec![
+            field("c", 0, DType::U8, 1),
+            field("f", 4, DType::F32, 1),
+            field("d", 8, DType::F64, 1),
+        ];
+        assert_eq!(other("char c; float f; double d;"), ParameterType::Struct(padded));
+        assert_eq!(other("float f; }; struct S { int f;"), ParameterType::Unknown);
     }
 
     #[test]

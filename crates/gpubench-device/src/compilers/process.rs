@@ -87,7 +87,8 @@ fn beginning_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A process and its descendants, ended when it goes out of scope.
+/// A process that is ended with its group when it goes out of scope. One that has ended by itself
+/// is taken to have ended what it started.
 struct Group(Child);
 
 impl Drop for Group {

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
@@ -308,11 +308,6 @@ impl Driver for CpuDriver {
         self.word(address).store(value);
     }
 
-    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        self.word(address)
-            .wait_at_least(value, Some(patience), &AtomicBool::new(false))
-    }
-
     fn launch(
         &mut self,
         stream: Stream,
@@ -366,12 +361,15 @@ impl Driver for CpuDriver {
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
-        let (answer, answered) = mpsc::channel();
-        self.push(stream, Operation::Synchronize(answer))?;
-        match answered.recv() {
-            Ok(None) => Ok(()),
-            Ok(Some(failure)) => Err(failure),
-            Err(_) => Err(DeviceError::Unsupported("wait for a stream that has ended".to_owned())),
+        while !self.synchronize_within(stream, Duration::MAX)? {}
+        Ok(())
+    }
+
+    fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {
+        let queue = self.streams.get_mut(stream.0 as usize);
+        match queue.map(|queue| queue.idle_within(patience)) {
+            Some(Some(ended)) => ended,
+            _ => Err(DeviceError::Unsupported("wait for a stream that has ended".to_owned())),
         }
     }
 

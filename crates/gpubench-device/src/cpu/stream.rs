@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use crate::word::SharedWord;
@@ -84,6 +85,8 @@ impl PackedArguments {
 /// runs on memory that the driver unmaps next.
 pub(super) struct StreamQueue {
     operations: Option<mpsc::Sender<Operation>>,
+    /// The answer to a question that nobody had the patience for.
+    asked: Option<mpsc::Receiver<Option<DeviceError>>>,
     given_up: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -106,6 +109,7 @@ impl StreamQueue {
             .spawn(move || worker.carry_out(&queue))?;
         Ok(StreamQueue {
             operations: Some(operations),
+            asked: None,
             given_up,
             thread: Some(thread),
         })
@@ -116,6 +120,33 @@ impl StreamQueue {
         self.operations
             .as_ref()
             .is_some_and(|operations| operations.send(operation).is_ok())
+    }
+
+    /// Waits until the thread has carried out what is queued, and says whether it has, or the first failure since the last that was told. `None` where the thread
+    /// has ended.
+    pub(super) fn idle_within(&mut self, patience: Duration) -> Option<Result<bool, DeviceError>> {
+        let began = Instant::now();
+        // An answer that is owed tells of what was queued before its question, and of no more.
+        let owed = self.asked.take();
+        for question in owed.map(Some).into_iter().chain([None]) {
+            let answer = match question {
+                Some(owed) => owed,
+                None => {
+                    let (answer, asked) = mpsc::channel();
+                    self.push(Operation::Synchronize(answer)).then_some(asked)?
+                }
+            };
+            match answer.recv_timeout(patience.saturating_sub(began.elapsed())) {
+                Ok(None) => {}
+                Ok(Some(failure)) => return Some(Err(failure)),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    self.asked = Some(answer);
+                    return Some(Ok(false));
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        Some(Ok(true))
     }
 }
 
@@ -158,7 +189,7 @@ impl StreamThread {
     fn carry_out_one(&mut self, operation: Operation) {
         match operation {
             Operation::Wait { word, value } => {
-                word.wait_at_least(value, None, &self.given_up);
+                word.wait_at_least(value, &self.given_up);
                 // Sleeping pool threads would be woken, and this one moved, inside the call that is timed next.
                 self.bind(true);
                 self.pool.wake();

@@ -111,6 +111,7 @@ driver_api! {
         fn cuLaunchKernelEx(*const CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
         fn cuStreamCreate(*mut CUstream, c_uint);
         fn cuStreamDestroy_v2(CUstream);
+        fn cuStreamQuery(CUstream);
         fn cuStreamSynchronize(CUstream);
         fn cuStreamWaitValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);
         fn cuStreamWriteValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);

@@ -120,6 +120,17 @@ impl Context {
         unsafe { call!(self.api, cuStreamSynchronize(stream)) }
     }
 
+    /// Whether all of a stream's work has been carried out.
+    pub(super) fn is_idle(&self, stream: CUstream) -> Result<bool, DriverError> {
+        // SAFETY: as above.
+        match unsafe { call!(self.api, cuStreamQuery(stream)) } {
+            Ok(()) => Ok(true),
+            // `CUDA_ERROR_NOT_READY`.
+            Err(error) if error.code == 600 => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Sets local memory aside for threads of a kernel that uses `bytes` each, so that its first launch need not wait for the device.
     pub(super) fn reserve_local(&mut self, bytes: usize) -> Result<(), DriverError> {
         let wanted = bytes + CALL_FRAMES;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags};
 
@@ -23,6 +23,9 @@ use crate::{
     Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
     Module, ModuleImage, Seal, Stream,
 };
+
+/// How long a stream is looked at without letting others have the core.
+const EAGER: Duration = Duration::from_millis(1);
 
 /// A GPU in this process: its primary context and what was made in it. All of it is used on the thread that opened it.
 pub struct CudaDriver {
@@ -290,10 +293,6 @@ impl Driver for CudaDriver {
         CudaDriver::word(address).store(value);
     }
 
-    fn await_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        CudaDriver::word(address).poll_at_least(value, patience)
-    }
-
     fn launch(
         &mut self,
         stream: Stream,
@@ -352,6 +351,21 @@ impl Driver for CudaDriver {
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
         self.context.wait_for(stream).map_err(of_stream)
+    }
+
+    fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let began = Instant::now();
+        loop {
+            if self.context.is_idle(stream).map_err(of_stream)? {
+                return Ok(true);
+            }
+            match began.elapsed() {
+                waited if waited >= patience => return Ok(false),
+                waited if waited >= EAGER => std::thread::yield_now(),
+                _ => std::hint::spin_loop(),
+            }
+        }
     }
 
     fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {

@@ -55,6 +55,10 @@ struct Report {
     bytes: u64,
 }
 
+/// Bytes that wait on the device to be copied.
+#[derive(Debug)]
+pub struct HandedIn(Report);
+
 /// The keys of a digest that will be queued, on the device.
 #[derive(Debug)]
 pub struct DigestSlot(Report);
@@ -69,6 +73,10 @@ pub struct Findings {
 /// The keyed sum over a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSum(pub u64);
+
+/// Bytes as they were when they were copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured(pub Vec<u8>);
 
 /// The device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +112,12 @@ impl Finding for DigestSum {
 impl Finding for Nanoseconds {
     fn from_report(report: &[u8], _: u64) -> Result<Nanoseconds, DeviceError> {
         word(report).map(Nanoseconds)
+    }
+}
+
+impl Finding for Captured {
+    fn from_report(report: &[u8], _: u64) -> Result<Captured, DeviceError> {
+        Ok(Captured(report.to_vec()))
     }
 }
 
@@ -314,6 +328,51 @@ impl Harness {
         let arguments = StampArguments { out: report.address.0 };
         self.launch(driver, batch.stream, 1, &arguments)?;
         Ok(report.ticket(1))
+    }
+
+    /// Queues: keep what `bytes` at an address are, whatever becomes of them later.
+    ///
+    /// # Errors
+    /// As [`Driver::copy`].
+    pub fn capture(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        address: DevicePtr,
+        bytes: u64,
+    ) -> Result<Ticket<Captured>, DeviceError> {
+        let report = batch.reserve(driver, bytes)?;
+        driver.copy(batch.stream, report.address, address, bytes)?;
+        Ok(report.ticket(bytes))
+    }
+
+    /// Hands bytes to the device at once, to be copied to an address in the batch's order.
+    ///
+    /// # Errors
+    /// As [`Driver::write`].
+    pub fn hand_in(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        contents: &[u8],
+    ) -> Result<HandedIn, DeviceError> {
+        let report = batch.reserve(driver, contents.len() as u64)?;
+        driver.write(report.address, contents)?;
+        Ok(HandedIn(report))
+    }
+
+    /// Queues: copy what was handed in to an address.
+    ///
+    /// # Errors
+    /// As [`Driver::copy`].
+    pub fn hand_out(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &Batch,
+        HandedIn(report): HandedIn,
+        address: DevicePtr,
+    ) -> Result<(), DeviceError> {
+        driver.copy(batch.stream, address, report.address, report.bytes)
     }
 
     /// Writes the keys of several digests at once, in their order.

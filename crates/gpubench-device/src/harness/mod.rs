@@ -4,5 +4,5 @@
 mod batch;
 mod kernels;
 
-pub use batch::{Batch, DigestSlot, DigestSum, Finding, Findings, Nanoseconds, Ticket};
+pub use batch::{Batch, Captured, DigestSlot, DigestSum, Finding, Findings, HandedIn, Nanoseconds, Ticket};
 pub use kernels::{Comparison, Coverage, Harness};

@@ -66,10 +66,10 @@ impl Child {
         self.process.id()
     }
 
-    /// Sends a frame.
+    /// Sends a frame. A process that does not take it in time is killed.
     ///
     /// # Errors
-    /// When the process is gone.
+    /// When the process is gone or silent, or the frame is larger than any may be.
     pub fn send(
         &mut self,
         kind: u32,
@@ -81,10 +81,11 @@ impl Child {
             .map_err(|error| self.explain(error, REST_OF_FRAME))
     }
 
-    /// Receives the frame that the process has begun to send, waiting at most `within` for the rest, or learns that it is gone.
+    /// Receives the frame that the process has begun to send, waiting at most `within` for the
+    /// rest, or learns that it is gone. One that does not send the rest is killed.
     ///
     /// # Errors
-    /// When it is gone, or speaks another protocol.
+    /// When it is gone or silent, or speaks another protocol.
     pub fn receive_now(&mut self, within: Duration) -> Result<Frame, RoleFailure> {
         let within = within.min(REST_OF_FRAME);
         let received = self.channel.receive(Patience::at_most(within));
@@ -101,13 +102,7 @@ impl Child {
         {
             Heard::Channel(_) => self.receive_now(within),
             Heard::Interrupted => Err(RoleFailure::Interrupted),
-            Heard::Deadline => {
-                self.kill();
-                Err(RoleFailure::Silent {
-                    role: self.role,
-                    within,
-                })
-            }
+            Heard::Deadline => Err(self.explain(ChannelError::TimedOut, within)),
         }
     }
 
@@ -194,9 +189,16 @@ impl Child {
                 end: self.end(),
                 log: self.log_tail(),
             },
-            ChannelError::TimedOut => RoleFailure::Silent {
+            ChannelError::TimedOut => {
+                self.kill();
+                RoleFailure::Silent {
+                    role: self.role,
+                    within,
+                }
+            }
+            ChannelError::TooLarge(_) => RoleFailure::Unsendable {
                 role: self.role,
-                within,
+                source: error,
             },
             other => RoleFailure::protocol(self.role, gpubench_diagnostic::chain(&other)),
         }
@@ -212,3 +214,39 @@ impl Drop for Child {
 
 #[cfg(test)]
 mod played;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(50);
+
+    fn is_silent_and_ended<T>(child: &mut Child, answer: Result<T, RoleFailure>) -> bool {
+        let killed = (0..2_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            child.has_ended()
+        });
+        matches!(answer, Err(RoleFailure::Silent { .. })) && killed
+    }
+
+    #[test]
+    fn who_is_silent_is_killed_in_the_middle_of_a_frame_too() {
+        for begun in [0, 4] {
+            let (mut child, worker) = Child::played(RoleName::Worker);
+            rustix::io::write(&worker, &[1; 16][..begun]).unwrap();
+            let answer = child.receive(SHORT, &Interrupt::default());
+            assert!(is_silent_and_ended(&mut child, answer), "{begun} bytes of a header");
+        }
+    }
+
+    #[test]
+    fn an_order_that_is_too_large_is_no_fault_of_who_was_to_have_it() {
+        let (mut child, worker) = Child::played(RoleName::Worker);
+        let many = vec![std::os::fd::AsFd::as_fd(&worker); gpubench_protocol::wire::MAX_DESCRIPTORS + 1];
+        let refused = child.send(1, &[], &many).unwrap_err();
+        assert_eq!(
+            gpubench_diagnostic::chain(&refused),
+            "cannot tell the worker process what to do: the message hands over too many files and buffers"
+        );
+    }
+}

@@ -3,6 +3,7 @@
 use super::role::{End, RoleName};
 use gpubench_device::Absence;
 use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_protocol::wire::ChannelError;
 
 /// Why a role could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,15 @@ pub enum RoleFailure {
         role: RoleName,
         /// How long it was given.
         within: std::time::Duration,
+    },
+    /// What it was to be told is more than a message holds, for no fault of its own.
+    #[error("cannot tell the {role} process what to do")]
+    Unsendable {
+        /// Which.
+        role: RoleName,
+        /// Why.
+        #[source]
+        source: ChannelError,
     },
     /// It could not carry out an order of the broker.
     #[error("the {role} process failed: {text}")]

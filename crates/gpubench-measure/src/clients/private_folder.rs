@@ -9,6 +9,8 @@ use gpubench_diagnostic::print_warning;
 /// A folder for one worker's temporary files. Dropping it removes it, and says so where that cannot be done.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
+    /// Holds it, and what is moved out of it to be removed.
+    outer: PathBuf,
     path: PathBuf,
 }
 
@@ -19,7 +21,12 @@ impl PrivateFolder {
     /// When the system's folder for temporary files cannot be written to.
     pub(super) fn new() -> io::Result<PrivateFolder> {
         let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir()?;
-        Ok(PrivateFolder { path: folder.keep() })
+        let path = numbered(folder.path(), 0);
+        fs::create_dir(&path)?;
+        Ok(PrivateFolder {
+            path,
+            outer: folder.keep(),
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -29,33 +36,46 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        let removed = fs::remove_dir_all(&self.path).or_else(|_| {
-            open_folders(&self.path)?;
-            fs::remove_dir_all(&self.path)
-        });
-        match removed {
+        match remove(&self.outer) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => print_warning(&format_args!(
                 "a worker's folder `{}` could not be removed: {error}",
-                self.path.display()
+                self.outer.display()
             )),
             _ => {}
         }
     }
 }
 
-/// Makes every folder in it one that can be emptied: a worker may have made some that its user may not look into.
-fn open_folders(folder: &Path) -> io::Result<()> {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
+/// Removes a folder of numbered ones. What folders these hold is moved up beside them: a worker may
+/// have nested them deeper than a path or a stack reaches, and made some that its user may not look
+/// into.
+fn remove(outer: &Path) -> io::Result<()> {
+    let (mut emptied, mut last) = (0, 0);
+    let open = |folder: &Path| fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    if !numbered(outer, 0).symlink_metadata()?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    while emptied <= last {
+        let folder = numbered(outer, emptied);
+        open(&folder)?;
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                waiting.push(entry.path());
+                last += 1;
+                open(&entry.path())?;
+                fs::rename(entry.path(), numbered(outer, last))?;
+            } else {
+                fs::remove_file(entry.path())?;
             }
         }
+        fs::remove_dir(folder)?;
+        emptied += 1;
     }
-    Ok(())
+    fs::remove_dir(outer)
+}
+
+fn numbered(outer: &Path, number: u64) -> PathBuf {
+    outer.join(number.to_string())
 }
 
 #[cfg(test)]
@@ -74,7 +94,7 @@ mod tests {
         let left = std::thread::spawn(move || {
             set_capabilities(None, none).unwrap();
             let folder = PrivateFolder::new().unwrap();
-            let (path, closed) = (folder.path().to_owned(), folder.path().join("closed"));
+            let (path, closed) = (folder.outer.clone(), folder.path().join("closed"));
             fs::create_dir_all(closed.join("inner")).unwrap();
             fs::write(closed.join("inner/file"), "").unwrap();
             for closed in [closed.join("inner"), closed] {
@@ -85,5 +105,21 @@ mod tests {
             path.exists()
         });
         assert!(!left.join().unwrap());
+    }
+
+    #[test]
+    fn folders_are_removed_however_deep_they_are_nested() {
+        let folder = PrivateFolder::new().unwrap();
+        let (outer, place) = (folder.outer.clone(), |name: &str| folder.path().join(name));
+        fs::create_dir(place("tree")).unwrap();
+        for _ in 0..1_100 {
+            fs::create_dir(place("above")).unwrap();
+            fs::write(place("above/file"), "").unwrap();
+            fs::rename(place("tree"), place("above/tree")).unwrap();
+            fs::rename(place("above"), place("tree")).unwrap();
+        }
+        std::os::unix::fs::symlink("/", place("link")).unwrap();
+        drop(folder);
+        assert!(!outer.exists());
     }
 }

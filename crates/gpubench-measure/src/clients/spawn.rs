@@ -41,7 +41,6 @@ pub(super) fn spawn(
     private: Option<&Path>,
 ) -> std::io::Result<Spawned> {
     let (ours, theirs) = Channel::pair().map_err(std::io::Error::other)?;
-    let channel = ours.limited(role.limits()).map_err(std::io::Error::other)?;
     let (log, sink) = Log::open(role, output)?;
     let mut command = command_for(role, library_path, private)?;
     command
@@ -50,7 +49,7 @@ pub(super) fn spawn(
         .stderr(Stdio::from(sink));
     Ok(Spawned {
         process: command.spawn()?,
-        channel,
+        channel: ours.limited(role.limits()),
         log,
     })
 }

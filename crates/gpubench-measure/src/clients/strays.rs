@@ -27,8 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long is waited between two looks.
 const BREATH: Duration = Duration::from_micros(200);
 
-/// From now on, orphans among the broker's descendants become its children. To be called when nothing of the broker's own (a build, say) leaves
-/// processes behind on purpose any more.
+/// From now on, orphans among the broker's descendants become its children. To be called when
+/// nothing of the broker's own (a build, say) leaves processes behind on purpose any more. A
+/// compiler of kernels is such a one too, but runs among the roles, whose strays are to be found:
+/// the server of a cache that it starts ends with the next role, and is started again.
 pub fn adopt_orphans() {
     // Where the kernel refuses, what leaves its group is not found; nothing else changes.
     let adopting = set_child_subreaper(Some(getpid())).is_ok();

@@ -18,16 +18,20 @@ pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive
         .enumerate()
         .filter_map(|(position, tensor)| {
             let shown = match decisive {
-                Some(decisive) => windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
+                Some(decisive) => *windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
                 None => {
-                    let all = windows
-                        .iter()
-                        .filter(checked)
-                        .filter_map(|window| window.facts.outputs().get(position));
-                    all.max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?
+                    let checked = windows.iter().filter(checked);
+                    let all = || {
+                        checked
+                            .clone()
+                            .filter_map(|window| window.facts.outputs().get(position))
+                    };
+                    let worst = all().max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?;
+                    let max_abs = all().map(|output| output.max_abs).max_by(f64::total_cmp)?;
+                    OutputFacts { max_abs, ..*worst }
                 }
             };
-            Some(check(tensor, shown, old_answers_pass(windows, position)))
+            Some(check(tensor, &shown, old_answers_pass(windows, position)))
         })
         .collect()
 }
@@ -160,16 +164,38 @@ mod tests {
     use super::*;
     use gpubench_protocol::wire::WindowFacts;
 
-    fn sample_check() -> Check {
-        let exact = Tensor {
+    fn y(tolerance: Tolerance) -> Tensor {
+        Tensor {
             name: "y".to_owned(),
             dtype: DType::F32,
             shape: vec![4],
             role: Role::Output,
             fill: Fill::Poison,
-            tolerance: Tolerance::Exact,
+            tolerance,
+        }
+    }
+
+    fn sample_check() -> Check {
+        check(&y(Tolerance::Exact), &OutputFacts::zeroed(), None)
+    }
+
+    #[test]
+    fn the_errors_that_are_told_are_the_largest_of_all_calls_wherever_each_was() {
+        let recording = Recording {
+            tensors: vec![y(Tolerance::Exact)],
+            work: Default::default(),
+            plan: Default::default(),
+            execution: Default::default(),
+            reference: gpubench::catalog::Reference::Author,
         };
-        check(&exact, &OutputFacts::zeroed(), None)
+        let call = |(max_abs, max_rel)| {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 1;
+            (facts.outputs[0].max_abs, facts.outputs[0].max_rel) = (max_abs, max_rel);
+            WindowEvidence { facts, claim: None }
+        };
+        let told = checks(&recording, &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call), None);
+        assert_eq!((told[0].max_abs_error, told[0].max_rel_error), (Some(3.0), Some(1e-3)));
     }
 
     fn asked(answers: &[OtherAnswer]) -> Option<bool> {
@@ -205,14 +231,7 @@ mod tests {
 
     /// What is said of calls whose one output has these constant bits, that far from what is expected.
     fn constants(calls: &[(u32, f64)]) -> Option<String> {
-        let tensor = Tensor {
-            name: "y".to_owned(),
-            dtype: DType::F32,
-            shape: vec![4],
-            role: Role::Output,
-            fill: Fill::Poison,
-            tolerance: Tolerance::Close { rtol: 0.0, atol: 1e-2 },
-        };
+        let tensor = y(Tolerance::Close { rtol: 0.0, atol: 1e-2 });
         let window = |&(bits, max_abs): &(u32, f64)| {
             let mut facts = Box::new(WindowFacts::zeroed());
             facts.output_count = 1;

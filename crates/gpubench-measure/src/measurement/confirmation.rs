@@ -27,16 +27,13 @@ impl Session<'_> {
     /// # Errors
     /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user interrupts.
     pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
-        let measured = confirm(self.protocol.purpose, |again| {
+        confirm(self.protocol.purpose, |again| {
             if again.is_some() {
                 self.watcher.begins_again();
             }
-            self.measure_in_turns(contest, again.unwrap_or_default())
-        })?;
-        if measured.roles == RolesAfterwards::Unknown {
-            self.watcher.goes_back();
-        }
-        Ok(measured)
+            let measured = self.measure_in_turns(contest, again.unwrap_or_default());
+            measured.inspect_err(|_| self.watcher.goes_back())
+        })
     }
 }
 

@@ -37,11 +37,59 @@ impl MeasureError {
         }
     }
 
+    /// A failure of the referee where it runs code of the crate: a failure of that code where the
+    /// referee says so, or gives no answer while it runs the one that `silent` names.
+    pub(super) fn kernels(silent: fn(AuthorProblem) -> MeasureError) -> impl Fn(RoleFailure) -> MeasureError {
+        move |failure| match failure {
+            RoleFailure::Generator { .. } => MeasureError::Generator(failure.into()),
+            RoleFailure::Reference { .. } => MeasureError::Reference(failure.into()),
+            RoleFailure::Silent { .. } => silent(failure.into()),
+            failure => MeasureError::referee(failure),
+        }
+    }
+
     /// A failure of the crate's generator or reference, as `wrap` says which.
     pub(super) fn own_code(wrap: fn(AuthorProblem) -> MeasureError) -> impl Fn(AuthorProblem) -> MeasureError {
         move |problem| match problem {
             AuthorProblem::Role(RoleFailure::Interrupted) => MeasureError::Interrupted,
             problem => wrap(problem),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clients::{End, RoleName};
+    use crate::measurement::CaseFailure;
+    use gpubench_contract::Cause;
+
+    #[test]
+    fn code_of_the_crate_that_the_referee_runs_is_blamed_for_its_own_failures_alone() {
+        let (role, text) = (RoleName::Referee, String::new);
+        let cause = |failure| {
+            let error = MeasureError::kernels(MeasureError::Reference)(failure);
+            CaseFailure::of_measuring(&error).map(|failure| failure.cause)
+        };
+        let (end, within) = (End::Killed(9), std::time::Duration::from_secs(1));
+        for (failure, expected) in [
+            (RoleFailure::Generator { text: text() }, Some(Cause::GeneratorFailed)),
+            (RoleFailure::Reference { text: text() }, Some(Cause::ReferenceFailed)),
+            (RoleFailure::Silent { role, within }, Some(Cause::ReferenceTimeout)),
+            (
+                RoleFailure::OutOfMemory { role, text: text() },
+                Some(Cause::OutOfMemory),
+            ),
+            (RoleFailure::Failed { role, text: text() }, Some(Cause::RefereeFailed)),
+            (
+                RoleFailure::Ended { role, end, log: text() },
+                Some(Cause::RefereeFailed),
+            ),
+            (RoleFailure::protocol(role, text()), Some(Cause::RefereeFailed)),
+            (RoleFailure::Interrupted, None),
+        ] {
+            let said = failure.to_string();
+            assert_eq!(cause(failure), expected, "{said}");
         }
     }
 }

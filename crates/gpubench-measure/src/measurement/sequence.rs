@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, AuthorProblem, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient,
-    deadline, listen,
+    AuthorClient, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{CodeHome, FaultCode};
@@ -120,7 +119,7 @@ impl Sequencer<'_> {
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
         let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
-                MeasureError::own_code(MeasureError::Generator)(failure.into())
+                MeasureError::kernels(MeasureError::Generator)(failure)
             }),
             false => (PREPARATION, MeasureError::referee),
         };
@@ -146,23 +145,24 @@ impl Sequencer<'_> {
         let (within, interrupt) = (self.protocol.reference_within, self.protocol.interrupt);
         let preparation = Preparation::InputsAndAnswers;
         let prepared = self.referee.prepare(preparation, window, within, interrupt);
-        prepared.map(drop).map_err(|failure| match failure {
-            RoleFailure::Failed { .. } => MeasureError::referee(failure),
-            // The tool's own kernels do not fail by themselves, and never take so long.
-            failure => MeasureError::own_code(MeasureError::Reference)(failure.into()),
-        })
+        // The tool's own kernels never take so long.
+        prepared
+            .map(drop)
+            .map_err(MeasureError::kernels(MeasureError::Reference))
     }
 
     /// Has the reference computed, by the author or by the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        let computed = match self.duties.reference() {
-            CodeHome::Author => self.author.reference(self.protocol.interrupt),
+        match self.duties.reference() {
+            CodeHome::Author => self
+                .author
+                .reference(self.protocol.interrupt)
+                .map_err(MeasureError::own_code(MeasureError::Reference)),
             CodeHome::Referee => self
                 .referee
                 .reference(window, self.protocol.reference_within, self.protocol.interrupt)
-                .map_err(AuthorProblem::from),
-        };
-        computed.map_err(MeasureError::own_code(MeasureError::Reference))
+                .map_err(MeasureError::kernels(MeasureError::Reference)),
+        }
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.

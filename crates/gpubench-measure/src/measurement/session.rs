@@ -117,14 +117,16 @@ impl Session<'_> {
         }
         null.hand_back(protocol)?;
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
-        let measured = MeasuredInTurns {
+        Ok(MeasuredInTurns {
             candidate: candidate.finish(&null, other_clients, author),
             baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients, author))),
             next: Numbering::behind(begun, null.begun),
-            roles: RolesAfterwards::AtRest,
-        };
-        sequencer.let_go()?;
-        Ok(measured)
+            roles: match sequencer.let_go() {
+                Ok(()) => RolesAfterwards::AtRest,
+                // What was measured before is none the less true.
+                Err(_) => RolesAfterwards::Unknown,
+            },
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a GPU is made to do before anything is measured on it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -98,16 +99,19 @@ fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     driver.wait_value(stream, DevicePtr(on_device.go()), 1)?;
     driver.write_value(stream, DevicePtr(on_device.done()), 1)?;
     driver.store_value(on_host.go(), 1);
-    let passed = driver.await_value(on_host.done(), 1, GATE);
-    if !passed {
+    if !driver.synchronize_within(stream, GATE)? {
         return Err(DeviceError::Unsupported(format!(
             "pass an open gate within {}",
             humantime::format_duration(GATE)
         )));
     }
-    driver.synchronize(stream)?;
     driver.unregister(on_host.base());
-    Ok(())
+    match page.done.load(Ordering::Acquire) {
+        1 => Ok(()),
+        _ => Err(DeviceError::Unsupported(
+            "write a word of shared host memory".to_owned(),
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -113,6 +113,10 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
     })
 }
 
+fn is_checked(window: &WindowEvidence) -> bool {
+    window.facts.end == WindowEnd::Checked
+}
+
 fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
     let claim = window.claim.as_deref()?;
     let cause = match claim.fault {
@@ -267,7 +271,8 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
         further => (format!("the case's worker {further}"), format!("worker {further}'s")),
     };
     match &evidence.ending {
-        Ending::Stopped => None,
+        Ending::Stopped if evidence.windows.iter().any(is_checked) => None,
+        Ending::Stopped => finding(Verdict::Error, Cause::Internal, "no call was checked"),
         Ending::WorkerEnded { end, log } => {
             let cause = if matches!(end, End::Killed(_)) {
                 Cause::Killed

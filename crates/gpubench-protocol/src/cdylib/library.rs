@@ -1,6 +1,7 @@
 //! The user's cdylib: loading it and calling the functions of its table.
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 
 use gpubench::abi::{self, Buffer, Bytes, HostEnvironment, Sink, Table};
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
@@ -39,7 +40,7 @@ impl Library {
             // SAFETY: loading runs the user's constructors, which is what this process is for.
             let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
             let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
-            std::mem::forget(loaded.replace(library));
+            loaded = Some(ManuallyDrop::new(library));
         }
         let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;
         // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
@@ -48,7 +49,6 @@ impl Library {
             entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
         let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
-        std::mem::forget(library);
         if table.magic != abi::MAGIC {
             return Err(refused(format!("its `{}` is not gpubench's", abi::ENTRY_SYMBOL)));
         }

@@ -10,8 +10,9 @@ use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
-use crate::window::{Duties, Place, Seat, Seeds, WindowKind};
-use crate::wire::{BufferLayout, Cast, SharedPage, SourceModule};
+use super::page::{PageOwner, WorkerPage};
+use crate::window::{Duties, Place, Seeds};
+use crate::wire::{BufferLayout, Cast, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CodeHome, CopyIdentity, Driver, Module, SealedFile, Stream};
 
@@ -36,12 +37,8 @@ pub(super) struct OpenCase {
     pub(super) method: Method,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
-    /// Shared with the worker under test.
-    pub(super) page: SharedPage,
-    /// Shared with the worker of the baseline, where there is one.
-    pub(super) baseline_page: Option<SharedPage>,
-    /// Shared with the null worker, where there is one: what the worker under test could write would be no clock to hold against it.
-    pub(super) null_page: Option<SharedPage>,
+    /// Shared with one worker each.
+    pages: Vec<WorkerPage>,
     pub(super) own_kernels: OwnKernels,
 }
 
@@ -57,19 +54,14 @@ impl OpenCase {
     ) -> Result<OpenCase, RefereeError> {
         let duties = Duties::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
-        let page = SharedPage::create().map_err(RefereeError::Page)?;
-        let another = || SharedPage::create().map_err(RefereeError::Page);
-        let baseline_page = cast.has_baseline.then(another).transpose()?;
-        let null_page = cast.has_null.then(another).transpose()?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
+        let pages = WorkerPage::for_cast(&mut *referee.driver, cast)?;
         Ok(OpenCase {
             opening,
             method,
             recording,
             buffers,
-            page,
-            baseline_page,
-            null_page,
+            pages,
             own_kernels,
         })
     }
@@ -97,29 +89,17 @@ impl OpenCase {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
-    /// The page of the worker on a seat, or of the null worker where the window is of that kind.
-    pub(super) fn page_of(&self, kind: WindowKind, seat: Seat) -> Result<&SharedPage, RefereeError> {
-        match (kind, seat) {
-            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Candidate) => Ok(&self.page),
-            (WindowKind::Timed | WindowKind::EarlyCheck, Seat::Baseline) => self
-                .baseline_page
-                .as_ref()
-                .ok_or(RefereeError::Order("the case has no worker of a baseline")),
-            (WindowKind::Null, _) => self
-                .null_page
-                .as_ref()
-                .ok_or(RefereeError::Order("the case has no null worker")),
-        }
+    /// The page of a worker that the case has.
+    pub(super) fn page_of(&self, owner: PageOwner) -> Result<&WorkerPage, RefereeError> {
+        let page = self.pages.iter().find(|page| page.owner == owner);
+        page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 
     /// Descriptors for the workers: their pages, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let mut descriptors = Vec::with_capacity(3 + self.buffers.len());
-        for page in std::iter::once(&self.page)
-            .chain(&self.baseline_page)
-            .chain(&self.null_page)
-        {
-            descriptors.push(page.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
+        let mut descriptors = Vec::with_capacity(self.pages.len() + self.buffers.len());
+        for page in &self.pages {
+            descriptors.push(page.words.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
         }
         for buffer in &self.buffers {
             descriptors.push(driver.export(buffer.shared.memory)?);
@@ -142,6 +122,7 @@ impl OpenCase {
 
     /// Gives every buffer back.
     pub(super) fn close(self, driver: &mut dyn Driver) {
+        self.pages.into_iter().for_each(|page| page.release(driver));
         self.own_kernels.release(driver);
         self.buffers.into_iter().for_each(|buffer| buffer.release(driver));
     }

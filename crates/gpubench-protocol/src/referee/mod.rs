@@ -11,6 +11,7 @@ mod flush;
 mod instance;
 mod other_answers;
 mod own_kernels;
+mod page;
 mod preparation;
 mod process;
 mod stamps;

@@ -4,35 +4,48 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
+use super::check::seal_keys;
 use super::flush::FlushBuffer;
-use super::stamps::Stamps;
+use super::page::WorkerPage;
+use super::stamps::Preparation;
 use crate::window::{Place, Purpose};
+use crate::wire::opening_words;
+use gpubench_device::DevicePtr;
 use gpubench_device::harness::Batch;
 
 impl Referee {
-    /// Brings the buffers and the caches into the state that a call of the case's method starts from,
-    /// and opens the window's batch. From the first stamp to the last nothing waits for the host, so
-    /// that a gap between them is the device's.
-    pub(super) fn prepare(&mut self, case: &OpenCase, place: Place) -> Result<(Batch, Stamps), RefereeError> {
-        self.driver.reset_persisting_lines()?;
-        let mut batch = self.harness.begin(&mut *self.driver, self.stream)?;
-        let s0 = self.stamp(&mut batch)?;
+    /// Queues what brings the buffers and the caches into the state that a call of the case's method
+    /// starts from, up to the stamp right before *go*. Nothing in it waits for the host, so that a gap
+    /// between two stamps is the device's.
+    pub(super) fn prepare(
+        &mut self,
+        case: &OpenCase,
+        page: &WorkerPage,
+        place: Place,
+        batch: &mut Batch,
+    ) -> Result<Preparation, RefereeError> {
+        let opening = opening_words(seal_keys(&self.seeds, place));
+        let opening = self
+            .harness
+            .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
+        let s0 = self.stamp(batch)?;
         self.restore(case, place)?;
-        let flush_begins = self.stamp(&mut batch)?;
+        let flush_begins = self.stamp(batch)?;
         match case.method {
             Method::Cold => self.flush()?,
             Method::Warm => {}
         }
-        let flush_ends = self.stamp(&mut batch)?;
+        let flush_ends = self.stamp(batch)?;
+        let keys = DevicePtr(page.on_device.keys());
+        self.harness.hand_out(&mut *self.driver, batch, opening, keys)?;
         self.reveal(case, place)?;
-        let s1 = self.stamp(&mut batch)?;
-        let stamps = Stamps {
+        let s1 = self.stamp(batch)?;
+        Ok(Preparation {
             s0,
             flush_begins,
             flush_ends,
             s1,
-        };
-        Ok((batch, stamps))
+        })
     }
 
     /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs with decoy lines in them.

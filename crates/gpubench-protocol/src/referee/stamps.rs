@@ -7,7 +7,7 @@ use gpubench_device::harness::{Batch, Findings, Nanoseconds, Ticket};
 
 /// The moments of a preparation whose time is taken, in their order.
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub(super) struct Preparation {
     /// Before the buffers are restored.
     pub(super) s0: Ticket<Nanoseconds>,
     /// Before the cache flush.
@@ -18,19 +18,31 @@ pub(super) struct Stamps {
     pub(super) s1: Ticket<Nanoseconds>,
 }
 
+/// The moments of a window whose time is taken.
+#[derive(Debug)]
+pub(super) struct Stamps {
+    /// Those before *go*.
+    pub(super) preparation: Preparation,
+    /// Behind *done*.
+    pub(super) s2: Ticket<Nanoseconds>,
+    /// Behind the copies of the outputs.
+    pub(super) s3: Ticket<Nanoseconds>,
+}
+
 impl Stamps {
-    /// Puts the times in the facts, with the preparation's those at which the window was *done* and its outputs were copied.
-    pub(super) fn report(
-        self,
-        [s2, s3]: [Ticket<Nanoseconds>; 2],
-        found: &Findings,
-        facts: &mut WindowFacts,
-    ) -> Result<(), RefereeError> {
-        let [flush_begins, flush_ends] = [found.of(self.flush_begins)?, found.of(self.flush_ends)?];
-        facts.s0_ns = found.of(self.s0)?.0;
-        facts.s1_ns = found.of(self.s1)?.0;
-        facts.s2_ns = found.of(s2)?.0;
-        facts.s3_ns = found.of(s3)?.0;
+    /// Puts the times in the facts.
+    pub(super) fn report(self, found: &Findings, facts: &mut WindowFacts) -> Result<(), RefereeError> {
+        let Preparation {
+            s0,
+            flush_begins,
+            flush_ends,
+            s1,
+        } = self.preparation;
+        let [flush_begins, flush_ends] = [found.of(flush_begins)?, found.of(flush_ends)?];
+        facts.s0_ns = found.of(s0)?.0;
+        facts.s1_ns = found.of(s1)?.0;
+        facts.s2_ns = found.of(self.s2)?.0;
+        facts.s3_ns = found.of(self.s3)?.0;
         facts.flush_ns = flush_ends.0.saturating_sub(flush_begins.0);
         Ok(())
     }

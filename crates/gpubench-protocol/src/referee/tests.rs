@@ -13,6 +13,7 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
+use super::page::PageOwner;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
     BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
@@ -489,6 +490,35 @@ fn a_window_without_an_end_and_one_given_up_are_told_apart() {
     assert_eq!(facts.end, WindowEnd::Aborted);
 }
 
+/// A worker can write to its page whatever the referee writes there.
+#[test]
+fn a_worker_that_takes_done_back_again_and_again_holds_nobody_up() {
+    let mut stage = Stage::set();
+    stage.referee.generate(&stage.case, 1).unwrap();
+    let hasty = WindowOrder {
+        patience_ns: 1,
+        ..order(1)
+    };
+    let Stage {
+        referee,
+        case,
+        peer,
+        broker,
+        ..
+    } = &mut stage;
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                peer.page.done.store(0, Ordering::Release);
+            }
+        });
+        let facts = referee.release(case, &hasty, &broker.0);
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(facts.unwrap().end, WindowEnd::NotDone);
+    });
+}
+
 #[test]
 fn done_of_another_window_is_no_end() {
     let mut stage = Stage::set();
@@ -525,7 +555,7 @@ fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
         };
         let before = flush_buffer(&mut referee);
         referee.generate(&case, 1).unwrap();
-        end_at_once(&mut referee, &case, &case.page, &order(1)).unwrap();
+        end_at_once(&mut referee, &case, &order(1)).unwrap();
         assert_eq!(flush_buffer(&mut referee) != before, flushed, "{method}");
     }
 }
@@ -538,24 +568,19 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;
     referee.generate(&case, 1)?;
-    let facts = end_at_once(&mut referee, &case, &case.page, &order(1))?;
+    let facts = end_at_once(&mut referee, &case, &order(1))?;
     let null_order = WindowOrder {
         kind: WindowKind::Null,
         ..order(WindowKind::null_window(0))
     };
-    let null_page = case.page_of(WindowKind::Null, Seat::Candidate)?;
-    let null_facts = end_at_once(&mut referee, &case, null_page, &null_order)?;
+    let null_facts = end_at_once(&mut referee, &case, &null_order)?;
     case.close(&mut *referee.driver);
     Ok([facts, null_facts])
 }
 
 /// A window whose worker writes *done* as soon as it sees *go*.
-fn end_at_once(
-    referee: &mut Referee,
-    case: &OpenCase,
-    page: &SharedPage,
-    order: &WindowOrder,
-) -> Result<WindowFacts, RefereeError> {
+fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
+    let page = &case.page_of(PageOwner::called(order.kind, order.seat))?.words;
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

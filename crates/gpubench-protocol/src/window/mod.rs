@@ -1,7 +1,7 @@
 //! The words of a measured window: its kinds, seats, seeds and numbers, and who does what in it.
 //!
-//! The broker leads the roles through a window in `broker/measurement/sequence.rs`. What the others do in it is in
-//! `referee/window.rs` and `worker/window.rs`.
+//! The broker leads the roles through a window in `gpubench-measure/src/measurement/sequence.rs`.
+//! What the others do in it is in `referee/window.rs` and `worker/window.rs`.
 #![forbid(unsafe_code)]
 
 mod calls;

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
@@ -22,8 +21,10 @@ const MAX_PAYLOAD: u32 = 256 << 20;
 /// Most descriptors of a frame: the kernel's limit for one message is 253.
 pub const MAX_DESCRIPTORS: usize = 192;
 
-/// What sending may take: a peer that does not read for so long is stopped or hostile.
+/// What sending a frame may take: a peer that has not read it by then is stopped or hostile.
 const SENDING: Duration = Duration::from_secs(10);
+
+const TOO_MANY: &str = "hands over too many files and buffers";
 
 /// What a peer can make us allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ impl Default for Limits {
 pub struct Channel {
     socket: OwnedFd,
     limits: Limits,
+    /// What sending a frame may take; no limit where there is none.
+    sending: Option<Duration>,
 }
 
 /// A received message.
@@ -117,9 +120,12 @@ pub enum ChannelError {
     /// The peer has closed its end, by intent or by dying.
     #[error("the other process is gone")]
     Closed,
-    /// The peer did not speak in time.
+    /// The peer did not speak in time, or take what was sent to it.
     #[error("the other process did not answer in time")]
     TimedOut,
+    /// We were to say more than a frame holds; nothing was sent.
+    #[error("the message {0}")]
+    TooLarge(&'static str),
     /// The peer said something that is not of this protocol.
     #[error("the other process broke the protocol: {0}")]
     Protocol(&'static str),
@@ -132,8 +138,6 @@ impl From<Errno> for ChannelError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::PIPE | Errno::CONNRESET => ChannelError::Closed,
-            // What a socket with a time limit for sending answers.
-            Errno::AGAIN => ChannelError::TimedOut,
             other => ChannelError::Os(other.into()),
         }
     }
@@ -163,16 +167,18 @@ impl Channel {
         Channel {
             socket,
             limits: Limits::default(),
+            sending: None,
         }
     }
 
-    /// Limits what is taken from the peer, and the time that sending to it may take.
-    ///
-    /// # Errors
-    /// When the operating system refuses.
-    pub fn limited(self, limits: Limits) -> Result<Channel, ChannelError> {
-        set_socket_timeout(&self.socket, Timeout::Send, Some(SENDING))?;
-        Ok(Channel { limits, ..self })
+    /// Limits what is taken from the peer, and the time that sending it a frame may take.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Channel {
+        Channel {
+            limits,
+            sending: Some(SENDING),
+            ..self
+        }
     }
 
     /// Gives the socket up, to be inherited by a child.
@@ -183,13 +189,14 @@ impl Channel {
     /// Sends a frame; `payload` is the concatenation of `parts`.
     ///
     /// # Errors
-    /// [`ChannelError::Closed`] when the peer is gone; never a signal.
+    /// [`ChannelError::Closed`] when the peer is gone; never a signal. [`ChannelError::TooLarge`]
+    /// before anything is sent.
     pub fn send(&self, kind: u32, parts: &[&[u8]], descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let payload = u32::try_from(length).ok().filter(|length| *length <= MAX_PAYLOAD);
-        let payload = payload.ok_or(ChannelError::Protocol("the message is too long"))?;
+        let payload = payload.ok_or(ChannelError::TooLarge("is too long"))?;
         if descriptors.len() > MAX_DESCRIPTORS {
-            return Err(ChannelError::Protocol("the message has too many descriptors"));
+            return Err(ChannelError::TooLarge(TOO_MANY));
         }
         let header = Header {
             version: WIRE_VERSION,
@@ -197,8 +204,9 @@ impl Channel {
             payload,
             descriptors: descriptors.len() as u32,
         };
-        self.send_header(&header, descriptors)?;
-        parts.iter().try_for_each(|part| self.send_all(part))
+        let patience = self.sending.map_or(Patience::Forever, Patience::at_most);
+        self.send_header(&header, descriptors, patience)?;
+        parts.iter().try_for_each(|part| self.send_all(part, patience))
     }
 
     /// Sends one fixed-size record.
@@ -239,29 +247,46 @@ impl Channel {
         Ok(poll(&mut wanted, Some(&now))? > 0)
     }
 
-    fn send_header(&self, header: &Header, descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
+    fn send_header(
+        &self,
+        header: &Header,
+        descriptors: &[BorrowedFd<'_>],
+        patience: Patience,
+    ) -> Result<(), ChannelError> {
         let bytes = bytemuck::bytes_of(header);
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
-            return Err(ChannelError::Protocol("the message has too many descriptors"));
+            return Err(ChannelError::TooLarge(TOO_MANY));
         }
-        let sent = rustix::io::retry_on_intr(|| {
-            sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
-        })?;
+        let header = [IoSlice::new(bytes)];
+        let sent = self.send_some(patience, |flags| sendmsg(&self.socket, &header, &mut control, flags))?;
         // Descriptors went with the first byte; the rest follows plainly.
-        self.send_all(&bytes[sent..])
+        self.send_all(&bytes[sent..], patience)
     }
 
-    fn send_all(&self, mut bytes: &[u8]) -> Result<(), ChannelError> {
+    fn send_all(&self, mut bytes: &[u8], patience: Patience) -> Result<(), ChannelError> {
         while !bytes.is_empty() {
-            match send(&self.socket, bytes, SendFlags::NOSIGNAL) {
-                Ok(sent) => bytes = &bytes[sent..],
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            let sent = self.send_some(patience, |flags| send(&self.socket, bytes, flags))?;
+            bytes = &bytes[sent..];
         }
         Ok(())
+    }
+
+    /// Sends as much as the peer has room for now, or once it has: a call that waited by itself
+    /// would begin its wait anew with every byte that is read.
+    fn send_some(
+        &self,
+        patience: Patience,
+        mut attempt: impl FnMut(SendFlags) -> rustix::io::Result<usize>,
+    ) -> Result<usize, ChannelError> {
+        loop {
+            match attempt(SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Err(Errno::AGAIN) => self.wait(PollFlags::OUT, patience)?,
+                Err(Errno::INTR) => {}
+                sent => return Ok(sent?),
+            }
+        }
     }
 
     fn receive_header(&self, patience: Patience) -> Result<(Header, Vec<OwnedFd>), ChannelError> {
@@ -269,7 +294,7 @@ impl Channel {
         let mut descriptors = Vec::new();
         let mut filled = 0;
         while filled < bytes.len() {
-            self.wait_readable(patience)?;
+            self.wait(PollFlags::IN, patience)?;
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
             let mut target = [IoSliceMut::new(&mut bytes[filled..])];
@@ -295,7 +320,7 @@ impl Channel {
         // Grown as bytes arrive: a header alone must not make us reserve its claim.
         let mut payload = Vec::new();
         while payload.len() < length {
-            self.wait_readable(patience)?;
+            self.wait(PollFlags::IN, patience)?;
             let start = payload.len();
             payload.resize(length.min(start + (1 << 20)), 0);
             match rustix::net::recv(&self.socket, &mut payload[start..], RecvFlags::empty()) {
@@ -308,10 +333,10 @@ impl Channel {
         Ok(payload)
     }
 
-    fn wait_readable(&self, patience: Patience) -> Result<(), ChannelError> {
+    fn wait(&self, wanted: PollFlags, patience: Patience) -> Result<(), ChannelError> {
         loop {
             let left = patience.left()?;
-            let mut wanted = [PollFd::new(&self.socket, PollFlags::IN)];
+            let mut wanted = [PollFd::new(&self.socket, wanted)];
             match poll(&mut wanted, left.as_ref()) {
                 Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => return Ok(()),
@@ -385,20 +410,43 @@ mod tests {
     #[test]
     fn a_peer_that_does_not_read_is_not_waited_for_for_ever() {
         let (near, far) = Channel::pair().unwrap();
-        let near = near.limited(Limits::default()).unwrap();
-        set_socket_timeout(&near, Timeout::Send, Some(Duration::from_millis(20))).unwrap();
+        let near = within(near, Duration::from_millis(20));
         let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
         assert!(matches!(sent, Err(ChannelError::TimedOut)), "{sent:?}");
         drop(far);
     }
 
+    fn within(channel: Channel, sending: Duration) -> Channel {
+        Channel {
+            sending: Some(sending),
+            ..channel
+        }
+    }
+
+    #[test]
+    fn a_peer_that_reads_a_little_now_and_then_is_given_no_more_time_for_it() {
+        let (near, far) = Channel::pair().unwrap();
+        let near = within(near, Duration::from_millis(200));
+        let reads = std::thread::spawn(move || {
+            let mut little = [0; 8 << 10];
+            while rustix::net::recv(&far, &mut little[..], RecvFlags::empty()).is_ok_and(|(_, bytes)| bytes > 0) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        // All of it would take it five seconds.
+        let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
+        assert!(matches!(sent, Err(ChannelError::TimedOut)), "{sent:?}");
+        drop(near);
+        reads.join().unwrap();
+    }
+
     /// What is received of a header, which comes with so many descriptors, and a payload.
     fn received(header: Header, descriptors: usize, payload: &[u8], limits: Limits) -> Result<Frame, ChannelError> {
         let (near, far) = Channel::pair().unwrap();
-        let far = far.limited(limits).unwrap();
+        let far = far.limited(limits);
         let socket = far.as_fd().try_clone_to_owned().unwrap();
-        near.send_header(&header, &vec![socket.as_fd(); descriptors])?;
-        near.send_all(payload)?;
+        near.send_header(&header, &vec![socket.as_fd(); descriptors], Patience::Forever)?;
+        near.send_all(payload, Patience::Forever)?;
         far.receive(Patience::at_most(Duration::from_secs(5)))
     }
 
@@ -452,9 +500,9 @@ mod tests {
         let (near, far) = Channel::pair().unwrap();
         let part = vec![0; 1 << 20];
         let parts = vec![&part[..]; 257];
-        assert!(matches!(near.send(1, &parts, &[]), Err(ChannelError::Protocol(_))));
+        assert!(matches!(near.send(1, &parts, &[]), Err(ChannelError::TooLarge(_))));
         let many = vec![near.as_fd(); MAX_DESCRIPTORS + 1];
-        assert!(matches!(near.send(1, &[], &many), Err(ChannelError::Protocol(_))));
+        assert!(matches!(near.send(1, &[], &many), Err(ChannelError::TooLarge(_))));
         near.send(1, &[], &many[1..]).unwrap();
         let frame = far.receive(Patience::Forever).unwrap();
         assert_eq!(frame.descriptors.len(), MAX_DESCRIPTORS);

@@ -1,7 +1,9 @@
 //! What crosses between the roles: frames on sockets, fixed-size records, the page that referee and worker share.
 //!
-//! Everything a worker or a referee says is a record of fixed size; the broker parses nothing else from them. What the broker says to
-//! them may be longer (an encoded recording), because it is trusted.
+//! Everything that a worker says is a record of fixed size, and what a referee says too, but for
+//! the facts of its device (`READY`, JSON) and a list of records (`CASE_OPENED`): the broker parses
+//! nothing else from them. What the broker says to them may be longer (an encoded recording),
+//! because it is trusted.
 
 mod channel;
 mod modules;
@@ -11,7 +13,7 @@ mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
-pub use page::{PAGE_BYTES, PageAddresses, PageLayout, SharedPage};
+pub use page::{PAGE_BYTES, PageAddresses, PageLayout, PageLeft, SharedPage, opening_words};
 pub use records::*;
 pub use text::FixedText;
 
@@ -23,3 +25,11 @@ pub const MAX_OUTPUTS: usize = 16;
 
 /// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one frame.
 pub const MAX_BUFFERS: usize = 64;
+
+/// Most sources that the kernels of a benchmark are compiled from: as many modules travel beside
+/// the buffers.
+pub const MAX_SOURCES: usize = 64;
+
+// To a worker go a page and every buffer, to the author contents and answers.
+const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
+const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);

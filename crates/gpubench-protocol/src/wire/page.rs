@@ -123,7 +123,7 @@ impl PageAddresses {
         self.base + offset_of!(PageLayout, go) as u64
     }
 
-    /// *Done*, for a stream that writes it.
+    /// *Done*, for a stream that writes it. What a worker leaves on the page begins here, [`PageLeft::BYTES`] long.
     pub fn done(self) -> u64 {
         self.base + offset_of!(PageLayout, done) as u64
     }
@@ -142,6 +142,38 @@ impl PageAddresses {
         self.base + (offset_of!(PageLayout, seals) + output * size_of::<AtomicU64>()) as u64
     }
 }
+
+/// What a worker has left on its page, as it was when it was copied.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLeft {
+    /// *Done*.
+    pub done: u32,
+    /// The seals.
+    pub seals: [u64; MAX_OUTPUTS],
+}
+
+impl PageLeft {
+    /// Bytes from *done* to the last seal.
+    pub const BYTES: u64 = (size_of::<PageLayout>() - offset_of!(PageLayout, done)) as u64;
+
+    /// Reads it from so many bytes.
+    pub fn of(copied: &[u8]) -> Option<PageLeft> {
+        let seals = copied.get(offset_of!(PageLayout, seals) - offset_of!(PageLayout, done)..)?;
+        Some(PageLeft {
+            done: bytemuck::try_pod_read_unaligned(copied.get(..4)?).ok()?,
+            seals: bytemuck::try_pod_read_unaligned(seals.get(..size_of::<[u64; MAX_OUTPUTS]>())?).ok()?,
+        })
+    }
+}
+
+/// What comes onto the page before *go*: the keys, and no seals yet.
+pub fn opening_words(keys: [u64; 2]) -> [u64; 2 + MAX_OUTPUTS] {
+    let mut words = [0; 2 + MAX_OUTPUTS];
+    words[..2].copy_from_slice(&keys);
+    words
+}
+
+const _: () = assert!(offset_of!(PageLayout, seals) == offset_of!(PageLayout, keys) + 16);
 
 impl std::ops::Deref for SharedPage {
     type Target = PageLayout;

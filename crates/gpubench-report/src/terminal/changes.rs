@@ -4,10 +4,10 @@ use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
-use super::text::{in_one_line, width};
 use crate::wording::{change_sign, interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
+use gpubench_diagnostic::layout::{in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
 /// What a column after the name shows.

@@ -4,10 +4,10 @@ use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
-use super::text::{in_one_line, width};
 use crate::wording;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Grade, Metric, Stats, Verdict};
+use gpubench_diagnostic::layout::{in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
 /// What a column after the name shows.
@@ -83,8 +83,9 @@ fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> St
         (_, Some(cause), _) => format!(": {cause}"),
         _ => String::new(),
     };
-    let room = line.saturating_sub(table.name + GAP + width(&verdict));
-    let reason = in_one_line(&reason, room);
+    let room = line.saturating_sub(table.name + GAP);
+    let verdict = in_one_line(&verdict, room);
+    let reason = in_one_line(&reason, room.saturating_sub(width(&verdict)));
     format!("{}{}{}", " ".repeat(GAP), table.styling.paint(style, &verdict), reason)
 }
 
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn every_choice_of_columns_fits_its_line() {
-        for line in 40..200 {
+        for line in 30..200 {
             for name in [0, 10, 30, 90] {
                 for unwanted in [None, Some(OfPeak)] {
                     let table = table_for(line, [name, 10], |figure| Some(figure) != unwanted, Styling::Plain);

@@ -2,13 +2,13 @@
 
 use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::remarks::{below_the_table, noted};
-use super::style::{DOUBTFUL, FAINT, Styling, TITLE};
+use super::style::{DOUBTFUL, FAINT, TITLE};
 use super::table::GAP;
-use super::text::{NO_BREAK, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
 use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
+use gpubench_diagnostic::layout::{beside, fitted, padded, unbroken, width};
 use gpubench_diagnostic::printable_line;
 
 /// Behind what a person can do.
@@ -22,7 +22,7 @@ pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions
         .into_iter()
         .filter(|row| options.detail != Detail::Brief || !row.verdict.is_quiet())
         .collect();
-    [
+    let parts = [
         page.runs(),
         page.differences(),
         page.table(&rows),
@@ -30,8 +30,14 @@ pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions
         page.one_sided(),
         page.summary(),
         page.hints(),
-    ]
-    .concat()
+    ];
+    fitted(&parts.concat(), options.width)
+}
+
+/// Runs and what is known of each, one below the other.
+pub fn runs_page(runs: &[ComparedRun], options: TerminalOptions) -> String {
+    let runs: Vec<(&str, &ComparedRun)> = runs.iter().map(|run| ("", run)).collect();
+    named_runs(&runs, options)
 }
 
 struct Page<'a> {
@@ -70,7 +76,7 @@ impl Page<'_> {
         if rows.is_empty() {
             return String::new();
         }
-        let table = table_for(self.options.width, rows, self.options.styling);
+        let table = table_for(self.options.table_width(), rows, self.options.styling);
         let lines: String = rows.iter().map(|row| row_of(row, &table)).collect();
         let from_history = table.shows(Figure::Threshold) && rows.iter().any(|row| is_from_history(row));
         let footnote = if from_history {
@@ -106,20 +112,14 @@ impl Page<'_> {
         let lines = lists
             .into_iter()
             .filter(|(_, cases)| !cases.is_empty())
-            .map(|(what, cases)| {
-                let lines = wrapped(&format!("{what}: {}", named(cases, printable_line)), self.options.width);
-                format!("\n{}\n", lines.join("\n  "))
-            });
+            .map(|(what, cases)| format!("\n{what}: {}\n", named(cases, printable_line)));
         lines.collect()
     }
 
     /// `1 regressed, 12 no change; 1 new`.
     fn summary(&self) -> String {
         let counts = tally(self.comparison, |verdict, count| self.paint(sign_of(verdict).1, count));
-        let counts = match counts {
-            None => "nothing to compare: neither run measured a benchmark".to_owned(),
-            Some(counts) => wrapped(&counts, self.options.width).join("\n"),
-        };
+        let counts = counts.unwrap_or_else(|| "nothing to compare: neither run measured a benchmark".to_owned());
         let notice = self.comparison.candidate.device.kind.words().advisory;
         let notice = notice.map_or_else(String::new, |notice| self.paint(DOUBTFUL, notice) + "\n");
         format!("\n{counts}\n{}{notice}", self.left_out())
@@ -128,9 +128,7 @@ impl Page<'_> {
     /// What `-t` hides.
     fn left_out(&self) -> String {
         let words = self.comparison.left_out.as_ref().map(left_out);
-        words.map_or_else(String::new, |words| {
-            wrapped(&words, self.options.width).join("\n") + "\n"
-        })
+        words.map_or_else(String::new, |words| words + "\n")
     }
 
     fn hints(&self) -> String {
@@ -149,15 +147,10 @@ impl Page<'_> {
             .iter()
             .any(unlike)
             .then_some("`--allow-different-setups` compares them all the same");
-        let hints = [drift, setups].into_iter().flatten().map(|hint| {
-            let lines = wrapped(&format!("(hint: {hint})"), self.options.width);
-            let text = lines.join("\n");
-            match self.options.styling {
-                Styling::Plain => text + "\n",
-                Styling::Ansi => text.replacen("hint", &self.paint(HINT, "hint"), 1) + "\n",
-            }
-        });
-        hints.collect()
+        let hints = [drift, setups].into_iter().flatten();
+        hints
+            .map(|hint| format!("({}: {hint})\n", self.paint(HINT, "hint")))
+            .collect()
     }
 }
 
@@ -166,13 +159,10 @@ pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions
     let names = runs.iter().map(|(_, run)| printable_line(&run.name));
     let widest = names.clone().map(|name| width(&name)).max().unwrap_or(0);
     let line = |((role, run), name): (&(&str, &ComparedRun), String)| {
-        let indent = width(role) + widest + GAP;
         let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
-        let phrases = wrapped(&phrases.join(" · "), options.width.saturating_sub(indent));
-        let rest = phrases.join(&format!("\n{}", " ".repeat(indent)));
-        let gap = " ".repeat(widest - width(&name) + GAP);
         let [role, name] = [(FAINT, *role), (TITLE, &*name)].map(|(style, text)| options.styling.paint(style, text));
-        format!("{role}{name}{gap}{rest}\n")
+        let head = role + &padded(&name, widest + GAP);
+        beside(&head, [&*phrases.join(" · ")], options.width)
     };
     runs.iter().zip(names).map(line).collect()
 }
@@ -189,6 +179,6 @@ pub(super) fn tally(
     painted: impl Fn(ChangeVerdict, &str) -> String,
 ) -> Option<String> {
     let counts = comparison.counts_shown(|verdict, count| painted(verdict, &count));
-    let unbroken: Vec<String> = counts.iter().map(|count| count.replace(' ', NO_BREAK)).collect();
-    (!unbroken.is_empty()).then(|| unbroken.join(", "))
+    let counts: Vec<String> = counts.iter().map(|count| unbroken(count)).collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
 }

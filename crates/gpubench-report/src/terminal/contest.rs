@@ -1,34 +1,35 @@
 //! Implementations of one problem side by side.
 
+use super::TerminalOptions;
 use super::style::{FAINT, GOOD, Styling, TITLE};
-use super::text::{padded, width};
+use super::table::{GAP, Table};
 use crate::contest::{Contest, Contests, Ranked, Standing};
 use gpubench_contract::Metric;
+use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
 /// A ranking for every contest; nothing where there is none.
-pub(super) fn table(contests: &Contests, styling: Styling) -> String {
+pub(super) fn table(contests: &Contests, options: TerminalOptions) -> String {
     contests
         .held()
         .iter()
-        .map(|contest| ranking(contest, styling))
+        .map(|contest| ranking(contest, options))
         .collect()
 }
 
-fn ranking(contest: &Contest<'_>, styling: Styling) -> String {
-    let labels: Vec<String> = contest
-        .ranking
-        .iter()
-        .map(|ranked| printable_line(&ranked.name))
-        .collect();
-    let longest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+fn ranking(contest: &Contest<'_>, options: TerminalOptions) -> String {
+    let styling = options.styling;
+    let ranked = contest.ranking.iter().map(|ranked| {
+        let name = format!("  {}", printable_line(&ranked.name));
+        (name, " ".repeat(GAP) + &standing(ranked, contest.metric, styling))
+    });
+    let ranked: Vec<(String, String)> = ranked.collect();
+    let longest = ranked.iter().map(|(_, standing)| width(standing)).max().unwrap_or(0);
+    let room = options.table_width().saturating_sub(longest);
+    let table: Table<()> = Table::new(Vec::new(), ranked.iter().map(|(name, _)| width(name)), room, styling);
     let title = styling.paint(TITLE, &printable_line(contest.problem));
     let params = styling.paint(FAINT, &printable_line(&contest.params.to_string()));
-    let metric = contest.metric;
-    let lines = labels
-        .iter()
-        .zip(&contest.ranking)
-        .map(|(label, ranked)| format!("  {}  {}\n", padded(label, longest), standing(ranked, metric, styling)));
+    let lines = ranked.iter().map(|(name, standing)| table.row(name, "  ", standing));
     let remark = contest
         .remark()
         .map(|remark| format!("  {}\n", styling.paint(FAINT, remark)));

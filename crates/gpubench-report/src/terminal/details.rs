@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::text::NO_BREAK;
 use gpubench_contract::units::{percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
+use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
 /// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.
@@ -60,7 +60,7 @@ fn workers(result: &BenchmarkComplete) -> Option<String> {
     let values = || result.workers.iter().filter_map(|worker| worker.value);
     let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
     let number = result.workers.len();
-    let told = || format!("{number} workers, each {}", result.metric.range(range)).replace(' ', NO_BREAK);
+    let told = || unbroken(&format!("{number} workers, each {}", result.metric.range(range)));
     (number > 1).then(told)
 }
 
@@ -76,7 +76,7 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
             .map(|share| format!("{} of peak compute", percent(share))),
         result.conservation.as_ref().map(|clocks| {
             format!(
-                "claimed {}, observed {}",
+                "claimed {}, observed {} with the exchange between processes",
                 time(clocks.claimed_ns),
                 time(clocks.observed_ns)
             )
@@ -101,11 +101,8 @@ fn grade(result: &BenchmarkComplete) -> Option<String> {
 
 /// Phrases with dots between them, to be broken there only.
 fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
-    let unbroken = phrases
-        .into_iter()
-        .flatten()
-        .map(|phrase| phrase.replace(' ', NO_BREAK));
-    unbroken.collect::<Vec<_>>().join(" · ")
+    let phrases = phrases.into_iter().flatten().map(|phrase| unbroken(&phrase));
+    phrases.collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]
@@ -117,8 +114,8 @@ mod tests {
     #[test]
     fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
         let mut result = on_gpu().results[0].clone();
-        let told = workers(&result).map(|phrase| phrase.replace(NO_BREAK, " "));
-        assert_eq!(told.as_deref(), Some("3 workers, each 3.612 µs to 3.721 µs"));
+        let told = unbroken("3 workers, each 3.612 µs to 3.721 µs");
+        assert_eq!(workers(&result), Some(told));
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
         let nothing = WorkerShare {

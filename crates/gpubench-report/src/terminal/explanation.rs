@@ -2,9 +2,9 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use super::text::{folded, padded, width, wrapped};
 use crate::wording::{found_in, gloss};
 use gpubench_contract::{BenchmarkComplete, Check};
+use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
 /// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
@@ -87,11 +87,8 @@ pub(super) fn lines(
     let room = line_width.saturating_sub(width(BAR)).max(20);
     let (sign, style) = sign_of(result.verdict);
     let name = format!("{} {}", printable_line(&result.package), printable_line(&result.case));
-    let mut lines = vec![format!(
-        "{} {}",
-        styling.paint(style, &sign.to_string()),
-        styling.paint(TITLE, &name)
-    )];
+    let [sign, name] = [(style, &*sign.to_string()), (TITLE, &*name)].map(|(style, text)| styling.paint(style, text));
+    let mut lines = vec![fitted(&format!("{sign} {name}"), line_width)];
     let mut said = wrapped(&styled_outcome(result, styling), room);
     match message {
         Message::None => {}
@@ -146,10 +143,15 @@ fn outputs(checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
+/// Whether a shell takes a name whole as it is.
+pub fn is_plain(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
 /// A name as a shell takes it whole.
 fn shell_quoted(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
-    if !name.is_empty() && name.chars().all(is_plain) {
+    if is_plain(name) {
         name.to_owned()
     } else {
         format!("'{}'", name.replace('\'', r"'\''"))

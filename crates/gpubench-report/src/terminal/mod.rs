@@ -15,12 +15,10 @@ mod reporter;
 mod several;
 mod style;
 mod table;
-mod text;
 mod tree;
 
-pub use comparison::comparison_page;
-pub use explanation::RepeatedCommand;
+pub use comparison::{comparison_page, runs_page};
+pub use explanation::{RepeatedCommand, is_plain};
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use several::comparisons_page;
 pub use style::{Color, Styling};
-pub use text::wrapped;

@@ -1,61 +1,70 @@
 //! The line that says what is being done while nothing else can be said.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
 
 use crate::Progress;
 use gpubench_contract::BenchmarkStarted;
-use gpubench_contract::units::{counted, listed, percent};
-use gpubench_diagnostic::printable_line;
+use gpubench_contract::units::{counted, listed, percent, wall_time};
+use gpubench_diagnostic::{printable_line, rewrite_line_of_stderr};
+
+/// How long a line stays: enough to see life, too little to be seen in a median.
+const STAY: Duration = Duration::from_millis(250);
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
 ///
 /// It is drawn only when something is reported, which is between windows: a thread that ticks would take a processor from the kernel that is timed.
 pub(super) struct ProgressLine {
-    bar: ProgressBar,
+    cases: u64,
+    done: u64,
+    case: String,
+    began: Instant,
+    drawn: Option<Instant>,
 }
 
 impl ProgressLine {
-    /// A line that draws nothing.
-    pub(super) fn hidden() -> ProgressLine {
+    /// A line for `cases` cases.
+    pub(super) fn of(cases: u64) -> ProgressLine {
         ProgressLine {
-            bar: ProgressBar::hidden(),
+            cases,
+            done: 0,
+            case: String::new(),
+            began: Instant::now(),
+            drawn: None,
         }
     }
 
-    /// A line for `cases` cases.
-    pub(super) fn on_stderr(cases: u64) -> ProgressLine {
-        // Four times a second: enough to see life, too little to be seen in a median.
-        let bar = ProgressBar::with_draw_target(Some(cases), ProgressDrawTarget::stderr_with_hz(4));
-        let style = ProgressStyle::with_template("[{pos}/{len}] {wide_msg} {elapsed}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        ProgressLine { bar }
-    }
-
     /// A case begins.
-    pub(super) fn start(&self, started: &BenchmarkStarted) {
-        self.bar.set_prefix(printable_line(&started.case));
-        self.bar.set_message(printable_line(&started.case));
+    pub(super) fn start(&mut self, started: &BenchmarkStarted) {
+        self.case = printable_line(&started.case);
+        self.draw(None);
     }
 
     /// The case has come further.
-    pub(super) fn update(&self, progress: &Progress) {
-        self.bar
-            .set_message(format!("{} · {}", self.bar.prefix(), described(progress)));
+    pub(super) fn update(&mut self, progress: &Progress) {
+        // Nothing may follow for long on a phase that begins.
+        let is_fresh = || self.drawn.is_some_and(|drawn| drawn.elapsed() < STAY);
+        if progress.windows == 0 || !is_fresh() {
+            self.draw(Some(described(progress)));
+        }
     }
 
     /// The case is done.
-    pub(super) fn advance(&self) {
-        self.bar.inc(1);
+    pub(super) fn advance(&mut self) {
+        self.done += 1;
     }
 
-    /// Runs `print` with the line out of the way.
-    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+    /// Takes the line away, until something is reported again.
+    pub(super) fn clear(&mut self) {
+        self.drawn = None;
+        rewrite_line_of_stderr("");
     }
 
-    /// Takes the line away.
-    pub(super) fn clear(&self) {
-        self.bar.finish_and_clear();
+    fn draw(&mut self, said: Option<String>) {
+        let case = Some(self.case.clone()).filter(|case| !case.is_empty());
+        let took = Some(wall_time(self.began.elapsed()));
+        let said: Vec<String> = [case, said, took].into_iter().flatten().collect();
+        rewrite_line_of_stderr(&format!("[{}/{}] {}", self.done, self.cases, said.join(" · ")));
+        self.drawn = Some(Instant::now());
     }
 }
 

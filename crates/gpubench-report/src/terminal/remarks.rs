@@ -2,7 +2,6 @@
 
 use super::TerminalOptions;
 use super::style::DOUBTFUL;
-use super::text::{width, wrapped};
 use crate::remarks::{Remarks, named};
 use gpubench_diagnostic::printable_line;
 
@@ -17,6 +16,5 @@ pub(super) fn below_the_table(remarks: &Remarks, options: TerminalOptions) -> St
 
 /// Something to know, after a sign.
 pub(super) fn noted(text: &str, options: TerminalOptions) -> String {
-    let lines = wrapped(text, options.width.saturating_sub(width("! ")));
-    format!("{} {}\n", options.styling.paint(DOUBTFUL, "!"), lines.join("\n  "))
+    format!("{} {text}\n", options.styling.paint(DOUBTFUL, "!"))
 }

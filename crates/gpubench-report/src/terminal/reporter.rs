@@ -1,7 +1,6 @@
 //! The reporter that people watch.
 
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
 
 use super::columns::{self, Figure};
 use super::comparison::comparison_page;
@@ -10,7 +9,6 @@ use super::progress::ProgressLine;
 use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
-use super::text::{padded, width, wrapped};
 use super::tree::{Line, Tree};
 use super::{contest, details};
 use crate::contest::Contests;
@@ -22,18 +20,19 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, Metric, RunFinished, RunStarted,
     Verdict,
 };
+use gpubench_diagnostic::layout::{UNBOUNDED, columns_of, fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
 
-/// Columns where the output is no terminal.
-const UNKNOWN_WIDTH: usize = 120;
+/// Columns of a table where lines have no end: one long name must not make every row long.
+const UNBOUNDED_TABLE: usize = 120;
 
-/// Columns that a table needs; a narrower terminal wraps it.
-const LEAST_WIDTH: usize = 40;
+/// Columns that a page needs; a narrower terminal wraps it.
+const LEAST_WIDTH: usize = 30;
 
 /// How the table is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Columns of a line.
+    /// Columns of a line; [`UNBOUNDED`] where nothing is to be wrapped.
     pub width: usize,
     /// Whether there are colours.
     pub styling: Styling,
@@ -65,10 +64,10 @@ pub enum ProgressDisplay {
 }
 
 impl TerminalOptions {
-    /// What suits standard output as it is: a terminal's width, or 120 columns for a pipe or a file.
+    /// What suits standard output as it is.
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
-            width: width_of(&io::stdout()),
+            width: columns_of(&io::stdout()),
             styling: Styling::of(color, &io::stdout()),
             progress: ProgressDisplay::Stderr,
             detail: Detail::Table,
@@ -78,7 +77,7 @@ impl TerminalOptions {
     /// What suits standard error where standard output is for something else. On a terminal that has both, a line that is rewritten would be written through.
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
-            width: width_of(&io::stderr()),
+            width: columns_of(&io::stderr()),
             styling: Styling::of(color, &io::stderr()),
             progress: match io::stdout().is_terminal() {
                 true => ProgressDisplay::Hidden,
@@ -87,16 +86,13 @@ impl TerminalOptions {
             detail: Detail::Table,
         }
     }
-}
 
-/// The width of a stream that is a terminal.
-fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
-    if !stream.is_terminal() {
-        return UNKNOWN_WIDTH;
-    }
-    match rustix::termios::tcgetwinsize(stream) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => UNKNOWN_WIDTH,
+    /// Columns of a table.
+    pub(super) fn table_width(self) -> usize {
+        match self.width {
+            UNBOUNDED => UNBOUNDED_TABLE,
+            width => width.max(LEAST_WIDTH),
+        }
     }
 }
 
@@ -113,7 +109,7 @@ pub struct TerminalReporter {
     options: TerminalOptions,
     tree: Tree,
     table: Table<Figure>,
-    progress: ProgressLine,
+    progress: Option<ProgressLine>,
     device: Option<DeviceKind>,
     contests: Contests,
     remarks: Remarks,
@@ -126,16 +122,17 @@ pub struct TerminalReporter {
 impl TerminalReporter {
     /// Prints to `output`.
     pub fn new(output: Output, options: TerminalOptions) -> TerminalReporter {
-        let options = TerminalOptions {
-            width: options.width.max(LEAST_WIDTH),
-            ..options
-        };
         TerminalReporter {
             output,
             options,
             tree: Tree::default(),
-            table: columns::table_for(options.width, [], |figure| figure != Figure::OfPeak, options.styling),
-            progress: ProgressLine::hidden(),
+            table: columns::table_for(
+                options.table_width(),
+                [],
+                |figure| figure != Figure::OfPeak,
+                options.styling,
+            ),
+            progress: None,
             device: None,
             contests: Contests::default(),
             remarks: Remarks::default(),
@@ -160,15 +157,13 @@ impl TerminalReporter {
     }
 
     fn print(&mut self, text: &str) -> Result<(), OutputError> {
-        let output = &mut self.output;
-        self.progress.aside(|| output.print(text))
+        self.progress.iter_mut().for_each(ProgressLine::clear);
+        self.output.print(&fitted(text, self.options.width))
     }
 
     /// The lines of a result: what leads to it in the tree, then the case with its figures.
     fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
-        let TerminalOptions {
-            width: line, styling, ..
-        } = self.options;
+        let (line, styling) = (self.options.table_width(), self.options.styling);
         let table = &self.table;
         let figures = columns::figures(table, result, line);
         let mut lines = self.tree.reveal(result.index);
@@ -177,11 +172,11 @@ impl TerminalReporter {
         };
         let mut text: String = lines
             .into_iter()
-            .map(|line| heading(line, &result.metric, table, styling))
+            .map(|name| heading(name, &result.metric, table, line))
             .collect();
-        text += &entry(own, &figures, table, styling);
+        text += &entry(own, &figures, table, line);
         if self.options.detail == Detail::Full {
-            text += &details_below(own, result, line, styling);
+            text += &details_below(own, result, self.options.width, styling);
         }
         text
     }
@@ -207,7 +202,9 @@ impl TerminalReporter {
             _ => GOOD,
         };
         let styling = self.options.styling;
-        let counts = styling.paint(style, &summary::line(finished));
+        let counts = summary::line(finished);
+        let counts = listed(counts.split(", ").map(|count| Some(unbroken(count))));
+        let counts = styling.paint(style, &counts);
         match self.device.and_then(|device| device.words().advisory) {
             // A comparison has said it already.
             Some(notice) if self.figures == Figures::Expected && self.comparison.is_none() => {
@@ -228,38 +225,28 @@ impl Reporter for TerminalReporter {
             Figure::OfPeak => is_timed && has_peak,
             _ => is_timed,
         };
-        let TerminalOptions {
-            width: line, styling, ..
-        } = self.options;
         let names = self.tree.lines().iter().map(Line::width);
-        self.table = columns::table_for(line, names, wanted, styling);
+        self.table = columns::table_for(self.options.table_width(), names, wanted, self.options.styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
-            self.progress = ProgressLine::on_stderr(run.cases);
+            self.progress = Some(ProgressLine::of(run.cases));
         }
         if self.options.detail == Detail::Brief {
             return Ok(());
         }
         let title = self.options.styling.paint(TITLE, "cargo gpubench");
-        let rest = format!(
-            "{} · {} · {}",
-            printable_line(&run.tool_version),
-            described(run),
-            counted(run.cases, "case")
-        );
-        let first = width("cargo gpubench") + 1;
-        let lines = wrapped(&rest, self.options.width.saturating_sub(first));
-        let indent = format!("\n{}", " ".repeat(first));
-        self.print(&format!("{title} {}\n\n", lines.join(&indent)))
+        let cases = unbroken(&counted(run.cases, "case"));
+        let parts = [printable_line(&run.tool_version), described(run), cases];
+        self.print(&format!("{title} {}\n\n", parts.join(" · ")))
     }
 
     fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
-        self.progress.start(started);
+        self.progress.iter_mut().for_each(|line| line.start(started));
         Ok(())
     }
 
     fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
-        self.progress.update(progress);
+        self.progress.iter_mut().for_each(|line| line.update(progress));
         Ok(())
     }
 
@@ -272,7 +259,7 @@ impl Reporter for TerminalReporter {
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
             self.remarks.enter(result, &result.case);
         }
-        self.progress.advance();
+        self.progress.iter_mut().for_each(ProgressLine::advance);
         if self.options.detail == Detail::Brief {
             return Ok(());
         }
@@ -287,33 +274,42 @@ impl Reporter for TerminalReporter {
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
-        self.progress.clear();
+        self.progress.iter_mut().for_each(ProgressLine::clear);
         let contests = match self.options.detail {
             Detail::Brief => String::new(),
-            Detail::Table | Detail::Full => contest::table(&self.contests, self.options.styling),
+            Detail::Table | Detail::Full => contest::table(&self.contests, self.options),
         };
         let remarks = below_the_table(&self.remarks, self.options);
         let comparison = self.comparison.as_deref().unwrap_or_default();
-        let text = contests + &remarks + &self.explanations(&finished.seed) + comparison + &self.summary(finished);
+        let [above, summary] =
+            [contests + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
+        // A command that is there to be copied stays in one line.
+        let text = above + &self.explanations(&finished.seed) + comparison + &summary;
         self.output.print(&text)
     }
 }
 
 /// A line of the tree that is no case; a package carries the titles of the columns.
-fn heading(line: &Line, metric: &Metric, table: &Table<Figure>, styling: Styling) -> String {
+fn heading(line: &Line, metric: &Metric, table: &Table<Figure>, columns: usize) -> String {
     if line.is_package() {
-        let name = padded(&line.name, table.name);
-        format!("{}{}\n", styling.paint(TITLE, &name), columns::titles(table, metric))
+        let name = table.styling.paint(TITLE, &line.name);
+        table.row(&name, "", &columns::titles(table, metric))
     } else {
-        format!("{}{}\n", styling.paint(FAINT, &line.branches), line.name)
+        branch(line, table.styling, columns) + "\n"
     }
 }
 
 /// A case with its figures, on the next line where its name is too long.
-fn entry(line: &Line, figures: &str, table: &Table<Figure>, styling: Styling) -> String {
-    let name = styling.paint(FAINT, &line.branches) + &line.name;
-    let continued = padded(&line.continued, table.name);
-    table.row(&name, &styling.paint(FAINT, &continued), figures)
+fn entry(line: &Line, figures: &str, table: &Table<Figure>, columns: usize) -> String {
+    let continued = table.styling.paint(FAINT, &line.continued);
+    table.row(&branch(line, table.styling, columns), &continued, figures)
+}
+
+/// The name of a line behind the branches of the tree.
+fn branch(line: &Line, styling: Styling, columns: usize) -> String {
+    let [branches, continued] = [&line.branches, &line.continued].map(|branches| styling.paint(FAINT, branches));
+    let names = wrapped(&line.name, columns.saturating_sub(width(&branches)));
+    branches + &names.join(&format!("\n{continued}"))
 }
 
 /// What is known of a case beyond its line, below it and behind the branches of the tree.
@@ -333,5 +329,6 @@ fn described(run: &RunStarted) -> String {
     let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
     let Device { kind, name, .. } = &run.device;
     let named = format!("{}: {}", kind.words().title, printable_line(name));
-    listed([Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]))
+    let parts = [Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]);
+    listed(parts.map(|part| part.map(|part| unbroken(&part))))
 }

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::changes::sign_of;
-use super::comparison::{named_runs, tally};
+use super::comparison::{comparison_page, named_runs, tally};
 use super::remarks::noted;
 use super::style::{FAINT, PLAIN};
 use super::table::{Cell, Column, GAP, NONE, Right, Table};
-use super::text::{in_one_line, width, wrapped};
 use super::{Detail, TerminalOptions};
 use crate::wording::{left_out, one_run};
 use gpubench_contract::units::change;
 use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};
+use gpubench_diagnostic::layout::{fitted, in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
 /// Columns of a median.
@@ -26,16 +26,22 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
     let Some(first) = comparisons.first() else {
         return String::new();
     };
+    if GAP + BASELINE + comparisons.len() * (GAP + CHANGE) > options.table_width() {
+        let pages = comparisons
+            .iter()
+            .map(|comparison| comparison_page(comparison, options));
+        return pages.collect::<Vec<_>>().join("\n");
+    }
     let table = Beside::of(comparisons, options);
     let mut page = legend(first, comparisons, options);
     page += &table.text();
     for comparison in comparisons {
         page += &summary(comparison, options);
     }
-    page + &options
+    page += &options
         .styling
-        .paint(FAINT, "Intervals and remarks are shown where two runs are compared.")
-        + "\n"
+        .paint(FAINT, "Intervals and remarks are shown where two runs are compared.");
+    fitted(&page, options.width) + "\n"
 }
 
 /// Which run is which, and what was not alike.
@@ -112,7 +118,7 @@ impl<'a> Beside<'a> {
             .collect();
         let figures: usize = columns.iter().map(|column| GAP + column.width).sum();
         let names = self.lines.iter().map(|line| width(&line.name));
-        let room = self.options.width.saturating_sub(figures);
+        let room = self.options.table_width().saturating_sub(figures);
         let table = Table::new(columns, names, room, self.options.styling);
         let rows = self.lines.iter().map(|line| {
             let cells = table.cells(|column| line.cell(column.key));
@@ -129,7 +135,7 @@ impl<'a> Beside<'a> {
             .map(|name| width(name).clamp(CHANGE, LONGEST_TITLE))
             .collect();
         let needed = GAP + BASELINE + wide.iter().map(|column| GAP + column).sum::<usize>();
-        if needed <= self.options.width / 2 {
+        if needed <= self.options.table_width() / 2 {
             wide
         } else {
             vec![CHANGE; self.runs.len()]
@@ -164,9 +170,5 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
     let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
     let hidden = comparison.left_out.as_ref();
     let hidden = hidden.map_or_else(String::new, |said| format!("; {}", left_out(said)));
-    let lines = wrapped(
-        &format!("{}: {counts}{hidden}", printable_line(&comparison.candidate.name)),
-        options.width,
-    );
-    format!("\n{}\n", lines.join("\n  "))
+    format!("\n{}: {counts}{hidden}\n", printable_line(&comparison.candidate.name))
 }

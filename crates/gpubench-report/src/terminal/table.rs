@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use anstyle::Style;
 
 use super::style::{FAINT, Styling};
-use super::text::{padded, width};
 use gpubench_contract::units::Quantity;
+use gpubench_diagnostic::layout::{padded, width};
 
 /// Spaces between columns.
 pub(super) const GAP: usize = 2;
@@ -72,7 +72,7 @@ impl<K: Copy + PartialEq> Table<K> {
         }
     }
 
-    /// Drops the first of these groups of columns without which a row fits a line of `line` columns, or else the last.
+    /// Drops the first of these groups of columns without which a row fits a line of `line` columns, or else the last; then names have what is left.
     pub(super) fn fit<'a>(mut self, line: usize, groups: impl IntoIterator<Item = &'a [K]>) -> Table<K>
     where
         K: 'a,
@@ -85,6 +85,7 @@ impl<K: Copy + PartialEq> Table<K> {
                 break;
             }
         }
+        self.name = self.name.saturating_sub(self.width().saturating_sub(line));
         self
     }
 

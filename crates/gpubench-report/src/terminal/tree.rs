@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::text::width;
 use gpubench_contract::{BenchmarkStarted, Params};
+use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
 /// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.

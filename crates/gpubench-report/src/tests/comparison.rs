@@ -1,6 +1,6 @@
 //! What people and machines read of a comparison, as it is.
 
-use super::written;
+use super::{broken_lines, written};
 use crate::*;
 use gpubench_contract::{Arrangement, ChangeVerdict, ComparisonComplete, ComparisonRow, DeviceKind, Record, Verdict};
 use gpubench_testing::{compared_run, every_change, on_another_device};
@@ -29,6 +29,11 @@ fn the_sample_has_every_verdict() {
 #[test]
 fn comparison_of_120_columns() {
     insta::assert_snapshot!(plain(&every_change(), 120));
+}
+
+#[test]
+fn comparison_of_30_columns() {
+    insta::assert_snapshot!(plain(&every_change(), 30));
 }
 
 #[test]
@@ -140,10 +145,15 @@ fn colours_change_nothing_but_colours() {
 }
 
 #[test]
-fn lines_fit_the_terminal_where_their_words_do() {
-    for width in 76..140 {
-        for line in plain(&every_change(), width).lines() {
-            assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
+fn a_terminal_breaks_no_line() {
+    for width in 30..140 {
+        let pages = [
+            plain(&every_change(), width),
+            several_in(width, Styling::Plain, Detail::Table),
+        ];
+        for page in pages {
+            let broken = broken_lines(&page, width);
+            assert!(broken.is_empty(), "{width}: {broken:#?}");
         }
     }
 }

@@ -74,6 +74,11 @@ fn table_of_80_columns() {
 }
 
 #[test]
+fn table_of_30_columns() {
+    insta::assert_snapshot!(terminal(&every_verdict(), 30, Styling::Plain));
+}
+
+#[test]
 fn table_of_120_columns_in_colour() {
     insta::assert_snapshot!(visible(&terminal(&every_verdict(), 120, Styling::Ansi)));
 }
@@ -213,22 +218,39 @@ fn table_of_an_interrupted_run() {
 
 #[test]
 fn colours_change_nothing_but_colours() {
-    for width in [40, 80, 120] {
+    for width in [30, 80, 120] {
         let styled = terminal(&every_verdict(), width, Styling::Ansi);
         let stripped = anstream::adapter::strip_str(&styled).to_string();
         assert_eq!(stripped, terminal(&every_verdict(), width, Styling::Plain));
     }
 }
 
+/// The lines that a terminal of so many columns would break within a word: those of several words that are longer.
+pub(crate) fn broken_lines(page: &str, width: usize) -> Vec<&str> {
+    let is_broken = |line: &&str| {
+        let words = line.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+        gpubench_diagnostic::layout::width(line) > width && words.contains(' ')
+    };
+    page.lines().filter(is_broken).collect()
+}
+
 #[test]
-fn rows_of_the_table_fit_the_terminal() {
-    for width in 60..140 {
-        let text = terminal(&every_verdict(), width, Styling::Plain);
-        let table = text.split("passed").next().unwrap().split("\n✗").next().unwrap();
-        for line in table.lines().filter(|line| line.contains(['✓', '✗', '!'])) {
-            assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{width}: {line}");
+fn a_terminal_breaks_no_line_but_a_command_that_is_there_to_be_copied() {
+    for width in 30..140 {
+        for run in [every_verdict(), on_gpu(), competition(), compared_run()] {
+            let page = terminal(&run, width, Styling::Plain);
+            let mut broken = broken_lines(&page, width);
+            broken.retain(|line| !line.starts_with("  │ run it alone: "));
+            assert!(broken.is_empty(), "{width}: {broken:#?}");
         }
     }
+}
+
+#[test]
+fn text_in_a_pipe_is_not_wrapped() {
+    let page = terminal(&on_gpu(), gpubench_diagnostic::layout::UNBOUNDED, Styling::Plain);
+    let header = page.lines().next().unwrap_or_default();
+    assert!(header.len() > 80 && header.ends_with("cases"), "{header}");
 }
 
 #[test]

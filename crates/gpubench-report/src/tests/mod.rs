@@ -6,4 +6,4 @@ pub(super) mod hostile;
 mod metric;
 mod play;
 
-pub(super) use golden::written;
+pub(super) use golden::{broken_lines, written};

@@ -33,8 +33,8 @@ pub fn compare(
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
     ComparisonComplete {
         schema_version: SchemaVersion,
-        baseline: compared_run(&baseline),
-        candidate: compared_run(&candidate),
+        baseline: baseline.described(),
+        candidate: candidate.described(),
         arrangement,
         differences: differences.iter().map(ToString::to_string).collect(),
         rows: pairing
@@ -64,16 +64,19 @@ fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
     results.iter().map(|result| result.case.clone()).collect()
 }
 
-fn compared_run(contestant: &Contestant<'_>) -> ComparedRun {
-    let StoredRun { run, revision, .. } = contestant.run;
-    ComparedRun {
-        name: contestant.name.to_owned(),
-        run_id: run.run_id.clone(),
-        started_at: run.started_at.clone(),
-        tool_version: run.tool_version.clone(),
-        device: run.device.clone(),
-        driver: run.environment.driver.clone(),
-        revision: revision.clone(),
-        earlier_results: contestant.run.kept().count() as u64,
+impl Contestant<'_> {
+    /// What a comparison says of the run.
+    pub fn described(&self) -> ComparedRun {
+        let StoredRun { run, revision, .. } = self.run;
+        ComparedRun {
+            name: self.name.to_owned(),
+            run_id: run.run_id.clone(),
+            started_at: run.started_at.clone(),
+            tool_version: run.tool_version.clone(),
+            device: run.device.clone(),
+            driver: run.environment.driver.clone(),
+            revision: revision.clone(),
+            earlier_results: self.run.kept().count() as u64,
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Kernel arguments.
 
-use super::buffer::{Buffer, Constant, In, InOut, Out, Scratch, View};
-use crate::catalog::DType;
+use super::buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View};
+use crate::catalog::{DType, Role};
 use crate::element::{BF16, Element, F16};
 use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
@@ -20,8 +20,9 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
 /// The kernel's own parameter types are not visible here. Its source is read when the plan is
-/// checked: an integer for a `float` is an error then, and a number of another width when the plan
-/// meets the compiled kernel.
+/// checked: an integer for a `float` is an error then, and so is a buffer of `f64` for a `float *`,
+/// unless it is scratch.
+/// A number of another width is one when the plan meets the compiled kernel.
 /// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
@@ -254,7 +255,12 @@ macro_rules! pointers {
         impl<T: Element> KernelArg for $buffer<T> {
             fn argument(&self) -> RecordedArgument {
                 let name = format!("{}<{}>", stringify!($buffer), T::DTYPE);
-                RecordedArgument::Pointer(self.view(), ArgumentType { name, fields: Vec::new() })
+                let fields = match <$buffer<T> as BufferParam>::ROLE {
+                    // Room for whatever the kernel puts there.
+                    Role::Scratch => Vec::new(),
+                    _ => vec![field("", 0, T::DTYPE)],
+                };
+                RecordedArgument::Pointer(self.view(), ArgumentType { name, fields })
             }
         }
     )*};

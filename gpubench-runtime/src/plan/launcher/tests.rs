@@ -350,6 +350,28 @@ fn copies_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_pointer_tells_what_it_points_to_unless_that_is_scratch() {
+    let mut cx = launcher(gpu());
+    let (x, y) = buffers(&cx);
+    let room = cx.scratch::<f64>(4).unwrap();
+    cx.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
+        .unwrap();
+    let types = only_launch(cx).types;
+    let told: Vec<_> = types
+        .iter()
+        .map(|ty| (ty.name.as_str(), ty.fields.first().map(|field| field.dtype)))
+        .collect();
+    let (float, half) = (Some(DType::F32), Some(DType::F16));
+    let expected = [
+        ("In<f32>", float),
+        ("Out<f32>", float),
+        ("Scratch<f64>", None),
+        ("F16", half),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn scratch_of_no_elements_or_of_too_many_is_refused() {
     let mut cx = launcher(gpu());
     assert_eq!(

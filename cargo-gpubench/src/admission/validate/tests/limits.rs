@@ -51,6 +51,52 @@ fn so_many_buffers_are_possible_tensors_and_scratch_together() {
         with(MAX_BUFFERS - 1),
         "it has 65 tensors and scratch allocations; at most 64 are possible"
     );
+    let of_reference = |scratch: usize| {
+        verdict(|recording| {
+            let plan = Plan {
+                scratch: vec![16; scratch],
+                ..recording.plan.clone()
+            };
+            recording.reference = Reference::Plan(plan);
+        })
+    };
+    // One is the plan's.
+    assert_eq!(of_reference(MAX_BUFFERS - 3), "valid");
+    assert_eq!(
+        of_reference(MAX_BUFFERS - 2),
+        "it has 65 tensors and scratch allocations; at most 64 are possible"
+    );
+}
+
+#[test]
+fn so_many_sources_are_possible_those_of_generators_and_reference_among_them() {
+    let with = |sources: usize| {
+        let mut recording = recording();
+        let catalog = Catalog {
+            sources: vec![catalog().sources.remove(0); sources],
+            ..catalog()
+        };
+        let launch = |source| {
+            let mut launch = launch();
+            launch.kernel.source = source;
+            Step::Launch(launch)
+        };
+        let steps: Vec<Step> = (1..sources as u32).map(launch).collect();
+        let (ours, theirs) = steps.split_at(sources / 2);
+        recording.plan.steps = ours.to_vec();
+        recording.reference = Reference::Plan(Plan {
+            steps: theirs.to_vec(),
+            ..Plan::default()
+        });
+        recording.tensors[0].fill = Fill::Kernel(super::launch().kernel);
+        validate(&on_cpu(&recording), &catalog, &facts())
+            .map_or_else(|Invalid(message)| message, |()| "valid".to_owned())
+    };
+    assert_eq!(with(MAX_SOURCES), "valid");
+    assert_eq!(
+        with(MAX_SOURCES + 1),
+        "its kernels come from 65 sources; at most 64 are possible"
+    );
 }
 
 #[test]

@@ -35,17 +35,17 @@ fn a_stream_waits_for_go_runs_and_writes_done() {
     let words = zeroed_words(&mut driver, stream);
     driver.synchronize(stream).or_chain();
     let (start, end) = event_pair(&mut driver);
-    let done = page.address() + 4;
     for window in 1..=3 {
         driver.wait_value(stream, on_device, window).or_chain();
         driver.record(start, stream).or_chain();
         increment(&mut driver, stream, function, words, &LaunchConfig::linear(8, 128));
         driver.record(end, stream).or_chain();
         driver.write_value(stream, on_device.offset(4), window).or_chain();
-        assert!(!driver.await_value(done, window, Duration::from_millis(20)));
+        assert!(!driver.synchronize_within(stream, Duration::from_millis(20)).or_chain());
+        assert_ne!(page.done.load(Ordering::Acquire), window);
         driver.store_value(page.address(), window);
-        assert!(driver.await_value(done, window, PATIENCE));
-        driver.synchronize(stream).or_chain();
+        assert!(driver.synchronize_within(stream, PATIENCE).or_chain());
+        assert_eq!(page.done.load(Ordering::Acquire), window);
         assert!(driver.elapsed_ns(start, end).or_chain() > 0.0);
         assert_eq!(word_at(&mut driver, words.offset(4 * u64::from(WORDS) - 4)), window);
     }

@@ -24,7 +24,7 @@ impl Child {
             role,
             registered: Registered::new(process.id()),
             process,
-            channel: ours.limited(role.limits()).unwrap(),
+            channel: ours.limited(role.limits()),
             log,
             ended: None,
         };

@@ -142,6 +142,16 @@ fn a_further_worker_that_fails_is_told_from_the_first() {
 }
 
 #[test]
+fn what_was_never_checked_does_not_pass() {
+    let expected = "error / internal: no call was checked";
+    assert_eq!(tell(&[]), expected);
+    let mut left = window(1, good_output());
+    left.facts.end = WindowEnd::Aborted;
+    left.claim = None;
+    assert_eq!(tell(&[left]), expected);
+}
+
+#[test]
 fn windows_that_warm_workers_up_are_not_sampled_wherever_they_lie() {
     let tensors = tensors();
     let windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();

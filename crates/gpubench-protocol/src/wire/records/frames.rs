@@ -4,7 +4,8 @@
 pub mod to_referee {
     /// [`DeviceOrder`](gpubench_device::DeviceOrder): which device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](crate::wire::OpenCase), module paths, then the encoded recording.
+    /// [`OpenCase`](crate::wire::OpenCase), positions of modules, then the encoded recording, with
+    /// the modules' descriptors.
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs.
     pub const PREPARE: u32 = 3;
@@ -16,7 +17,8 @@ pub mod to_referee {
     pub const CLOSE_CASE: u32 = 6;
     /// [`Begin`](crate::wire::Begin): the master seed and the cache flush. Once, before the first case.
     pub const BEGIN: u32 = 7;
-    /// [`OccupancyOrder`](crate::wire::OccupancyOrder), the path of the compiled kernels, then the kernel's name.
+    /// [`OccupancyOrder`](crate::wire::OccupancyOrder), then the kernel's name, with a descriptor
+    /// of the compiled kernels.
     pub const OCCUPANCY: u32 = 9;
     /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
     pub const REFERENCE: u32 = 8;
@@ -57,8 +59,10 @@ pub mod from_referee {
 
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
-    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, module paths, a name for profilers, the library's path and the encoded request of a hosted benchmark,
-    /// and the encoded recording, with descriptors. Again for the next case of a worker that holds no user's code.
+    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, positions of modules, a name for
+    /// profilers, the encoded request of a hosted benchmark and the encoded recording, with
+    /// descriptors of the page, the buffers, the modules and the hosted benchmark's libraries.
+    /// Again for the next case of a worker that holds no user's code.
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](crate::wire::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
@@ -92,11 +96,12 @@ pub mod from_worker {
 
 /// Kinds of frames from the broker to an author.
 pub mod to_author {
-    /// Path of the cdylib. Once.
+    /// Nothing but descriptors of the cdylib's libraries, itself the last. Once.
     pub const LOAD: u32 = 1;
-    /// the number of a benchmark as `u32`, then the encoded request.
+    /// The number of a benchmark as `u32`, then the encoded request.
     pub const RECORD: u32 = 2;
-    /// [`Attach`](crate::wire::Attach), layouts, module paths, the encoded request and the encoded recording, with descriptors.
+    /// [`Attach`](crate::wire::Attach), layouts, positions of modules, the encoded request and the
+    /// encoded recording, with descriptors.
     pub const ATTACH: u32 = 3;
     /// [`Generate`](crate::wire::Generate).
     pub const GENERATE: u32 = 4;

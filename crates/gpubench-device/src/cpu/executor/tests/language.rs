@@ -223,6 +223,17 @@ fn name_expressions_pick_instantiations_and_namespaces() {
 }
 
 #[test]
+fn shared_memory_is_aligned_wherever_alignas_stands() {
+    expect_checks(
+        "",
+        "__shared__ alignas(64) float a[3]; alignas(64) static __shared__ float b[3]; __shared__ volatile alignas(64) float c[3];
+         __shared__ __align__(64) float d[3]; __shared__ float __align__(64) e[3]; extern __shared__ alignas(alignof(float4)) char f[];
+         CHECK((size_t)a % 64 == 0 && (size_t)b % 64 == 0 && (size_t)c % 64 == 0 && (size_t)d % 64 == 0 && (size_t)e % 64 == 0);
+         CHECK((size_t)f % 16 == 0);",
+    );
+}
+
+#[test]
 fn libraries_have_shared_memory_of_their_own_however_many_are_loaded() {
     for number in 0..24 {
         let text = format!(

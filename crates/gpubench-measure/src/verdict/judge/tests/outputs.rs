@@ -45,7 +45,7 @@ fn judge_several(windows: &[WindowEvidence]) -> Judgement {
 /// A change, and the judgement that it must lead to.
 type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
 
-const FLAWS: [Flaw; 10] = [
+const FLAWS: [Flaw; 12] = [
     (|output| output.late_bytes = 1, Verdict::LateWrite, Cause::Late),
     (|output| output.seal_claimed = 1, Verdict::LateWrite, Cause::Unsealed),
     (|output| output.seal_expected = 1, Verdict::LateWrite, Cause::Unsealed),
@@ -69,6 +69,17 @@ const FLAWS: [Flaw; 10] = [
         |output| (output.matched, output.same_as_first) = (1, 100),
         Verdict::WrongOutput,
         Cause::Constant,
+    ),
+    // One value everywhere says less than what the value is.
+    (
+        |output| (output.matched, output.non_finite, output.same_as_first) = (0, 100, 100),
+        Verdict::WrongOutput,
+        Cause::NonFinite,
+    ),
+    (
+        |output| (output.matched, output.unwritten, output.same_as_first) = (0, 100, 100),
+        Verdict::WrongOutput,
+        Cause::Unwritten,
     ),
     (
         |output| (output.matched, output.replay) = (0, Replay::First as u64),
