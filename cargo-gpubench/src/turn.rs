@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use gpubench_diagnostic::{print_to_stderr, printable_line};
+use gpubench_diagnostic::{create_regular, print_to_stderr, printable_line};
 use gpubench_store::{LockError, lock_within};
 
 /// The longest that another run is waited for.
@@ -37,7 +36,20 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
 
 /// Opens a file for its lock, and makes it where it is missing.
 pub(crate) fn lock_file(path: &Utf8Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true).mode(0o600);
-    options.custom_flags(libc::O_NOFOLLOW).open(path)
+    create_regular(path, 0o600)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_where_a_lock_should_be_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = Utf8Path::from_path(folder.path()).expect("UTF-8").join("device.lock");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo").success());
+        let waited = wait_for(&path, "another run", &AtomicBool::new(false));
+        assert!(matches!(waited, Err(LockError::Io(_))), "{waited:?}");
+    }
 }

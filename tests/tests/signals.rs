@@ -98,10 +98,12 @@ fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {
 }
 
 #[test]
-fn a_polite_request_to_end_is_an_interrupt_too() {
-    let running = loop_forever("10min", None);
-    running.signal(Signal::TERM);
-    assert_interrupted(&running.finish().expect_code(130).records());
+fn other_signals_that_end_processes_are_interrupts_too() {
+    for signal in [Signal::TERM, Signal::QUIT] {
+        let running = loop_forever("10min", None);
+        running.signal(signal);
+        assert_interrupted(&running.finish().expect_code(130).records());
+    }
 }
 
 #[test]

@@ -4,26 +4,28 @@
 //! text and the types that the launch was written with tell. What they do not tell is not refused.
 
 use gpubench::catalog::{Catalog, DType};
-use gpubench::plan::{Argument, ArgumentType, FieldType, Launch};
+use gpubench::plan::{Argument, ArgumentType, FieldType, KernelRef, Launch};
 use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters};
 
-/// Checks the arguments of a launch.
+/// What a kernel's source declares it with; nothing where its text does not tell.
+pub(super) fn parameters_of(catalog: &Catalog, kernel: &KernelRef) -> Option<Vec<Parameter>> {
+    let source = catalog.sources.get(kernel.source as usize)?;
+    source
+        .form
+        .is_compiled()
+        .then(|| declared_parameters(source, &kernel.name))?
+}
+
+/// Checks the arguments of a launch beside the parameters of its kernel.
 ///
 /// # Errors
 /// The first that does not fit.
-pub(super) fn fit(catalog: &Catalog, launch: &Launch) -> Result<(), String> {
-    let source = catalog.sources.get(launch.kernel.source as usize);
-    let Some(source) = source.filter(|source| source.form.is_compiled()) else {
-        return Ok(());
-    };
+pub(super) fn fit(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
     // What does not say its types was not written with a launcher of this version.
     if launch.types.len() != launch.arguments.len() {
         return Ok(());
     }
-    let Some(parameters) = declared_parameters(source, &launch.kernel.name) else {
-        return Ok(());
-    };
-    check(launch, &parameters).map_err(|what| {
+    check(launch, parameters).map_err(|what| {
         let written: Vec<&str> = parameters.iter().map(|parameter| parameter.written.as_str()).collect();
         let (kernel, written) = (&launch.kernel, written.join(", "));
         format!("{what}; the kernel is `{kernel}({written})`")

@@ -3,7 +3,8 @@
 //! The rules of every plan are in the runtime, and checked here again: the process that recorded it runs user code.
 //! What the broker alone knows is here: which kernels there are, how much it can hold, and who may run what.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use super::arguments;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
@@ -95,18 +96,26 @@ fn size(recording: &Recording) -> Checked {
 }
 
 fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
-    let mut steps = plan.steps.iter().enumerate();
-    steps.try_for_each(|(position, step)| match step {
-        Step::Launch(launch) => {
-            let checked =
-                declared(catalog, &launch.kernel).and_then(|()| arguments::fit(catalog, launch).map_err(Invalid));
-            checked.map_err(|Invalid(what)| match &launch.place {
-                place if place.is_empty() => invalid(format!("step {}: {what}", position + 1)),
-                place => invalid(format!("step {}: {place}: {what}", position + 1)),
-            })
+    // A source's text is looked through once for each of its kernels, however often that is launched.
+    let mut known = HashMap::new();
+    for (position, step) in plan.steps.iter().enumerate() {
+        let Step::Launch(launch) = step else { continue };
+        let at_step = |Invalid(what)| match &launch.place {
+            place if place.is_empty() => invalid(format!("step {}: {what}", position + 1)),
+            place => invalid(format!("step {}: {place}: {what}", position + 1)),
+        };
+        let parameters = match known.entry(&launch.kernel) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                declared(catalog, &launch.kernel).map_err(at_step)?;
+                unknown.insert(arguments::parameters_of(catalog, &launch.kernel))
+            }
+        };
+        if let Some(parameters) = parameters {
+            arguments::fit(launch, parameters).map_err(|what| at_step(Invalid(what)))?;
         }
-        Step::Memset { .. } | Step::Copy { .. } => Ok(()),
-    })
+    }
+    Ok(())
 }
 
 /// The source must be one of the crate's, and have a kernel of the name before any template arguments. What is compiled already is looked into

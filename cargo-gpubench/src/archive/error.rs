@@ -132,6 +132,19 @@ pub enum ArchiveError {
         /// Most bytes of one.
         longest: u64,
     },
+    /// The archive holds more files than are unpacked.
+    #[error("the archive `{archive}` has {files} files, and at most {most} are unpacked")]
+    ManyFiles {
+        /// The archive.
+        archive: Utf8PathBuf,
+        /// How many its manifest lists.
+        files: usize,
+        /// Most files of one.
+        most: usize,
+    },
+    /// The user wants no more of it.
+    #[error("interrupted")]
+    Interrupted,
     /// A file that goes into the archive is not what it was when the archive was begun.
     #[error("`{path}` changed while it was being archived")]
     Changed {
@@ -218,7 +231,10 @@ impl ArchiveError {
 
 impl Expected for ArchiveError {
     fn exit_code(&self) -> ExitCode {
-        ExitCode::ArchiveFailed
+        match self {
+            Self::Interrupted => ExitCode::Interrupted,
+            _ => ExitCode::ArchiveFailed,
+        }
     }
 
     fn hint(&self) -> Option<String> {
@@ -247,14 +263,20 @@ impl Expected for ArchiveError {
                 "name a folder that is empty or does not exist, or add `--extract-overwrite`"
             }
             Self::LongName { .. } => "give the package, its library or the library that it needs a shorter name",
-            Self::LongManifest { .. } => "make several archives, each of some packages: `--package NAME`",
+            Self::LongManifest { .. } | Self::ManyFiles { .. } => {
+                "make several archives, each of some packages: `--package NAME`"
+            }
             Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder",
             Self::Changed { .. } => "archive again while nothing else builds",
             Self::NoRoom { .. } => &format!("free some of the disk, {ELSEWHERE}"),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 &format!("the disk is full: free some of it, {ELSEWHERE}")
             }
-            Self::PathNotUtf8 { .. } | Self::LibraryUnreadable { .. } | Self::Io { .. } | Self::Unsealed(_) => {
+            Self::Interrupted
+            | Self::PathNotUtf8 { .. }
+            | Self::LibraryUnreadable { .. }
+            | Self::Io { .. }
+            | Self::Unsealed(_) => {
                 return None;
             }
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use super::Digest;
+use super::{ArchiveError, Digest};
 use crate::config::CaseSettings;
 use gpubench_contract::Revision;
 
@@ -17,6 +17,9 @@ pub(super) const MANIFEST: &str = "manifest.json";
 
 /// Most bytes of a manifest, which is read as a whole: some forty thousand files.
 pub(super) const LONGEST_MANIFEST: u64 = 16 << 20;
+
+/// Most files of an archive: each is made, written and removed again.
+const MOST_FILES: usize = 1 << 14;
 
 /// What an archive says of itself, and every file in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +104,18 @@ impl Manifest {
             .iter()
             .flat_map(|library| std::iter::once(&library.file).chain(&library.needs));
         of_libraries.chain(self.kernels.iter().map(|kernels| &kernels.file))
+    }
+
+    /// Holds an archive to its most files.
+    pub(super) fn refuse_many_files(&self, archive: &Utf8Path) -> Result<(), ArchiveError> {
+        match self.files().count() {
+            files if files > MOST_FILES => Err(ArchiveError::ManyFiles {
+                archive: archive.to_owned(),
+                files,
+                most: MOST_FILES,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What kernels were compiled ahead for, each once.

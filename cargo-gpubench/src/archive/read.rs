@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use flate2::read::GzDecoder;
@@ -10,30 +11,32 @@ use super::entry_path::inside;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST, Origin};
 use super::{ArchiveError, Damage, FORMAT, Manifest};
 use gpubench_contract::units::size;
-use gpubench_diagnostic::{AtMost, is_too_much};
+use gpubench_diagnostic::{AtMost, is_too_much, open_regular};
 
 /// The first two bytes of what gzip makes.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A file that begins as an archive does.
-pub(super) struct Archive {
+pub(super) struct Archive<'a> {
     pub(super) path: Utf8PathBuf,
     file: File,
+    interrupted: &'a AtomicBool,
 }
 
-impl Archive {
-    /// Opens an archive.
+impl<'a> Archive<'a> {
+    /// Opens an archive. Nothing more is read of it once it is `interrupted`.
     ///
     /// # Errors
     /// It is not there, or is something else.
-    pub(super) fn open(path: &Utf8Path) -> Result<Archive, ArchiveError> {
+    pub(super) fn open(path: &Utf8Path, interrupted: &'a AtomicBool) -> Result<Archive<'a>, ArchiveError> {
         let missing = |source| ArchiveError::Missing {
             archive: path.to_owned(),
             source,
         };
         let mut archive = Archive {
             path: path.to_owned(),
-            file: File::open(path).map_err(missing)?,
+            file: open_regular(path).map_err(missing)?,
+            interrupted,
         };
         archive.refuse_other_files()?;
         Ok(archive)
@@ -49,6 +52,7 @@ impl Archive {
         // Raw: the long names of extensions are not gathered in memory.
         let mut first = match entries.raw(true).next() {
             Some(Ok(first)) if &*first.path_bytes() == MANIFEST.as_bytes() => first,
+            Some(Err(error)) if self.is_interrupted() => return Err(self.unreadable(error)),
             // What tar cannot make sense of has no kind; what cannot be decompressed or read has one.
             Some(Err(error)) if error.kind() != io::ErrorKind::Other => return Err(self.unreadable(error)),
             _ => return Err(self.not_an_archive()),
@@ -123,10 +127,17 @@ impl Archive {
     }
 
     /// What is in it, from the start: `most` bytes, and an error where there are more.
-    fn contents(&self, most: u64) -> Result<AtMost<GzDecoder<io::BufReader<&File>>>, ArchiveError> {
+    fn contents(&self, most: u64) -> Result<Wanted<'a, impl Read>, ArchiveError> {
         let mut file = &self.file;
         file.rewind().map_err(ArchiveError::io("read", &*self.path))?;
-        Ok(AtMost::new(GzDecoder::new(io::BufReader::new(file)), most))
+        Ok(Wanted {
+            from: AtMost::new(GzDecoder::new(io::BufReader::new(file)), most),
+            interrupted: self.interrupted,
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
     fn refuse_other_files(&mut self) -> Result<(), ArchiveError> {
@@ -155,11 +166,28 @@ impl Archive {
     /// What the decoder says is about the contents; all else is the system's.
     pub(super) fn unreadable(&self, error: io::Error) -> ArchiveError {
         match error.kind() {
+            _ if self.is_interrupted() => ArchiveError::Interrupted,
             _ if is_too_much(&error) => self.damaged(Damage::TooLong),
             io::ErrorKind::UnexpectedEof => self.damaged(Damage::Truncated),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.damaged(Damage::Contents),
             _ if error.raw_os_error().is_none() => self.damaged(Damage::Contents),
             _ => ArchiveError::io("read", &*self.path)(error),
+        }
+    }
+}
+
+/// A reader that gives nothing more once it is interrupted.
+struct Wanted<'a, R> {
+    from: R,
+    interrupted: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Wanted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.interrupted.load(Ordering::Relaxed) {
+            // Not of the kind of this name, after which a read is tried again.
+            true => Err(io::Error::other("interrupted")),
+            false => self.from.read(buffer),
         }
     }
 }

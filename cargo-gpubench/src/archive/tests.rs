@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use flate2::Compression;
@@ -20,6 +21,11 @@ const TARGET: &str = if cfg!(target_arch = "aarch64") {
 } else {
     "x86_64-unknown-linux-gnu"
 };
+
+/// Without an interruption.
+fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
+    super::unpack(archive, to, &AtomicBool::new(false))
+}
 
 /// A folder for a test, and what it is removed with.
 struct Place {
@@ -325,6 +331,46 @@ fn an_archive_that_is_not_there_is_refused() {
     let place = Place::new();
     let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is not there");
     insta::assert_snapshot!(shown(&error, &place.path));
+}
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo").arg(place.archive()).status();
+    assert!(made.expect("mkfifo").success());
+    let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is no file");
+    assert!(shown(&error, &place.path).contains("is a pipe, a socket or a device, and no file"));
+}
+
+#[test]
+fn an_interrupted_archive_leaves_nothing() {
+    let place = Place::new();
+    let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
+    let folder = place.path.join("unpacked");
+    let to = ExtractTo::Kept {
+        folder: folder.clone(),
+        overwrite: false,
+    };
+    let interrupted = AtomicBool::new(true);
+    let error = super::unpack(&place.file("a.tar.gz", &good), &to, &interrupted).expect_err("it is interrupted");
+    assert!(matches!(error, ArchiveError::Interrupted), "{error}");
+    assert_eq!(error.exit_code().number(), 130);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn an_archive_of_more_files_than_any_crate_makes_is_neither_made_nor_unpacked() {
+    let names: Vec<String> = (0..=16_384).map(|number| format!("kernels/{number}")).collect();
+    let empty: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b""[..])).collect();
+    let entries: Vec<Entry<'_>> = names.iter().map(|name| plain(name, b"")).collect();
+    let said = "has 16385 files, and at most 16384 are unpacked";
+    let shown = shown_refusal(&with_manifest(&manifest(&empty), &entries));
+    assert!(shown.contains(said) && shown.contains("--package"), "{shown}");
+    let error = manifest(&empty)
+        .refuse_many_files("a.tar.gz".into())
+        .expect_err("too many");
+    assert!(error.to_string().contains(said), "{error}");
+    assert!(manifest(&empty[1..]).refuse_many_files("a.tar.gz".into()).is_ok());
 }
 
 #[test]

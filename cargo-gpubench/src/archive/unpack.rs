@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::env::consts::ARCH;
 use std::io::Read;
+use std::sync::atomic::AtomicBool;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -72,10 +73,11 @@ impl Unpacked {
 /// Verifies an archive and unpacks it.
 ///
 /// # Errors
-/// It is not an archive, damaged, newer than this tool, for another platform, or the folder cannot be had or written to.
-pub fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
-    let archive = Archive::open(archive)?;
+/// It is not an archive, damaged, newer than this tool, for another platform, or of too many files; the folder cannot be had or written to; or it is interrupted.
+pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> Result<Unpacked, ArchiveError> {
+    let archive = Archive::open(archive, interrupted)?;
     let manifest = archive.manifest()?;
+    manifest.refuse_many_files(&archive.path)?;
     let folder = ExtractionFolder::prepare(to)?;
     refuse_more_than_fits(&archive.path, &manifest, &folder)?;
     archive.verify(&manifest)?;
@@ -119,7 +121,12 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    fn file(&mut self, archive: &Archive, path: &Utf8Path, mut contents: &mut dyn Read) -> Result<(), ArchiveError> {
+    fn file(
+        &mut self,
+        archive: &Archive<'_>,
+        path: &Utf8Path,
+        mut contents: &mut dyn Read,
+    ) -> Result<(), ArchiveError> {
         let expected = self
             .expected
             .remove(path.as_str())
@@ -131,8 +138,6 @@ impl Unpacking {
             CopyError::Read(error) => archive.unreadable(error),
             CopyError::Write(error) => unwritten()(error),
         })?;
-        // A file system may tell only now that it had no room.
-        file.sync_data().map_err(unwritten())?;
         if (size, sha256) != (expected.size, expected.sha256) {
             return Err(archive.damaged(Damage::File(expected.path)));
         }

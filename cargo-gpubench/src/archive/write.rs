@@ -138,6 +138,7 @@ pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveErro
 
 fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> Result<u64, ArchiveError> {
     let unwritten = || ArchiveError::io("write", archive);
+    contents.manifest.refuse_many_files(archive)?;
     let manifest = serde_json::to_vec_pretty(&contents.manifest)
         .map_err(|error| ArchiveError::io("write the manifest of", archive)(error.into()))?;
     let length = manifest.len() as u64;

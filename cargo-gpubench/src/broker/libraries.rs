@@ -68,7 +68,7 @@ impl Libraries {
                 Ok(Libraries { built, archive: None })
             }
             LibrarySource::Archive { archive, extract_to } => {
-                let unpacked = unpack(archive, extract_to)?;
+                let unpacked = unpack(archive, extract_to, interrupt.flag())?;
                 Ok(Libraries {
                     built: unpacked.built()?,
                     archive: Some(OpenedArchive {

@@ -8,7 +8,7 @@ use gpubench_diagnostic::{ExitCode, InternalError};
 use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
 use gpubench_protocol::{author, referee, worker};
-use gpubench_sandbox::{RoleError, give_up, take_standard_input, take_standard_output};
+use gpubench_sandbox::{RoleError, Runs, give_up, take_standard_input, take_standard_output};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -19,32 +19,32 @@ type Served = Result<(), Box<dyn Error + Send + Sync>>;
 ///
 /// When the role cannot be entered or the broker breaks the protocol.
 pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
-    let serve: fn(&Channel) -> Served = match verb {
+    let (runs, serve): (Runs, fn(&Channel) -> Served) = match verb {
         Verb::Gpubench(_) => return None,
         Verb::Probe { target } => {
             probe::answer(*target);
             return Some(Ok(ExitCode::Success));
         }
-        Verb::Author => |channel| Ok(author::serve(channel)?),
-        Verb::Referee => |channel| Ok(referee::serve(channel)?),
-        Verb::Worker => |channel| Ok(worker::serve(channel)?),
+        Verb::Author => (Runs::CodeOfOthers, |channel| Ok(author::serve(channel)?)),
+        Verb::Referee => (Runs::OwnCode, |channel| Ok(referee::serve(channel)?)),
+        Verb::Worker => (Runs::CodeOfOthers, |channel| Ok(worker::serve(channel)?)),
         Verb::Nvrtc => return Some(compile().map(|()| ExitCode::Success)),
     };
-    let played = connect()
+    let played = connect(runs)
         .map_err(InternalError::because("cannot enter the role"))
         .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot go on in the role")));
     Some(played.map(|()| ExitCode::Success))
 }
 
 /// Gives up what every role does, and takes the connection to the broker.
-fn connect() -> Result<Channel, RoleError> {
-    give_up()?;
+fn connect(runs: Runs) -> Result<Channel, RoleError> {
+    give_up(runs)?;
     Ok(Channel::from_socket(take_standard_input()?))
 }
 
 /// NVRTC's process: it holds no connection but one request and one answer.
 fn compile() -> Result<(), InternalError> {
-    give_up().map_err(InternalError::because("cannot enter the role"))?;
+    give_up(Runs::CodeOfOthers).map_err(InternalError::because("cannot enter the role"))?;
     let answers = take_standard_output();
     let answers = answers.map_err(InternalError::because("cannot take standard output"))?;
     compilers::serve(answers).map_err(InternalError::because("cannot compile"))

@@ -2,12 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::open_regular;
+
 /// Up to so many bytes of a reader. What is behind them is an error, and not the end: a few bytes may decompress to more than any memory or disk holds, and a
-/// file may be a device without an end.
+/// file of the system may say that it is empty.
 #[derive(Debug)]
 pub struct AtMost<R> {
     from: R,
@@ -25,9 +26,9 @@ impl<R> AtMost<R> {
 /// Reads a file whole that has no more than `most` bytes.
 ///
 /// # Errors
-/// It cannot be read, or is longer.
+/// It cannot be read, is longer, or is no file, as [`open_regular`] says.
 pub fn read_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    let file = open_regular(path)?;
     // What says how long it is need not be read to be refused.
     let length = file.metadata()?.len();
     if length > most {
@@ -102,10 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_an_end_is_refused() {
-        let error = read_at_most("/dev/zero", 3 << 20).expect_err("it never ends");
-        assert_eq!(error.to_string(), "it is longer than 3 MiB, and no more is read");
-        let error = read_text_at_most("/dev/zero", 3).expect_err("it never ends");
+    fn a_longer_file_is_refused_whatever_it_says_of_itself() {
+        let whole = std::env::current_exe().unwrap();
+        let error = read_at_most(whole, 1 << 20).expect_err("it is longer");
+        assert_eq!(error.to_string(), "it is longer than 1 MiB, and no more is read");
+        let error = read_text_at_most("/proc/self/status", 3).expect_err("it says that it is empty");
         assert_eq!(error.to_string(), "it is longer than 3 bytes, and no more is read");
     }
 

@@ -14,6 +14,7 @@ pub mod layout;
 mod print;
 mod printable;
 mod quotation;
+mod regular;
 
 pub use at_most::{AtMost, is_too_much, read_at_most, read_text_at_most};
 pub use closest::{closest, suggestion};
@@ -23,3 +24,4 @@ pub use failure::{Failure, InternalError, Interrupted, SetupMissing};
 pub use print::{Explanation, print_error, print_to_stderr, print_warning, rewrite_line_of_stderr};
 pub use printable::*;
 pub use quotation::{continued, quoted};
+pub use regular::{create_regular, open_regular};

@@ -1,6 +1,7 @@
 //! The filter of system calls that reach into other processes or into the system.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -63,7 +64,8 @@ fn program(rules: Rules, refusal: i32) -> Result<BpfProgram, FilterError> {
 /// Calls that are answered as by a kernel that does not have them.
 fn unknown() -> Rules {
     // It takes its flags from memory, which a filter cannot read. C libraries use `clone` then.
-    let mut rules: Rules = [(libc::SYS_clone3, Vec::new())].into();
+    let numbers = std::iter::once(libc::SYS_clone3).chain(NEWER_CALLS);
+    let mut rules: Rules = numbers.map(|number| (number, Vec::new())).collect();
     #[cfg(target_arch = "x86_64")]
     add_x32_twins(&mut rules);
     rules
@@ -108,7 +110,12 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
         libc::SYS_prctl,
         vec![SeccompRule::new(vec![equal(0, libc::PR_SET_PDEATHSIG as u64)?])?],
     );
-    rules.insert(libc::SYS_fcntl, commands(&REACHING_FCNTLS)?);
+    let mut fcntls = commands(&REACHING_FCNTLS)?;
+    if calls == Calls::OfThreads {
+        fcntls.extend(commands(&LOCKING_FCNTLS)?);
+        rules.insert(libc::SYS_flock, Vec::new());
+    }
+    rules.insert(libc::SYS_fcntl, fcntls);
     let mut ioctls = commands(&[FIOSETOWN, SIOCSPGRP])?;
     ioctls.push(terminal_ioctls()?);
     for attributes in FILE_ATTRIBUTES {
@@ -148,6 +155,13 @@ const IOPRIO_WHO_PROCESS: u64 = 1;
 
 /// A descriptor's owner is sent a signal of the caller's choice, and who opens a file with a lease waits for its holder.
 const REACHING_FCNTLS: [u64; 4] = [F_SETOWN, F_SETOWN_EX, libc::F_SETLEASE as u64, libc::F_NOTIFY as u64];
+/// A lock needs no more than a file that can be read: another run's would wait for it. A driver may need some, to share a GPU with other processes.
+const LOCKING_FCNTLS: [u64; 4] = [
+    libc::F_SETLK as u64,
+    libc::F_SETLKW as u64,
+    libc::F_OFD_SETLK as u64,
+    libc::F_OFD_SETLKW as u64,
+];
 const F_SETOWN: u64 = 8;
 const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
@@ -188,6 +202,9 @@ fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
 /// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`. The same numbers on every architecture; older C libraries have no names for
 /// them.
 const NEW_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
+
+/// Calls that the lists below cannot know. The same numbers on every architecture: `file_setattr` was the last when they were written down.
+const NEWER_CALLS: RangeInclusive<i64> = 470..=600;
 
 /// System calls by their names.
 macro_rules! calls {

@@ -119,6 +119,12 @@ pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCre
         (Changes::Anything, _) | (_, true) => every_change | AccessFs::ReadFile,
         _ => AccessFs::ReadFile.into(),
     };
+    // Drivers name their threads by files, of which each thread has its own.
+    let own = if files.has_driver {
+        "/proc/self"
+    } else {
+        "/proc/self/comm"
+    };
     let beneath = |paths: Vec<PathBuf>, access: BitFlags<AccessFs>| path_beneath_rules(paths, access & handled);
     refused_without_a_rule(files, handled)?
         .create()?
@@ -126,7 +132,7 @@ pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCre
         .add_rules(beneath(entries("/dev", |name| DEVICES.contains(&name)), contents))?
         .add_rules(beneath(entries("/dev", drivers), contents))?
         .add_rules(beneath(vec!["/dev/shm".into()], shared_memory))?
-        .add_rules(beneath(vec!["/proc/self".into()], contents))?
+        .add_rules(beneath(vec![own.into()], contents))?
         .add_rules(beneath(
             private.into_iter().map(Path::to_owned).collect(),
             every_change | AccessFs::ReadFile,
@@ -254,6 +260,9 @@ mod tests {
             }
             let own = closed_as(role, None, || writes("/proc/self/comm"));
             assert!(own.is_ok(), "{role:?}: {own:?}");
+            let score = closed_as(role, None, || writes("/proc/self/oom_score_adj"));
+            let is_open = role.rules().files.has_driver || !is_closed_here();
+            assert!(score.is_err() || is_open, "{role:?}: its own score");
         }
         other.kill().unwrap();
         other.wait().unwrap();

@@ -2,28 +2,34 @@
 
 use rustix::process::{Resource, Rlimit};
 
-/// The longest file that a process with code of others may write: its private folder is on a disk that
-/// others need.
-const LONGEST_FILE: u64 = 4 << 30;
+use crate::process::Runs;
 
 /// No core file: it would hold the run's inputs.
 pub(crate) fn leave_no_core() -> rustix::io::Result<()> {
     set(Resource::Core, 0)
 }
 
-/// No more private memory than the machine has, and no endless files.
+/// No more private memory than the machine has.
 pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
-    set(Resource::Fsize, LONGEST_FILE)?;
     set(Resource::Data, installed_memory())
 }
 
-/// Where memory runs out all the same, the system ends this process rather than another of the
-/// user's. To be called before the process hides from others, which closes the file to it too.
-/// Hosted code can open it again, and undo this: a rule about files leaves all of `/proc/self`
-/// writable or nothing.
-pub(crate) fn be_the_first_to_end() {
+/// No endless files.
+pub(crate) fn write_no_longer_file(than: u64) -> rustix::io::Result<()> {
+    set(Resource::Fsize, than)
+}
+
+/// Where memory runs out all the same, the system ends this process rather than another of the user's,
+/// and one with code of others first.
+/// To be called before the process hides from others, which closes the file to it too. Host code can
+/// open it again, and undo this: a rule about files leaves all of `/proc/self` writable or nothing.
+pub(crate) fn be_the_first_to_end(runs: Runs) {
+    let score = match runs {
+        Runs::OwnCode => "500",
+        Runs::CodeOfOthers => "1000",
+    };
     // Without the file the system chooses by itself.
-    let _ = fs_err::write("/proc/self/oom_score_adj", "1000");
+    let _ = fs_err::write("/proc/self/oom_score_adj", score);
 }
 
 fn installed_memory() -> u64 {

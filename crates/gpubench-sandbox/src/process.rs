@@ -25,14 +25,23 @@ impl RoleError {
     }
 }
 
-/// Arranges that this process dies with the broker, gains no privileges, shows its memory to
-/// nobody, leaves no core file, is the first to end where memory runs out (until host code undoes
-/// that), and shows what it prints line by line.
+/// Whose code a process is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// The tool's alone.
+    OwnCode,
+    /// Code or sources of others too.
+    CodeOfOthers,
+}
+
+/// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody,
+/// leaves no core file, ends before others where memory runs out (until host code undoes that), and shows
+/// what it prints line by line.
 ///
 /// # Errors
 /// When the operating system refuses.
-pub fn give_up() -> Result<(), RoleError> {
-    limits::be_the_first_to_end();
+pub fn give_up(runs: Runs) -> Result<(), RoleError> {
+    limits::be_the_first_to_end(runs);
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(RoleError::of("dying with the broker"))?;
     rustix::thread::set_no_new_privs(true).map_err(RoleError::of("giving up new privileges"))?;
@@ -144,7 +153,10 @@ mod tests {
             maximum,
         };
         setrlimit(Resource::Core, as_many).unwrap();
-        give_up().unwrap();
+        let score = || fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
+        limits::be_the_first_to_end(Runs::OwnCode);
+        assert_eq!(score().trim(), "500");
+        give_up(Runs::CodeOfOthers).unwrap();
         let status = fs_err::read_to_string("/proc/thread-self/status").unwrap();
         assert!(status.contains("NoNewPrivs:\t1"), "{status}");
         let none = Rlimit {
@@ -160,7 +172,6 @@ mod tests {
             rustix::process::parent_process_death_signal().unwrap(),
             Some(Signal::KILL)
         );
-        let first = fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
-        assert_eq!(first.trim(), "1000");
+        assert_eq!(score().trim(), "1000");
     }
 }

@@ -3,6 +3,10 @@
 use crate::calls::Calls;
 use crate::files::{Changes, Files};
 
+/// The longest file that a process with code of others may write: its private folder is on a disk that
+/// others need.
+const LONGEST_FILE: u64 = 4 << 30;
+
 /// A process that the tool starts and that code or sources of others get into.
 ///
 /// The referee, the null worker, a worker that replays a plan on a GPU and NVRTC's process run the
@@ -25,6 +29,8 @@ pub enum ConfinedRole {
 pub(crate) struct Rules {
     pub(crate) files: Files,
     pub(crate) calls: Calls,
+    /// Bytes of the longest file that it may write.
+    pub(crate) longest_file: u64,
 }
 
 impl ConfinedRole {
@@ -46,6 +52,8 @@ impl ConfinedRole {
                     has_driver: false,
                 },
                 calls: Calls::All,
+                // The broker reads it whole.
+                longest_file: 256 << 20,
             },
             ConfinedRole::Author | ConfinedRole::NativeKernels => Rules {
                 files: Files {
@@ -53,6 +61,7 @@ impl ConfinedRole {
                     has_driver: false,
                 },
                 calls: Calls::OfThreads,
+                longest_file: LONGEST_FILE,
             },
             ConfinedRole::HostCode => Rules {
                 files: Files {
@@ -60,6 +69,7 @@ impl ConfinedRole {
                     has_driver: true,
                 },
                 calls: Calls::OfProcesses,
+                longest_file: LONGEST_FILE,
             },
         }
     }

@@ -9,7 +9,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::calls::Calls;
 use crate::role::ConfinedRole;
-use crate::{Confinement, calls, descriptors, files, limits};
+use crate::{Confinement, calls, descriptors, files, limits, session};
 
 /// A sandbox that is being closed. What cannot be closed does not stop the process: it is reported,
 /// and lowers the grade of the result.
@@ -21,15 +21,19 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Closes every descriptor except standard input, output and error and those in `kept`, drops every
+    /// Sees to it that what the role may start ends with it. Closes every descriptor except standard input, output and error and those in `kept`, drops every
     /// capability, limits memory and files, and protects all files from changes, except those in
     /// `private` and a driver's devices. Call it while the process has one thread, so that later threads
     /// inherit the limits, and before a device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
+        let rules = role.rules();
         let mut sandbox = Sandbox {
-            calls: role.rules().calls,
+            calls: rules.calls,
             gaps: Vec::new(),
         };
+        if rules.calls == Calls::OfProcesses {
+            sandbox.note("what it starts may live on", session::end_group_with_this());
+        }
         sandbox.note(
             "inherited descriptors cannot be closed",
             descriptors::close_all_but(kept),
@@ -37,9 +41,9 @@ impl Sandbox {
         sandbox.note("capabilities cannot be given up", give_up_capabilities());
         sandbox.note(
             "memory and files cannot be limited",
-            limits::use_no_more_than_there_is(),
+            limits::write_no_longer_file(rules.longest_file).and_then(|()| limits::use_no_more_than_there_is()),
         );
-        if let Err(error) = files::close(role.rules().files, private) {
+        if let Err(error) = files::close(rules.files, private) {
             sandbox.gaps.push(gpubench_diagnostic::chain(&error));
         }
         sandbox

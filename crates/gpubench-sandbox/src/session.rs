@@ -2,11 +2,16 @@
 #![allow(unsafe_code)]
 
 use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::files;
 use crate::role::ConfinedRole;
+
+use crate::{descriptors, files, limits};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{PidfdFlags, Signal, getpid, kill_process_group, pidfd_open};
 
 /// Has the process lead a session, and with it a process group, from its first instruction on. It has
 /// no controlling terminal then: `/dev/tty` leads nowhere, and Ctrl-C reaches the broker alone.
@@ -15,18 +20,22 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// The same for a compiler, which can gain no privileges besides and opens no terminal.
+/// The same for a compiler, which can gain no privileges besides, opens no terminal, and writes no endless file.
 ///
 /// # Errors
 /// The operating system refuses. A kernel without Landlock is no error: the compiler's session has
 /// no terminal all the same.
 pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
-    let mut closing = files::closing(ConfinedRole::Compiler.rules().files, None).ok();
+    let rules = ConfinedRole::Compiler.rules();
+    let mut closing = files::closing(rules.files, None).ok();
     in_own_session(command);
     // SAFETY: between fork and exec it makes system calls with what was allocated before.
     Ok(unsafe {
         command.pre_exec(move || {
             rustix::thread::set_no_new_privs(true)?;
+            limits::write_no_longer_file(rules.longest_file)?;
+            // At the limit the compiler says so itself, instead of being ended.
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             // The parent has asked whether the kernel can; what it refuses now is left open as there.
             if let Some(closing) = closing.take() {
                 let _ = closing.restrict_self();
@@ -36,9 +45,62 @@ pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
     })
 }
 
+/// Has another process kill this one's group when this one ends, however it does: what it starts would live on where the
+/// broker is not there any more to do so. To be called while it has one thread.
+///
+/// # Errors
+/// The operating system refuses.
+pub(crate) fn end_group_with_this() -> rustix::io::Result<()> {
+    let own = getpid();
+    let end = pidfd_open(own, PidfdFlags::empty())?;
+    const NOTHING: libc::c_ulong = 0;
+    // SAFETY: as `fork`, but that who waits for children does not see this one. There is one thread, so no lock is held.
+    match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
+        -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
+        0 => {
+            // The connection to the broker among them: it is closed when the other closes it.
+            let _ = descriptors::close_all_but(&[end.as_fd()]);
+            while poll(&mut [PollFd::new(&end, PollFlags::IN)], None) == Err(Errno::INTR) {}
+            let _ = kill_process_group(own, Signal::KILL);
+            // SAFETY: nothing of the other's is to be done at this one's end.
+            unsafe { libc::_exit(0) }
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_process_starts_ends_with_it() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([
+            "--exact",
+            "session::tests::starts_one_and_ends",
+            "--ignored",
+            "--nocapture",
+        ]);
+        // Its output ends when nobody has it open any more.
+        let said = in_own_session(&mut command).output().unwrap();
+        let said = String::from_utf8_lossy(&said.stdout);
+        assert!(said.contains("it is started"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own"]
+    #[allow(clippy::zombie_processes, reason = "it is what others leave behind")]
+    fn starts_one_and_ends() {
+        // Whoever runs all ignored tests leads no session with this one.
+        if getpid() != rustix::process::getpgrp() {
+            return;
+        }
+        // The other thread of this process waits for this one, and holds no lock.
+        end_group_with_this().unwrap();
+        Command::new("sleep").arg("600").spawn().unwrap();
+        println!("it is started");
+    }
 
     fn of(command: &mut Command) -> String {
         let script = "echo $$; cut -d' ' -f5,6,7 /proc/self/stat; (: </dev/tty) 2>/dev/null && echo terminal";
@@ -67,7 +129,7 @@ mod tests {
     fn a_compiler_writes_files_and_no_terminals() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        let script = "echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
+        let script = "ulimit -f; echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
         command.args(["-c", script]).current_dir(folder.path());
         let output = confine_compiler(&mut command).unwrap().output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -76,6 +138,7 @@ mod tests {
         } else {
             ""
         };
-        assert_eq!(said, format!("object\nnull\n{terminal}"));
+        // In blocks of 512 bytes.
+        assert_eq!(said, format!("524288\nobject\nnull\n{terminal}"));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::lock::lock_to_write;
+use gpubench_diagnostic::create_regular;
 
 /// A file beside the one that is to be replaced, under a lock: of several processes that replace the same file, one goes after the other. One that a killed
 /// process left behind is taken over.
@@ -37,13 +38,8 @@ impl Replacement {
         let path = folder_of(&target).join(format!(".{name}.tmp"));
         std::fs::create_dir_all(folder_of(&target))?;
         loop {
-            let mut options = File::options();
-            options.create(true).truncate(false).write(true);
-            let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(&path)?;
+            let file = create_regular(&path, 0o666)?;
             let ours = file.metadata()?;
-            if !ours.is_file() {
-                return Err(io::Error::other(format!("`{path}` is in the way, and no file")));
-            }
             lock_to_write(&file, &path)?;
             // Whoever had the lock may have made it the target.
             let is_there = |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());

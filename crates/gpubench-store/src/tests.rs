@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 use gpubench_contract::{Record, Revision, WorkerShare};
-use gpubench_diagnostic::{Expected, Explanation};
+use gpubench_diagnostic::{Expected, Explanation, chain};
 use gpubench_stats::summary;
 use gpubench_testing::{SampleRun, every_verdict, on_gpu};
 
@@ -478,4 +478,12 @@ fn a_temporary_file_that_leads_elsewhere_or_is_none_is_an_error_and_not_followed
     let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();
     assert!(fifo.success());
     assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
+    // The same where the run itself would be, and a person names it.
+    let fifo = Utf8Path::from_path(&temporary).unwrap();
+    assert!(Destination::of(&name(fifo.as_str()), &Home::ABSENT).is_err());
+    let error = chain(&read(fifo).unwrap_err());
+    assert!(
+        error.contains("is a pipe, a socket or a device, and no file"),
+        "{error}"
+    );
 }

@@ -15,6 +15,9 @@ use crate::tensors::check_fill;
 /// Bytes of constant memory.
 const CONSTANT_MEMORY: usize = 64 << 10;
 
+/// Most steps of a plan: every one is held by several processes, and queued while the call's clock runs.
+const MAX_STEPS: usize = 1 << 14;
+
 /// Most blocks of a cluster.
 const MAX_CLUSTER: u32 = 16;
 
@@ -88,6 +91,7 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     if plan.steps.is_empty() {
         return broken("it launches nothing");
     }
+    check_length(plan.steps.len())?;
     let launched: HashSet<u32> = plan.launches().map(|launch| launch.kernel.source).collect();
     let mut known = HashSet::new();
     for constant in &plan.constants {
@@ -113,6 +117,16 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
             .map_err(|error| error.context(format!("step {}: {what}", position + 1)))?;
     }
     Ok(())
+}
+
+/// Checks how many steps a plan has.
+pub(crate) fn check_length(steps: usize) -> Result<()> {
+    match steps <= MAX_STEPS {
+        true => Ok(()),
+        false => broken(format!(
+            "a plan has {MAX_STEPS} launches, memsets and copies at most (hint: have a kernel do the work of several)"
+        )),
+    }
 }
 
 /// A reference writes every output, and has scratch of its own alone.

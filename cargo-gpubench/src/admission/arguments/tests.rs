@@ -86,7 +86,9 @@ fn said_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, Arg
         types,
         place: "src/lib.rs:7".to_owned(),
     };
-    fit(&catalog, &launch).map_or_else(|message| message, |()| "fits".to_owned())
+    let parameters = parameters_of(&catalog, &launch.kernel);
+    let fitted = parameters.map_or(Ok(()), |parameters| fit(&launch, &parameters));
+    fitted.map_or_else(|message| message, |()| "fits".to_owned())
 }
 
 #[test]

@@ -157,6 +157,19 @@ fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
     assert_eq!(validate(&on_cpu(&recording()), &compiled, &facts()), Ok(()));
 }
 
+/// A launch at a time, this text would be looked through for minutes.
+#[test]
+fn the_longest_plan_is_valid_whatever_the_length_of_its_kernels_source() {
+    let mut long = catalog();
+    long.sources[0].files[0]
+        .contents
+        .extend(b"\n__device__ int x;".repeat(20_000));
+    let mut recording = recording();
+    let step = recording.plan.steps[0].clone();
+    recording.plan.steps.resize(16_384, step);
+    assert_eq!(validate(&on_cpu(&recording), &long, &facts()), Ok(()));
+}
+
 #[test]
 fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
     let mut made = catalog();
@@ -258,6 +271,10 @@ fn everything_wrong_with_a_plan_is_named() {
         change_launch(|launch| launch.cluster[0] = 2),
         change_launch(|launch| launch.cooperation = Cooperation::Grid),
         change_launch(|launch| launch.arguments = vec![tensor_map()]),
+        verdict(|recording| {
+            let step = recording.plan.steps[0].clone();
+            recording.plan.steps.resize(16_385, step);
+        }),
         constant(0, "filter::taps)", 4),
         constant(0, "", 4),
         constant(0, "filter::", 4),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 
 use super::alignment::alignment_first;
@@ -27,6 +28,9 @@ use super::unit::{UNIT, host_unit};
 
 /// The longest a source may take to compile.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// Most bytes of what the preprocessor makes of a source that is taken apart: the standard library's headers make a tenth of it.
+const LONGEST_PREPROCESSED: usize = 16 << 20;
 
 /// What it compiles for, in words.
 const THE_DEVICE: &str = "the CPU device";
@@ -197,6 +201,13 @@ impl Job<'_> {
         if !preprocessed.status.success() {
             // The compiler says why.
             return Ok(Unit::AsItIs);
+        }
+        if preprocessed.stdout.len() > LONGEST_PREPROCESSED {
+            return Err(KernelBuildError::Unusable(format!(
+                "the preprocessor makes more than {} of `{}`, which is not looked through (hint: macros that double what they are given grow fast)",
+                size(LONGEST_PREPROCESSED as u64),
+                source.name
+            )));
         }
         let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();
         let words = users_words(&text, |path| source.files.iter().any(|file| file.path == path));

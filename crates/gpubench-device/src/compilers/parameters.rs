@@ -141,7 +141,7 @@ fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [
                 }
                 at = end;
             }
-            ";" | "{" | "}" => return None,
+            ";" | "{" | "}" | "__global__" => return None,
             _ => at += 1,
         }
     }

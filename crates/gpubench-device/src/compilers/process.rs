@@ -12,8 +12,8 @@ use gpubench_sandbox::confine_compiler;
 /// How often a running compiler is looked at.
 const POLL: Duration = Duration::from_millis(2);
 
-/// The most that is read of what a process wrote to one stream.
-const LONGEST_OUTPUT: u64 = 256 << 20;
+/// The most that is read of what a process wrote to one stream or file.
+pub(super) const LONGEST_OUTPUT: u64 = 256 << 20;
 
 /// What a process left.
 pub(super) struct Finished {

@@ -1,5 +1,7 @@
 //! Reading CUDA C++ as words: enough to find kernels and constructs, without a parser.
 
+use std::collections::HashSet;
+
 use gpubench::catalog::Source;
 
 /// A word or a sign of a source.
@@ -35,10 +37,11 @@ pub fn declared_kernels(source: &Source) -> Vec<String> {
 /// The same with their places.
 pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     let mut kernels: Vec<DeclaredKernel> = Vec::new();
+    let mut known = HashSet::new();
     for file in &source.files {
         let (text, _) = definitions_apart(&file.text());
         for (name, line, is_template) in kernels_of(&tokens(&text)) {
-            if !kernels.iter().any(|known| known.name == name) {
+            if known.insert(name.clone()) {
                 let file = file.path.clone();
                 kernels.push(DeclaredKernel {
                     name,
@@ -115,19 +118,21 @@ fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
                 }
                 at = after_parentheses(tokens, at)?;
             }
-            ";" | "{" | "}" => return None,
+            ";" | "{" | "}" | "__global__" => return None,
             _ => at += 1,
         }
     }
     None
 }
 
+/// The place behind parentheses. No kernel is declared in them: where another is, they do not end.
 pub(super) fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text {
             "(" => depth += 1,
             ")" => depth -= 1,
+            "__global__" => return None,
             _ => {}
         }
         if depth == 0 {
@@ -233,6 +238,7 @@ fn end_of_raw_string(text: &str, quote: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parameters::declared_parameters;
     use super::*;
 
     fn source(text: &str) -> Source {
@@ -275,6 +281,27 @@ mod tests {
             .map(|kernel| (kernel.name, kernel.line, kernel.is_template))
             .collect();
         assert_eq!(found, [("plain".to_owned(), 2, false), ("made".to_owned(), 5, true)]);
+    }
+
+    /// Each is looked at no further than to the next: else these would take hours.
+    #[test]
+    fn a_text_is_looked_through_once_however_many_kernels_it_seems_to_have() {
+        for unfinished in [
+            "__global__ void\n",
+            "__global__ __attribute__((\n",
+            "__global__ void kernel(\n",
+        ] {
+            let text = format!("{}__global__ void last() {{}}", unfinished.repeat(50_000));
+            assert_eq!(
+                declared_kernels(&source(&text)).last().map(|name| &**name),
+                Some("last")
+            );
+            assert_eq!(declared_parameters(&source(&text), "last"), Some(vec![]));
+        }
+        let text: String = (0..50_000)
+            .map(|number| format!("__global__ void k{number}();\n"))
+            .collect();
+        assert_eq!(declared_kernels(&source(&text)).len(), 50_000);
     }
 
     #[test]

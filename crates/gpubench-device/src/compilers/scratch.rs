@@ -6,6 +6,8 @@ use std::time::Duration;
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
+use super::process::LONGEST_OUTPUT;
+use gpubench_diagnostic::read_at_most;
 
 const PREFIX: &str = ".kernel-";
 /// After this time, a directory belongs to a compilation that was killed.
@@ -114,7 +116,7 @@ fn climb(path: &str) -> Result<usize, KernelBuildError> {
 
 /// Reads what a compiler made.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
-    fs_err::read(path).map_err(KernelBuildError::io("read", path))
+    read_at_most(path, LONGEST_OUTPUT).map_err(KernelBuildError::io("read", path))
 }
 
 /// Writes a file, and the folders it lies in.

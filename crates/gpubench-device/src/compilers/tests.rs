@@ -350,6 +350,28 @@ fn launches_in_text_that_cannot_be_taken_apart_are_counted() {
 }
 
 #[test]
+fn a_short_source_that_the_preprocessor_makes_long_is_refused() {
+    let doubled: String = (1..=20)
+        .map(|step| format!("#define M{step} M{} M{}\n", step - 1, step - 1))
+        .collect();
+    let text = format!(
+        "#define M0 int_of_sixteen_b;\n{doubled}M20\nvoid host() {{ gray<<<1, 1>>>(0); }}\n__global__ void gray(float *x) {{}}\n"
+    );
+    let error = rejection(&[("a.cu", &text)], &["gray"]).to_string();
+    assert!(
+        error.starts_with("the preprocessor makes more than 16 MiB of `image.cu`, which is not looked through (hint: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_object_is_no_longer_than_a_compiler_may_write() {
+    let text = "__device__ char big[300 << 20] = {1};\n__global__ void gray(char *x) { x[0] = big[1]; }\n";
+    let error = rejection(&[("a.cu", text)], &["gray"]).to_string();
+    assert!(error.contains("File too large"), "{error}");
+}
+
+#[test]
 fn what_the_preprocessor_takes_away_is_not_refused() {
     let text = "#ifdef __GPUBENCH_CPU__\n#define LANE (threadIdx.x % 32)\n#else\n#define LANE lane()\n\
         __device__ int lane() { int l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); return l; }\n#endif\n\

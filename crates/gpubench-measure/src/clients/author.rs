@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
+use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
@@ -18,6 +18,9 @@ use gpubench_sandbox::Confinement;
 
 /// Longest text of a failure that is shown.
 const LONGEST_MESSAGE: usize = 8 << 10;
+
+/// Longest name, and longest value of an axis, in bytes.
+const LONGEST_TEXT: usize = 4 << 10;
 
 /// An author's process.
 #[derive(Debug)]
@@ -94,7 +97,7 @@ impl AuthorClient {
         let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
         let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
-        refuse_control_characters(&catalog)?;
+        refuse_unusable_texts(&catalog)?;
         Ok((author, catalog))
     }
 
@@ -196,27 +199,52 @@ impl AuthorClient {
     }
 }
 
-/// Names from a catalog are printed in lists, tables and records; control characters in them would be commands to a terminal.
-fn refuse_control_characters(catalog: &Catalog) -> Result<(), AuthorProblem> {
+/// Names from a catalog are printed in lists, tables and records; control characters in them would be commands to a terminal. Every case holds its names and
+/// its axes' values, so that long ones would take up the memory of all of them.
+fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
+    let refuse = |message| {
+        Err(AuthorProblem::Refused {
+            failure: AuthorFailure::Library,
+            message,
+        })
+    };
     for benchmark in &catalog.benchmarks {
-        let axes = benchmark
-            .axes
-            .iter()
-            .chain(benchmark.device_axes.iter().flat_map(|(_, axes)| axes));
+        let of_devices = benchmark.device_axes.iter().flat_map(|(_, axes)| axes);
+        let axes = || benchmark.axes.iter().chain(of_devices.clone());
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
-        if let Some(name) = names
-            .into_iter()
-            .chain(axes.map(|axis| &axis.name))
-            .find(|name| name.contains(char::is_control))
-        {
-            let message = format!("the name `{}` has control characters", name.escape_debug());
-            return Err(AuthorProblem::Refused {
-                failure: AuthorFailure::Library,
-                message,
-            });
+        for name in names.into_iter().chain(axes().map(|axis| &axis.name)) {
+            if name.contains(char::is_control) {
+                return refuse(format!("the name `{}` has control characters", beginning(name)));
+            }
+            if name.len() > LONGEST_TEXT {
+                let (name, bytes) = (beginning(name), name.len());
+                return refuse(format!(
+                    "the name `{name}` has {bytes} bytes; at most {LONGEST_TEXT} are possible"
+                ));
+            }
+        }
+        for axis in axes() {
+            let length = |value: &AxisValue| match value {
+                AxisValue::Text(text) => text.len(),
+                AxisValue::Int(_) | AxisValue::Float(_) => 0,
+            };
+            if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
+                return refuse(format!(
+                    "the benchmark `{}` has a value of {bytes} bytes for its axis `{}`; at most {LONGEST_TEXT} are possible (hint: have a short text \
+                     name what the function looks up)",
+                    benchmark.path, axis.name
+                ));
+            }
         }
     }
     Ok(())
+}
+
+/// As much of a name as tells which it is.
+fn beginning(name: &str) -> String {
+    let shown: String = name.chars().take(100).collect();
+    let more = if shown.len() < name.len() { "..." } else { "" };
+    format!("{}{more}", shown.escape_debug())
 }
 
 impl AuthorProblem {
@@ -267,7 +295,49 @@ impl AuthorClient {
 
 #[cfg(test)]
 mod tests {
+    use gpubench::catalog::{Axis, Benchmark, Selection};
+
     use super::*;
+
+    #[test]
+    fn texts_that_cannot_be_shown_or_held_by_every_case_are_refused() {
+        let refusal = |path: &str, axis: &str, value: usize| {
+            let axis = Axis {
+                name: axis.to_owned(),
+                values: vec![AxisValue::Int(1), AxisValue::Text("v".repeat(value))],
+            };
+            let benchmark = Benchmark {
+                library: "lib".to_owned(),
+                path: path.to_owned(),
+                problem: "b".to_owned(),
+                file: "src/lib.rs".to_owned(),
+                line: 1,
+                selection: Selection::Default,
+                requirements: Vec::new(),
+                axes: Vec::new(),
+                device_axes: vec![(gpubench::catalog::DeviceKind::Cpu, vec![axis])],
+            };
+            let catalog = Catalog {
+                benchmarks: vec![benchmark],
+                sources: Vec::new(),
+            };
+            refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())
+        };
+        assert_eq!(refusal(&"p".repeat(4096), "kind", 4096), "taken");
+        assert_eq!(refusal("b", "a\x1b", 1), r"the name `a\u{1b}` has control characters");
+        assert_eq!(
+            refusal(&"p".repeat(4097), "kind", 1),
+            format!(
+                "the name `{}...` has 4097 bytes; at most 4096 are possible",
+                "p".repeat(100)
+            )
+        );
+        assert_eq!(
+            refusal("b", "kind", 4_000_000),
+            "the benchmark `b` has a value of 4000000 bytes for its axis `kind`; at most 4096 are possible (hint: have a short text name what the \
+             function looks up)"
+        );
+    }
 
     #[test]
     fn what_the_users_code_says_is_one_line_and_others_behind_an_indent() {

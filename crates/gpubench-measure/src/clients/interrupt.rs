@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use gpubench_protocol::wire::{Channel, ChannelError, poll_readable};
 
@@ -18,13 +18,13 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second one ends the process at once, as if it were not caught.
+    /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on. A second one ends the process at once, as if it were not caught.
     ///
     /// # Errors
     /// When the operating system refuses to install a handler.
     pub fn catch() -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.flag))?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt.flag))?;
         }

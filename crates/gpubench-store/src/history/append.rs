@@ -11,6 +11,7 @@ use crate::lock::lock_to_write;
 use crate::read::contents;
 use crate::{Replacement, StoreError};
 use gpubench_contract::DeviceIdentity;
+use gpubench_diagnostic::create_regular;
 
 /// What an append did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(
 /// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.
 fn turn(path: &Utf8Path) -> io::Result<File> {
     let lock = path.with_extension("lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&lock)?;
+    let file = create_regular(&lock, 0o666)?;
     lock_to_write(&file, &lock)?;
     Ok(file)
 }

@@ -249,6 +249,7 @@ impl Launcher {
             scratch: &self.plan.scratch,
             facts: &self.facts,
         };
+        rules::check_length(self.plan.steps.len() + 1)?;
         rules.check(&step)?;
         self.plan.steps.push(step);
         Ok(())

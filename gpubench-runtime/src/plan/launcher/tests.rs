@@ -598,3 +598,18 @@ fn an_error_that_the_function_passes_over_is_kept_and_the_first_of_them_counts()
         assert!(!said(cx.finish()).contains("the shape [0]"));
     }
 }
+
+#[test]
+fn a_plan_without_an_end_ends_at_its_most_steps() {
+    let mut cx = launcher(gpu());
+    let (_, y) = buffers(&cx);
+    let refused = (1_u32..).find_map(|step| Some((step, cx.memset(y, 0).err()?)));
+    let (step, error) = refused.unwrap();
+    assert_eq!(step, 16_385);
+    assert!(
+        error.to_string().ends_with(
+            "a plan has 16384 launches, memsets and copies at most (hint: have a kernel do the work of several)"
+        ),
+        "{error}"
+    );
+}
