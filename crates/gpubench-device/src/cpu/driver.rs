@@ -296,7 +296,12 @@ impl Driver for CpuDriver {
 
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         let word = self.word(address.0);
-        self.push(stream, Operation::Wait { word, value })
+        self.push(stream, Operation::Wait { word, value })?;
+        // Who has no events times nothing, and threads that are ready take processors from those of others.
+        match self.events.is_empty() {
+            true => Ok(()),
+            false => self.push(stream, Operation::GetReady),
+        }
     }
 
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {

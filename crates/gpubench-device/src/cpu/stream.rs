@@ -23,6 +23,8 @@ pub(super) enum Operation {
         word: SharedWord,
         value: u32,
     },
+    /// Sleeping threads of the pool would be woken, and this one moved, inside the call that is timed next.
+    GetReady,
     Record(EventTime),
     Launch {
         kernel: Kernel,
@@ -188,9 +190,8 @@ impl StreamThread {
 
     fn carry_out_one(&mut self, operation: Operation) {
         match operation {
-            Operation::Wait { word, value } => {
-                word.wait_at_least(value, &self.given_up);
-                // Sleeping pool threads would be woken, and this one moved, inside the call that is timed next.
+            Operation::Wait { word, value } => word.wait_at_least(value, &self.given_up),
+            Operation::GetReady => {
                 self.bind(true);
                 self.pool.wake();
             }
