@@ -14,7 +14,7 @@ pub struct KernelPart {
 /// Devices that were measured: a part of their name, and the figure.
 ///
 /// H200, driver 580.159: the medians of honest cases, the suite's and those of the GPU fixture, lie 4 µs below to 6 µs above the null worker's
-/// (`docs/measurements/2026-11-21.md`); calls of milliseconds have more, which `stats::conservation` allows them. H100, same driver: 1.3 µs below to 8.1 µs above
+/// (`docs/measurements/2026-11-21.md`); calls of milliseconds have more, which `stats::conservation` allows them. H100, same driver: 1.3 µs below to 9.2 µs above
 /// (`docs/measurements/2026-11-23-one-stream.md`).
 const MEASURED: [(&str, f64); 2] = [("H200", 8_000.0), ("H100 80GB HBM3", 12_000.0)];
 
