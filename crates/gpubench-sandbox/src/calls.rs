@@ -64,7 +64,7 @@ fn program(rules: Rules, refusal: i32) -> Result<BpfProgram, FilterError> {
 /// Calls that are answered as by a kernel that does not have them.
 fn unknown() -> Rules {
     // It takes its flags from memory, which a filter cannot read. C libraries use `clone` then.
-    let numbers = std::iter::once(libc::SYS_clone3).chain(NEWER_CALLS);
+    let numbers = std::iter::once(libc::SYS_clone3).chain(LATER_CALLS);
     let mut rules: Rules = numbers.map(|number| (number, Vec::new())).collect();
     #[cfg(target_arch = "x86_64")]
     add_x32_twins(&mut rules);
@@ -199,12 +199,13 @@ fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions?)
 }
 
-/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`. The same numbers on every architecture; older C libraries have no names for
-/// them.
-const NEW_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
+/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`: older C libraries
+/// have no names for them. The numbers are the same on every architecture.
+const NAMELESS_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
 
-/// Calls that the lists below cannot know. The same numbers on every architecture: `file_setattr` was the last when they were written down.
-const NEWER_CALLS: RangeInclusive<i64> = 470..=600;
+/// Numbers behind the last call that the lists below were written with, `file_setattr`. They are the
+/// same on every architecture.
+const LATER_CALLS: RangeInclusive<i64> = 470..=600;
 
 /// System calls by their names.
 macro_rules! calls {
@@ -213,7 +214,7 @@ macro_rules! calls {
 
 /// Refused whatever their arguments.
 fn refused() -> Vec<i64> {
-    let mut refused = NEW_CALLS.to_vec();
+    let mut refused = NAMELESS_CALLS.to_vec();
     // Leaving the session and the group that a role is killed with; other machines, and services of this one.
     refused.extend(calls!(SYS_setsid SYS_setpgid SYS_socket SYS_connect SYS_bind SYS_listen));
     // Memory, descriptors and threads of other processes. `tkill` names a thread without its process; `tgkill` is what C libraries use.

@@ -92,21 +92,19 @@ mod tests {
 
     use super::*;
 
+    /// Runs an ignored test in a process of its own.
+    fn assert_passes_alone(test: &str, input: impl Into<std::process::Stdio>) {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", test, "--ignored", "--test-threads", "1"]);
+        let output = command.stdin(input).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
     /// There is no way back, so it is done in a process of its own.
     #[test]
     fn every_process_gives_up_privileges_its_memory_s_openness_and_core_files() {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "process::tests::gives_up",
-                "--ignored",
-                "--test-threads",
-                "1",
-            ])
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        assert_passes_alone("process::tests::gives_up", std::process::Stdio::inherit());
     }
 
     /// What the broker says first, code of the user must not find in standard input.
@@ -115,19 +113,7 @@ mod tests {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         (&ours).write_all(b"for the role alone").unwrap();
         ours.shutdown(std::net::Shutdown::Write).unwrap();
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "process::tests::takes_input",
-                "--ignored",
-                "--test-threads",
-                "1",
-            ])
-            .stdin(OwnedFd::from(theirs))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        assert_passes_alone("process::tests::takes_input", OwnedFd::from(theirs));
     }
 
     #[test]

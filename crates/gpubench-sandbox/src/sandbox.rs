@@ -21,9 +21,9 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Sees to it that what the role may start ends with it. Closes every descriptor except standard input, output and error and those in `kept`, drops every
-    /// capability, limits memory and files, and protects all files from changes, except those in
-    /// `private` and a driver's devices. Call it while the process has one thread, so that later threads
+    /// Ends what the role starts when the role ends. Closes every descriptor except standard input,
+    /// output and error and those in `kept`, drops every capability, limits memory and files, and
+    /// protects all files from changes, except those in `private` and a driver's devices. Call it while the process has one thread, so that later threads
     /// inherit the limits, and before a device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
         let rules = role.rules();

@@ -195,19 +195,23 @@ mod tests {
         }
     }
 
+    fn of(tensor: Tensor) -> Recording {
+        Recording {
+            tensors: vec![tensor],
+            work: Work::default(),
+            plan: Plan::default(),
+            execution: Execution::Sealed,
+            reference: Reference::Author,
+        }
+    }
+
     fn sample_check() -> Check {
         check(&y(Tolerance::Exact), &OutputFacts::zeroed(), None)
     }
 
     #[test]
     fn the_errors_that_are_told_are_the_largest_of_all_calls_wherever_each_was() {
-        let recording = Recording {
-            tensors: vec![y(Tolerance::Exact)],
-            work: Default::default(),
-            plan: Default::default(),
-            execution: Default::default(),
-            reference: gpubench::catalog::Reference::Author,
-        };
+        let recording = of(y(Tolerance::Exact));
         let call = |(max_abs, max_rel)| {
             let mut facts = Box::new(WindowFacts::zeroed());
             facts.output_count = 1;
@@ -295,21 +299,7 @@ mod tests {
     #[test]
     fn a_relative_tolerance_of_more_than_a_tenth_is_told() {
         let told = |rtol| {
-            let tensor = Tensor {
-                name: "y".to_owned(),
-                dtype: DType::F32,
-                shape: vec![4],
-                role: Role::Output,
-                fill: Fill::Poison,
-                tolerance: Tolerance::Close { rtol, atol: 0.0 },
-            };
-            let recording = Recording {
-                tensors: vec![tensor],
-                work: Work::default(),
-                plan: Plan::default(),
-                reference: Reference::Author,
-                execution: Execution::Sealed,
-            };
+            let recording = of(y(Tolerance::Close { rtol, atol: 0.0 }));
             worth(&recording, &[], &[], 2).notices
         };
         assert_eq!(told(0.1), Vec::<String>::new());
