@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::run::wait_until;
+use crate::{Fixture, tool};
 
 /// A pseudo terminal, and a thread that reads what is printed to it.
 #[derive(Debug)]
@@ -51,6 +53,26 @@ impl Terminal {
             reader: std::thread::spawn(move || read(ours, &heard)),
         };
         (terminal, theirs)
+    }
+
+    /// Starts the tool in a crate's folder with a terminal of so many columns as a shell gives it: for
+    /// its input and its output, and as the terminal of its session.
+    ///
+    /// # Panics
+    /// When `setsid` is not installed.
+    pub fn running(columns: u16, fixture: &Fixture, arguments: &[&str]) -> (Terminal, Child) {
+        let (terminal, theirs) = Terminal::new(columns);
+        let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+        let child = Command::new("setsid")
+            .args(["--ctty", "--wait", tool().as_str(), "gpubench"])
+            .args(arguments)
+            .env("CARGO_TARGET_DIR", Fixture::target_directory())
+            .current_dir(fixture.directory())
+            .stdin(stream())
+            .stdout(stream())
+            .stderr(stream())
+            .spawn();
+        (terminal, child.expect("setsid is installed"))
     }
 
     /// Waits until something has been printed.

@@ -1,32 +1,13 @@
 //! What code of others can do in the processes of a run, and to the terminal that the run has.
 #![forbid(unsafe_code)]
 
-use std::process::{Command, Stdio};
-
-use gpubench_tests::{Fixture, Terminal, tool};
+use gpubench_tests::{Fixture, Terminal};
 
 /// All cases of the crate in one run, with a terminal as a shell gives it: for its input and its output, and as the terminal of its session.
 fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
     let fixture = Fixture::of("reaching");
-    let (terminal, theirs) = Terminal::new(160);
-    let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
-    let mut command = Command::new("setsid");
-    command
-        .args(["--ctty", "--wait", tool().as_str(), "gpubench", "--color", "never"])
-        .args([
-            "--device",
-            "cpu",
-            "--test",
-            "--target-dir",
-            Fixture::target_directory().as_str(),
-        ])
-        .args(options)
-        .current_dir(fixture.directory())
-        .stdin(stream())
-        .stdout(stream())
-        .stderr(stream());
-    let mut child = command.spawn().expect("setsid is installed");
-    drop((command, theirs));
+    let given = ["--color", "never", "--device", "cpu", "--test"];
+    let (terminal, mut child) = Terminal::running(160, &fixture, &[&given, options].concat());
     let code = child.wait().expect("it ends").code();
     (code, terminal.text())
 }

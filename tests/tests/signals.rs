@@ -1,10 +1,9 @@
 //! Runs that are interrupted, and roles that are killed.
 #![forbid(unsafe_code)]
 
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, Terminal, tool, wait_until};
+use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, Terminal, wait_until};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
@@ -71,20 +70,10 @@ fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
 #[test]
 fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {
     let fixture = Fixture::of("hostile");
-    let (terminal, theirs) = Terminal::new(30);
-    let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
-    let mut command = Command::new("setsid");
-    command
-        .args(["--ctty", "--wait", tool().as_str(), "gpubench", "--offline"])
-        .args(["--color", "never", "--no-wait", "--timeout", "1min", "--exact"])
-        .args(["faults::loops_forever::n=600", "sources::honest::n=600"])
-        .env("CARGO_TARGET_DIR", Fixture::target_directory())
-        .current_dir(fixture.directory())
-        .stdin(stream())
-        .stdout(stream())
-        .stderr(stream());
-    let mut child = command.spawn().expect("setsid is installed");
-    drop((command, theirs));
+    let arguments =
+        "--offline --color never --no-wait --timeout 1min --exact faults::loops_forever::n=600 sources::honest::n=600";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let (terminal, mut child) = Terminal::running(30, &fixture, &arguments);
     terminal.wait_for("[0/2] faults::loops_forever");
     terminal.interrupt();
     let code = child.wait().expect("it ends").code();

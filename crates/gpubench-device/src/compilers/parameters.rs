@@ -352,18 +352,10 @@ fn joined(texts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{SourceFile, SourceForm};
+    use crate::compilers::tests::source_of;
 
     fn of(text: &str, name: &str) -> Option<Vec<(String, Option<String>, ParameterType)>> {
-        let source = Source {
-            name: "a.cu".into(),
-            form: SourceForm::Cuda,
-            files: vec![SourceFile {
-                path: "a.cu".into(),
-                contents: text.into(),
-            }],
-            options: vec![],
-        };
+        let source = source_of(text);
         let parameters = declared_parameters(&source, name)?;
         Some(
             parameters

@@ -239,20 +239,8 @@ fn end_of_raw_string(text: &str, quote: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::parameters::declared_parameters;
+    use super::super::tests::source_of as source;
     use super::*;
-
-    fn source(text: &str) -> Source {
-        let file = gpubench::catalog::SourceFile {
-            path: "a.cu".into(),
-            contents: text.into(),
-        };
-        Source {
-            name: "a.cu".into(),
-            form: gpubench::catalog::SourceForm::Cuda,
-            files: vec![file],
-            options: vec![],
-        }
-    }
 
     #[test]
     fn kernels_are_found_past_attributes_templates_and_comments() {

@@ -21,6 +21,14 @@ fn source(files: &[(&str, &str)]) -> Source {
     }
 }
 
+/// A source of one file.
+pub(super) fn source_of(text: &str) -> Source {
+    Source {
+        name: "a.cu".into(),
+        ..source(&[("a.cu", text)])
+    }
+}
+
 fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path::PathBuf, KernelBuildError> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     HostCompiler::find().expect("a C++ compiler").compile(Wanted {

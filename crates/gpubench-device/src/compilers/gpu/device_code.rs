@@ -113,9 +113,8 @@ fn end_of_directive(tokens: &[Token<'_>], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::SourceForm;
-
     use super::*;
+    use crate::compilers::tests::source_of;
 
     #[test]
     fn what_no_kernel_leads_to_is_left_out_and_lines_stay() {
@@ -139,15 +138,7 @@ void launch(int n) {
     k<<<1, n>>>(nullptr);
 }
 "#;
-        let source = Source {
-            name: "a.cu".into(),
-            form: SourceForm::Cuda,
-            files: vec![SourceFile {
-                path: "a.cu".into(),
-                contents: text.into(),
-            }],
-            options: Vec::new(),
-        };
+        let source = source_of(text);
         let left = device_code_of(&source);
         assert_eq!(left.options, [DEFAULT_SPACE]);
         let lines: Vec<String> = left.files[0]
