@@ -238,7 +238,7 @@ mod tests {
         assert!(completed(STORED, &["cargo", "gpubench", "compare", "--bas"]).contains(&"--baselines".to_owned()));
     }
 
-    /// Bash replaces what stands behind the last colon or equals sign only.
+    /// Bash replaces only what follows the last colon or equals sign.
     #[test]
     fn bash_completes_names_of_cases() {
         assert_eq!(

@@ -54,15 +54,16 @@ pub(crate) fn end_group_with_this() -> rustix::io::Result<()> {
     let own = getpid();
     let end = pidfd_open(own, PidfdFlags::empty())?;
     const NOTHING: libc::c_ulong = 0;
-    // SAFETY: as `fork`, but that who waits for children does not see this one. There is one thread, so no lock is held.
+    // SAFETY: this is `fork` without a signal at the child's end, so that nobody who waits for children
+    // sees it. The process has one thread, so no lock is held.
     match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
         -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
         0 => {
-            // The connection to the broker among them: it is closed when the other closes it.
+            // This closes the connection to the broker here: it shall end with the worker.
             let _ = descriptors::close_all_but(&[end.as_fd()]);
             while poll(&mut [PollFd::new(&end, PollFlags::IN)], None) == Err(Errno::INTR) {}
             let _ = kill_process_group(own, Signal::KILL);
-            // SAFETY: nothing of the other's is to be done at this one's end.
+            // SAFETY: the child leaves without running what the parent has registered for its exit.
             unsafe { libc::_exit(0) }
         }
         _ => Ok(()),

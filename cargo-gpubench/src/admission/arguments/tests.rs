@@ -156,7 +156,7 @@ fn what_may_be_meant_is_not_refused() {
     assert_eq!(fitting, ["fits"; 7]);
 }
 
-/// What is said of one argument for a kernel's only parameter.
+/// The error for one argument of a kernel with one parameter.
 fn said_of_one(before: &str, parameter: &str, given: (Argument, ArgumentType)) -> String {
     let text = format!("{before}\n__global__ void k({parameter}) {{}}");
     said_of(&text, &["-Dreal=float", "-D", "number=int"], "k", vec![given])

@@ -2,7 +2,7 @@
 
 use super::scan::{after_parentheses, tokens};
 
-/// What may stand beside `__shared__` in front of a type.
+/// Words that may appear with `__shared__` before a type.
 const SPECIFIERS: [&str; 6] = ["__shared__", "extern", "static", "const", "volatile", "__device__"];
 
 /// The text with the `alignas` of every `__shared__` variable in front of its specifiers, if one
