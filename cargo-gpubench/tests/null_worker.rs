@@ -11,11 +11,10 @@ use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
-use gpubench_contract::KernelPartSource;
 use gpubench_contract::Method;
 use gpubench_contract::{Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{ClockBound, KernelPart, cpu};
+use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
@@ -475,10 +474,6 @@ impl Side {
             schedules: &[],
             output: Output::Captured,
             clock_bound,
-            kernel_part: KernelPart {
-                ns: 1e9,
-                source: KernelPartSource::Assumed,
-            },
             seeds,
             interrupt,
         }

@@ -190,7 +190,7 @@ impl StreamThread {
 
     fn carry_out_one(&mut self, operation: Operation) {
         match operation {
-            Operation::Wait { word, value } => word.wait_at_least(value, &self.given_up),
+            Operation::Wait { word, value } => word.wait_for(value, &self.given_up),
             Operation::GetReady => {
                 self.bind(true);
                 self.pool.wake();

@@ -6,7 +6,7 @@ use gpubench::catalog::Tolerance;
 use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
-use super::{Comparison, Coverage, Harness};
+use super::{Comparison, Coverage, Harness, Revealed};
 use crate::{DeviceError, DevicePtr, Driver, Stream};
 
 /// Bytes of a board: far more than the looks of a usual window report.
@@ -327,6 +327,22 @@ impl Harness {
         let report = batch.reserve(driver, size_of::<u64>() as u64)?;
         let arguments = StampArguments { out: report.address.0 };
         self.launch(driver, batch.stream, 1, &arguments)?;
+        Ok(report.ticket(1))
+    }
+
+    /// Queues: take the time of the device's clock, then put the true lines back that `key` chose in all `buffers`.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn reveal(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        buffers: &[Revealed],
+        key: u64,
+    ) -> Result<Ticket<Nanoseconds>, DeviceError> {
+        let report = batch.reserve(driver, size_of::<u64>() as u64)?;
+        self.put_back(driver, batch.stream, buffers, key, report.address)?;
         Ok(report.ticket(1))
     }
 

@@ -218,6 +218,7 @@ mod tests {
             warm_ups: Vec::new(),
             worker_samples: Vec::new(),
             null_windows: Vec::new(),
+            null_turns: Vec::new(),
             null_alone: Vec::new(),
             balance: None,
             samples: Vec::new(),

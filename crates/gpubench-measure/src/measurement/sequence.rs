@@ -69,16 +69,17 @@ impl Sequencer<'_> {
         self.release(worker, seat, window, kind)
     }
 
-    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker
-    /// under test is not armed meanwhile: a stream of its own that waits would be one more thing that could go on when
+    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring on. Nothing is generated for it, and no other worker
+    /// is armed meanwhile: a stream of its own that waits would be one more thing that could go on when
     /// it should not. Where the author works in every other window, it does the work of the last one again: a device
     /// that has waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
     ///
     /// # Errors
-    /// When it fails for no fault of the null worker.
+    /// When it fails for no fault of the worker.
     pub(super) fn conduct_null(
         &mut self,
         worker: &mut WorkerClient,
+        seat: Seat,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         if let Some(order) = self.last_inputs {
@@ -88,7 +89,7 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::null_window(before))?;
         }
         let number = WindowKind::null_window(before);
-        self.release(worker, Seat::Candidate, number, WindowKind::Null)
+        self.release(worker, seat, number, WindowKind::Null)
     }
 
     fn release(

@@ -10,7 +10,7 @@ mod grade;
 mod judge;
 mod words;
 
-pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
+pub use conservation::{balance, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};

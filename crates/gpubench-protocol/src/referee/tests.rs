@@ -13,7 +13,6 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use super::page::PageOwner;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
     BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
@@ -465,7 +464,12 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     };
     stage.referee.restore(&stage.case, place).unwrap();
     let with_decoys = contents(&mut stage);
-    stage.referee.reveal(&stage.case, place).unwrap();
+    let mut batch = stage
+        .referee
+        .harness
+        .begin(&mut *stage.referee.driver, stage.referee.stream)
+        .unwrap();
+    let _ = stage.referee.reveal(&stage.case, place, &mut batch).unwrap();
     let revealed = contents(&mut stage);
     let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
     assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
@@ -580,7 +584,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
 
 /// A window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
-    let page = &case.page_of(PageOwner::called(order.kind, order.seat))?.words;
+    let page = &case.page_of(order.seat)?.words;
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

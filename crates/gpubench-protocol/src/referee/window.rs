@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::page::{PageOwner, WorkerPage};
+use super::page::WorkerPage;
 use super::stamps::Stamps;
 use crate::window::Place;
 use crate::wire::{Channel, ChannelError, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder, to_referee};
@@ -27,7 +27,7 @@ impl Referee {
         order: &WindowOrder,
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
-        let page = case.page_of(PageOwner::called(order.kind, order.seat))?;
+        let page = case.page_of(order.seat)?;
         let released = self.lead_through(case, page, order, broker);
         if released.is_err() {
             self.give_up(page, order);

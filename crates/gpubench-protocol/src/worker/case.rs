@@ -13,6 +13,7 @@ use super::call::Call;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
+use super::twin::Twin;
 use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
@@ -44,6 +45,8 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     pub(super) buffers: Buffers,
     pub(super) call: Call,
+    /// What null windows run in its place, where no host code of the user's could meddle with them.
+    twin: Option<Twin>,
     pub(super) annotation: Option<Annotation>,
 }
 
@@ -118,6 +121,7 @@ impl Assignment {
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
+        let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
         let call = match setup.hosted {
             Some(order) => {
                 let tensors = setup.recording.tensors.len();
@@ -133,7 +137,23 @@ impl Assignment {
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,
             call,
+            twin,
         })
+    }
+
+    /// Queues what is called in a window.
+    pub(super) fn queue(
+        &self,
+        kind: WindowKind,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        match (kind, &self.twin) {
+            (WindowKind::Null, Some(twin)) => twin.queue(driver, harness, stream),
+            (WindowKind::Null, None) => Err(DeviceError::Unsupported("run null windows beside host code".to_owned())),
+            (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
+        }
     }
 
     fn hand_back(self, driver: &mut dyn Driver) {

@@ -27,7 +27,7 @@ impl Worker {
         stopwatch.arm(driver, stream)?;
         let queued_from = Instant::now();
         for _ in 0..calls_per_window(case.method) {
-            match case.call.queue(driver, stream) {
+            match case.queue(order.kind, driver, harness, stream) {
                 Ok(()) => {}
                 Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
                 Err(error) => return Err(WorkerError::Plan(error)),

@@ -10,7 +10,7 @@ use gpubench::plan::Plan;
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output};
 use crate::measurement::purpose::Purpose;
-use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
+use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
@@ -116,7 +116,6 @@ fn interruptible(
         device: DeviceOrder::cpu(1, 0),
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
-        kernel_part: KernelPart::of_device("a test"),
         seeds: &Seeds::new([1; 32]),
         interrupt,
     };

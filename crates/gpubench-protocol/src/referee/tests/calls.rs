@@ -64,10 +64,15 @@ impl Watched {
         if kind != WindowKind::Null {
             self.referee.generate(&self.case, window).unwrap();
         }
-        let page = self.case.page_of(PageOwner::called(kind, Seat::Candidate)).unwrap();
+        let seat = seat_of(kind);
+        let page = self.case.page_of(seat).unwrap();
         page.words.go.store(0, Ordering::Release);
         self.log.lock().unwrap().clear();
-        let order = WindowOrder { kind, ..order(window) };
+        let order = WindowOrder {
+            kind,
+            seat,
+            ..order(window)
+        };
         end_at_once(&mut self.referee, &self.case, &order).unwrap();
         let mut before = std::mem::take(&mut *self.log.lock().unwrap());
         let go = before.iter().position(|call| call.name == "write_value").unwrap();
@@ -110,8 +115,8 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
         &restored,
         &["stamp"],
         flush,
-        // The keys and no seals.
-        &["stamp", "copy", "lines", "lines", "lines", "stamp"],
+        // The keys and no seals; the reveal takes the time itself.
+        &["stamp", "copy", "reveal"],
     ]
     .concat()
 }
@@ -246,7 +251,6 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
 
         let decoys = seeds.key(Purpose::Decoys, case.place(window));
-        let lines = launches(&before, "gb_lines");
         let (put, taken): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
                 let (address, masters) = (buffer.address().0, buffer.masters.as_ref().unwrap());
@@ -254,7 +258,9 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
                 (with(masters.decoy), with(masters.current))
             })
             .unzip();
-        assert_eq!(lines, [put, taken].concat(), "window {window}");
+        assert_eq!(launches(&before, "gb_lines"), put, "window {window}");
+        let reveal = launches(&before, "gb_reveal").remove(0);
+        assert_eq!(reveal[..5 * taken.len()], taken.concat(), "window {window}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::referee::page::WorkerPage;
 use crate::window::Purpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
-    case.page_of(PageOwner::Worker(Seat::Candidate)).unwrap()
+    case.page_of(Seat::Candidate).unwrap()
 }
 
 /// Another view of a page.
@@ -179,7 +179,8 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
     referee.generate(case, window).unwrap();
     let place = case.place(window);
     referee.restore(case, place).unwrap();
-    referee.reveal(case, place).unwrap();
+    let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream).unwrap();
+    let _ = referee.reveal(case, place, &mut batch).unwrap();
     referee.driver.synchronize(referee.stream).unwrap();
     let mut read = |buffer: &crate::referee::buffers::Buffer| {
         let mut contents = vec![0; buffer.layout.allocation as usize];

@@ -48,6 +48,15 @@ pub struct Cast {
     pub reserved: u16,
 }
 
+impl Cast {
+    /// Who has a page, in the order in which their descriptors are sent.
+    pub fn seats(self) -> impl Iterator<Item = Seat> {
+        let baseline = self.has_baseline.then_some(Seat::Baseline);
+        let null = self.has_null.then_some(Seat::Null);
+        [Some(Seat::Candidate), baseline, null].into_iter().flatten()
+    }
+}
+
 /// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]

@@ -128,7 +128,7 @@ fn null_windows_in_which_an_output_changed_hide_no_time() {
         assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
         assert_eq!(
             honest.grade_reason.unwrap(),
-            "an output changed in 10 of 20 null windows, in which nothing writes"
+            "an output changed in 10 of 20 null windows, in which nothing else writes"
         );
     }
 }
@@ -144,6 +144,7 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
             clock_bound: &ClockBound::Exclusive,
             null: NullWindows {
                 windows: &null,
+                turns: &[],
                 alone,
                 loss: None,
             },
@@ -158,6 +159,6 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
     alone[7].facts.outputs[0].seal_claimed = 1;
     assert_eq!(
         reason(&alone, 0).unwrap(),
-        "an output changed in 1 of 28 null windows, in which nothing writes"
+        "an output changed in 1 of 28 null windows, in which nothing else writes"
     );
 }
