@@ -387,6 +387,67 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
     assert_nothing_is_left(&gpu);
 }
 
+/// Of three cases the first runs in workers that do what `variable` plans for its kernel: it alone ends so, and one referee has served all three.
+#[track_caller]
+fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
+    let gpu = FakeGpu::new();
+    let planned = format!("sums::one_block_a_row<32>:{planned}");
+    let run = tidy(&gpu).json().args(["--timeout", "3s", "sums"]);
+    let records = run.env(variable, &planned).finish().expect_code(100).records();
+    let lost = "sums::one_block_a_row::rows=33,cols=100,threads=32";
+    assert_ends(&records, lost, verdict, Some(cause));
+    assert_says(&records, lost, words);
+    let next = "sums::one_block_a_row::rows=33,cols=100,threads=128";
+    let order: Vec<&Value> = records.results().map(|result| &result["case"]).collect();
+    assert_eq!(order, [lost, next, CASE]);
+    for case in [next, CASE] {
+        assert_ends(&records, case, "pass", None);
+        let result = records.result(case);
+        let reason = result["grade_reason"].as_str().unwrap_or_default();
+        assert!(result["grade"] == "advisory" && reason.contains("MPS"), "{result:#}");
+    }
+    assert_nothing_is_left(&gpu);
+}
+
+#[test]
+fn a_worker_that_dies_before_go_ends_its_case_alone() {
+    for moment in ["queueing", "waiting"] {
+        let planned = format!("{moment}:9");
+        assert_only_its_case_is_lost(
+            "FAKE_CUDA_SIGNALS",
+            &planned,
+            ["crashed", "killed"],
+            &["SIGKILL", "call 1"],
+        );
+    }
+}
+
+#[test]
+fn a_worker_that_dies_between_go_and_done_ends_its_case_alone() {
+    assert_only_its_case_is_lost(
+        "FAKE_CUDA_SIGNALS",
+        "running:9",
+        ["crashed", "killed"],
+        &["SIGKILL", "call 1"],
+    );
+}
+
+#[test]
+fn a_worker_that_is_stopped_ends_its_case_alone_when_its_time_is_up() {
+    for moment in ["queueing", "waiting", "running"] {
+        let planned = format!("{moment}:19");
+        assert_only_its_case_is_lost("FAKE_CUDA_SIGNALS", &planned, ["timeout", "slow"], &["3s", "--timeout"]);
+    }
+}
+
+#[test]
+fn a_worker_that_writes_done_of_another_window_ends_its_case_alone() {
+    for added in ["1", "-1"] {
+        let words = ["call 1 has ended", "its device never wrote so"];
+        assert_only_its_case_is_lost("FAKE_CUDA_NUMBERS", added, ["protocol-violation", "bad-claim"], &words);
+    }
+}
+
 #[test]
 fn a_reference_that_faults_in_the_referee_ends_its_case_alone() {
     let gpu = FakeGpu::new();

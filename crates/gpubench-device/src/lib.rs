@@ -12,7 +12,7 @@ mod driver;
 mod error;
 mod facts;
 mod fault_code;
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod faulty;
 mod guarded;
 pub mod harness;

@@ -15,6 +15,17 @@ pub(crate) struct PlannedFailure {
     pub(crate) code: c_int,
 }
 
+/// When a process that launches a kernel gets a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// While it queues the launch.
+    Queueing,
+    /// When it waits for what it has queued.
+    Waiting,
+    /// When its stream has come to the kernel.
+    Running,
+}
+
 /// Read once, at the first call.
 pub(crate) struct Behaviour {
     pub(crate) init: c_int,
@@ -26,6 +37,10 @@ pub(crate) struct Behaviour {
     pub(crate) faults: Vec<(String, c_int)>,
     /// Names of kernels and the milliseconds that each of their launches takes longer.
     pub(crate) delays: Vec<(String, c_int)>,
+    /// Names of kernels, and the signal that their process gets, and when.
+    pub(crate) signals: Vec<(String, Moment, c_int)>,
+    /// Names of kernels, and what their process adds to every number that a stream writes from then on.
+    pub(crate) numbers: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
     /// The most bytes of an allocation.
     pub(crate) largest: usize,
@@ -47,6 +62,8 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         failures: failures(),
         faults: pairs("FAKE_CUDA_FAULTS", ':'),
         delays: pairs("FAKE_CUDA_DELAYS", ':'),
+        signals: pairs("FAKE_CUDA_SIGNALS", ':').into_iter().map(signal).collect(),
+        numbers: pairs("FAKE_CUDA_NUMBERS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
         claimed: match &*role() {
@@ -78,6 +95,16 @@ fn is_to_lie() -> bool {
             Err(error) => panic!("cannot create `{}`: {error}", path.display()),
         }
     })
+}
+
+fn signal((text, signal): (String, c_int)) -> (String, Moment, c_int) {
+    let (kernel, moment) = match text.rsplit_once(':') {
+        Some((kernel, "queueing")) => (kernel, Moment::Queueing),
+        Some((kernel, "waiting")) => (kernel, Moment::Waiting),
+        Some((kernel, "running")) => (kernel, Moment::Running),
+        _ => panic!("`{text}` is no `KERNEL:MOMENT`"),
+    };
+    (kernel.to_owned(), moment, signal)
 }
 
 fn failures() -> Vec<PlannedFailure> {

@@ -10,10 +10,10 @@ use cudarc::driver::sys::{
 use gpubench_device::SealedFile;
 use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 
-use crate::behaviour::behaviour;
+use crate::behaviour::{Moment, behaviour};
 use crate::call::{in_context, with_gpu};
 use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
-use crate::gpu::{Gpu, Handle as _};
+use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
 use crate::ledger::Kind;
 
@@ -171,6 +171,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
             return Ok(());
         }
         delay(gpu, function, stream)?;
+        misbehave(gpu, function, stream)?;
         let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;
         let argument = |(position, size): (usize, &u32)| {
             // SAFETY: the caller gives a value for each parameter, of its size.
@@ -193,6 +194,27 @@ fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusa
         Ok(())
     };
     Ok(gpu.cpu.host_call(stream, Box::new(wait))?)
+}
+
+/// Does to this process what is planned for one that launches the kernel.
+fn misbehave(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
+    let name = &gpu.kernels[function.0 as usize];
+    if let Some((_, added)) = behaviour().numbers.iter().find(|(kernel, _)| kernel == name) {
+        gpu.added = *added;
+    }
+    match behaviour().signals.iter().find(|(kernel, ..)| kernel == name) {
+        None => Ok(()),
+        Some((_, Moment::Queueing, signal)) => raise(*signal),
+        Some((_, Moment::Waiting, signal)) => {
+            gpu.signal_underway = Some(*signal);
+            Ok(())
+        }
+        Some((_, Moment::Running, signal)) => {
+            let refused = |Refusal(code)| HostFailure::Returned(format!("a signal was refused with {code}"));
+            let send = move || raise(*signal).map_err(refused);
+            Ok(gpu.cpu.host_call(stream, Box::new(send))?)
+        }
+    }
 }
 
 /// Ends the stream's work here where a fault of this kernel is planned.

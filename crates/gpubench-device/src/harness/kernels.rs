@@ -30,10 +30,10 @@ const MAX_PARTIALS: u64 = 1 << 12;
 
 /// The tool's kernels, loaded, with the private memory they report to.
 pub struct Harness {
-    functions: Vec<(Kernel, Function)>,
+    pub(super) functions: Vec<(Kernel, Function)>,
     sink: DevicePtr,
-    /// What the next batch reports to.
-    pub(super) boards: Vec<Board>,
+    /// What the next batch reports to, where it has room enough.
+    pub(super) board: Option<Board>,
     /// Batches that were begun.
     pub(super) batches: u64,
 }
@@ -115,7 +115,7 @@ impl Harness {
         Ok(Harness {
             functions,
             sink: driver.alloc(8)?,
-            boards: Vec::new(),
+            board: None,
             batches: 0,
         })
     }

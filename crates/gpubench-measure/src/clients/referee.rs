@@ -217,7 +217,7 @@ impl RefereeClient {
         self.child.send(to_referee::RELEASE, &[bytemuck::bytes_of(order)], &[])
     }
 
-    /// Gives the window up.
+    /// Gives the window up, unless its *done* has come.
     ///
     /// # Errors
     /// When the referee is gone.

@@ -15,7 +15,8 @@ use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 
-/// How long the referee may take to give a window up whose worker was lost: it looks at nothing then.
+/// How long the referee may take to give a window up whose worker was lost. The looks at it are carried out, and
+/// nobody reads them.
 const AFTER_LOSS: Duration = Duration::from_secs(10);
 
 /// Filling inputs with the tool's own kernels never takes so long.
@@ -242,8 +243,11 @@ impl Sequencer<'_> {
     fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, MeasureError> {
         let within = self.protocol.within;
         match said {
-            // The call has ended; only the checks take their time.
-            Some(Ok(claim)) => Ok(Ok(claim)),
+            // The call has ended, and only the checks take their time; or *done* will never come, and the referee is not to wait for it.
+            Some(Ok(claim)) => {
+                self.abort()?;
+                Ok(Ok(claim))
+            }
             lost => {
                 self.give_up(worker)?;
                 Ok(lost.unwrap_or(Err(Ending::TimedOut { within })))

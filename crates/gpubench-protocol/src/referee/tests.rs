@@ -425,7 +425,7 @@ fn a_write_behind_the_snapshot_is_late() {
         stream,
         ..
     } = &mut stage.referee;
-    let mut batch = harness.begin(&mut **driver, *stream).unwrap();
+    let mut batch = harness.begin(&mut **driver, *stream, 1).unwrap();
     let [look] = <[_; 1]>::try_from(stage.referee.queue_second_look(&stage.case, &mut batch).unwrap()).unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
@@ -467,7 +467,7 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     let mut batch = stage
         .referee
         .harness
-        .begin(&mut *stage.referee.driver, stage.referee.stream)
+        .begin(&mut *stage.referee.driver, stage.referee.stream, 1)
         .unwrap();
     let _ = stage.referee.reveal(&stage.case, place, &mut batch).unwrap();
     let revealed = contents(&mut stage);
@@ -492,6 +492,34 @@ fn a_window_without_an_end_and_one_given_up_are_told_apart() {
     stage.broker.1.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
     let facts = stage.referee.release(&stage.case, &order(2), &stage.broker.0).unwrap();
     assert_eq!(facts.end, WindowEnd::Aborted);
+}
+
+#[test]
+fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
+    let driver = FaultyDriver::watched(cpu(), |driver, call| {
+        if call.name == "gb_check" {
+            let pause = || {
+                std::thread::sleep(Duration::from_millis(50));
+                Ok(())
+            };
+            driver.host_call(call.stream.unwrap(), Box::new(pause)).unwrap();
+        }
+    });
+    let mut referee = referee(Box::new(driver)).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    referee.generate(&case, 1).unwrap();
+    case.page_of(PageOwner::Worker(Seat::Candidate))
+        .unwrap()
+        .words
+        .done
+        .store(1, Ordering::Release);
+    let (ours, theirs) = Channel::pair().unwrap();
+    theirs.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
+    assert_eq!(
+        referee.release(&case, &order(1), &ours).unwrap().end,
+        WindowEnd::Checked
+    );
+    assert!(!ours.is_readable().unwrap(), "the word was heard");
 }
 
 /// A worker can write to its page whatever the referee writes there.

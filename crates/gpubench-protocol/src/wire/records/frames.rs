@@ -11,7 +11,7 @@ pub mod to_referee {
     pub const PREPARE: u32 = 3;
     /// [`WindowOrder`](crate::wire::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
-    /// The worker is gone: give the window up.
+    /// The worker is gone, or has had its time: wait for *done* no longer.
     pub const ABORT: u32 = 5;
     /// Forget the case and its memory.
     pub const CLOSE_CASE: u32 = 6;
