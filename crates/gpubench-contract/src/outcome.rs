@@ -104,6 +104,8 @@ words! {
         BadMessage = "bad-message",
         /// A claimed time is negative, not finite or longer than the window.
         BadClaim = "bad-claim",
+        /// The worker went on when no call was under way, and windows that it had no part in showed it as long as it lived.
+        WorksBetweenWindows = "works-between-windows",
         /// The device does not have or support what the benchmark needs.
         Unsupported = "unsupported",
         /// The benchmark is marked `ignore` and was not asked for.

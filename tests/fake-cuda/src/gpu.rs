@@ -7,6 +7,7 @@ use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
 
+use crate::cheat::Cheat;
 use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
@@ -18,6 +19,8 @@ pub(crate) struct Gpu {
     pub(crate) ledger: Ledger,
     /// The names of the kernels that were asked for, in the order of their handles.
     pub(crate) kernels: Vec<String>,
+    /// There where this is a worker that cheats.
+    pub(crate) cheat: Option<Cheat>,
     /// The result of a planned fault, from its launch on.
     pub(crate) fault_underway: Option<c_int>,
     /// The result that every call gives after a fault.
@@ -34,6 +37,7 @@ impl Gpu {
             addresses: AddressSpace::default(),
             ledger: Ledger::open(),
             kernels: Vec::new(),
+            cheat: None,
             fault_underway: None,
             fault: None,
         })

@@ -132,6 +132,7 @@ impl<'a> EvidenceBuilder<'a> {
         let null = NullWindows {
             windows: &null.windows,
             alone: &null.alone,
+            rivals: null.rivals,
             loss: null.loss.as_deref(),
         };
         Evidence {

@@ -30,6 +30,8 @@ pub(super) struct NullArm<'a> {
     kept: usize,
     /// Windows behind the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
+    /// Workers of another side that live meanwhile, beside the one under test.
+    pub(super) rivals: usize,
     /// Why there are no more, where the worker failed.
     pub(super) loss: Option<String>,
     /// Null windows of the case that were begun, those of a measurement before included.
@@ -53,6 +55,7 @@ impl<'a> NullArm<'a> {
             windows: Vec::new(),
             kept: 0,
             alone: Vec::new(),
+            rivals: usize::from(opened.baseline_page.is_some()),
             loss: None,
             begun,
             since: 0,

@@ -77,6 +77,8 @@ pub struct NullWindows<'a> {
     pub windows: &'a [WindowEvidence],
     /// Windows of the null worker behind the end of the worker under test, which has no part in them. Cases that fail have none.
     pub alone: &'a [WindowEvidence],
+    /// Workers of another side that lived meanwhile, beside the one under test.
+    pub rivals: usize,
     /// Why there are no more of them, where the null worker failed.
     pub loss: Option<&'a str>,
 }

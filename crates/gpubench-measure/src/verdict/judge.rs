@@ -3,6 +3,7 @@
 use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
+use super::disturbance::judge_disturbance;
 use super::finding::{Finding, finding};
 use super::grade::grade;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, words};
@@ -262,6 +263,7 @@ fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
 /// What no window shows alone.
 fn judge_whole(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
     judge_ending(evidence)
+        .or_else(|| judge_disturbance(evidence, balance))
         .or_else(|| judge_conservation(balance?))
         .or_else(|| judge_floor(evidence))
 }

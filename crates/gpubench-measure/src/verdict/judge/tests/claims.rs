@@ -143,9 +143,8 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
         judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
             null: NullWindows {
-                windows: &null,
                 alone,
-                loss: None,
+                ..interleaved(&null)
             },
             other_clients: Some(other_clients),
             ..evidence(&tensors, &windows, Ending::Stopped)
