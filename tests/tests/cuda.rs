@@ -560,6 +560,19 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
+#[test]
+fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
+    let gpu = FakeGpu::new();
+    let run = beside_the_clock(&gpu, "tidy").args(["--exact", CASE]);
+    let records = run
+        .env("FAKE_CUDA_CLAIMED", "0.000001")
+        .finish()
+        .expect_code(100)
+        .records();
+    assert_ends(&records, CASE, "protocol-violation", Some("bad-claim"));
+    assert_says(&records, CASE, &["two events with nothing between them are"]);
+}
+
 /// A worker that goes on between its windows, and whose claims are true: the null worker's take a tenth of a second longer as long as it lives.
 fn lingering(gpu: &FakeGpu, folder: &std::path::Path) -> Run {
     beside_the_clock(gpu, "tidy")

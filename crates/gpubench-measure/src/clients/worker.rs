@@ -162,11 +162,12 @@ impl WorkerClient {
         Ok((Confinement::from(&report), start))
     }
 
-    /// Has it let go of its case's buffers, and waits until it has.
-    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+    /// Has it let go of its case's buffers, and waits until it has. How far apart two events with nothing between them are
+    /// at least, in nanoseconds.
+    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<f64, RoleFailure> {
         self.child.send(to_worker::HAND_BACK, &[], &[])?;
-        self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
-        Ok(())
+        let frame = self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
+        self.child.record(&frame)
     }
 
     /// Queues a window that waits for *go*.

@@ -132,6 +132,7 @@ impl<'a> EvidenceBuilder<'a> {
         let null = NullWindows {
             windows: &null.windows,
             alone: &null.alone,
+            shortest_claim_ns: null.shortest_claim_ns,
             rivals: null.rivals,
             loss: null.loss.as_deref(),
         };

@@ -30,6 +30,8 @@ pub(super) struct NullArm<'a> {
     kept: usize,
     /// Windows behind the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
+    /// What two events with nothing between them are apart at least in it, in nanoseconds; known once it has handed the case back.
+    pub(super) shortest_claim_ns: Option<f64>,
     /// Workers of another side that live meanwhile, beside the one under test.
     pub(super) rivals: usize,
     /// Why there are no more, where the worker failed.
@@ -55,6 +57,7 @@ impl<'a> NullArm<'a> {
             windows: Vec::new(),
             kept: 0,
             alone: Vec::new(),
+            shortest_claim_ns: None,
             rivals: usize::from(opened.baseline_page.is_some()),
             loss: None,
             begun,
@@ -190,7 +193,8 @@ impl<'a> NullArm<'a> {
     pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
-        handed_back.map_err(|_| MeasureError::Interrupted)
+        self.shortest_claim_ns = handed_back.map_err(|_| MeasureError::Interrupted)?;
+        Ok(())
     }
 
     fn give_up(&mut self, why: String) {

@@ -1,6 +1,7 @@
 //! What a worker has: its device for as long as it lives, and a case.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
 use gpubench::catalog::{Recording, Role};
 use gpubench_contract::Method;
@@ -12,13 +13,14 @@ use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::Hosted;
 use super::setup::Setup;
-use super::stopwatch::Stopwatch;
+use super::stopwatch::{EMPTY_READINGS, Stopwatch};
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
+    BufferLayout, Channel, Claim, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker,
+    module_descriptors,
 };
 use gpubench_device::harness::Harness;
-use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
+use gpubench_device::{Access, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Stream};
 use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
 /// A worker that has a case.
@@ -69,6 +71,27 @@ impl Worker {
         let device = &mut self.device;
         let stopwatch = device.events.of(self.assignment.method, WindowKind::Timed);
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
+    }
+
+    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a stream that is held back as that of a window is. Its page is
+    /// out of use by now.
+    pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
+        let Worker { device, assignment } = self;
+        let (driver, stream) = (&mut *device.driver, device.stream);
+        let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
+        let (on_host, on_device) = (assignment.page.on_host().go(), DevicePtr(assignment.on_device.go()));
+        let last = assignment.page.go.load(Ordering::Relaxed);
+        let mut shortest_ns = f64::INFINITY;
+        for reading in 1..=EMPTY_READINGS as u32 {
+            let go = last.wrapping_add(reading);
+            driver.wait_value(stream, on_device, go)?;
+            stopwatch.arm(driver, stream)?;
+            stopwatch.disarm(driver, stream)?;
+            driver.store_value(on_host, go);
+            driver.synchronize(stream)?;
+            shortest_ns = shortest_ns.min(stopwatch.read(driver, Claim::empty(0))?.elapsed_ns);
+        }
+        Ok(shortest_ns)
     }
 
     /// Lets go of the case.

@@ -6,8 +6,8 @@ use crate::window::WindowKind;
 use crate::wire::Claim;
 use gpubench_device::{DeviceError, Driver, Event, Stream};
 
-/// Readings with nothing between; their median is reported as the overhead.
-const EMPTY_READINGS: usize = 101;
+/// Readings with nothing between: their median is reported as the overhead, and the shortest that a null worker has is the least that can be claimed.
+pub(super) const EMPTY_READINGS: usize = 101;
 
 /// Reads a window's call: armed right before it, disarmed right after it, read when the stream's
 /// work has ended.
