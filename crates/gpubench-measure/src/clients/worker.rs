@@ -207,3 +207,17 @@ impl WorkerClient {
         WorkerClient { child, _private: None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_lets_go_says_how_far_apart_two_events_are_at_least() {
+        let (child, worker) = Child::played(RoleName::Worker);
+        worker.send_record(from_worker::HANDED_BACK, &1_184.0_f64).unwrap();
+        let within = Duration::from_secs(60);
+        let said = WorkerClient::played(child).hand_back(within, &Interrupt::default());
+        assert_eq!(said.unwrap(), 1_184.0);
+    }
+}

@@ -1,7 +1,6 @@
 //! What a worker has: its device for as long as it lives, and a case.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::Ordering;
 
 use gpubench::catalog::{Recording, Role};
 use gpubench_contract::Method;
@@ -13,14 +12,13 @@ use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::Call;
 use super::hosted::Hosted;
 use super::setup::Setup;
-use super::stopwatch::{EMPTY_READINGS, Stopwatch};
+use super::stopwatch::Stopwatch;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Claim, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker,
-    module_descriptors,
+    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
-use gpubench_device::{Access, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Stream};
+use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
 use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
 /// A worker that has a case.
@@ -79,19 +77,7 @@ impl Worker {
         let Worker { device, assignment } = self;
         let (driver, stream) = (&mut *device.driver, device.stream);
         let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
-        let (on_host, on_device) = (assignment.page.on_host().go(), DevicePtr(assignment.on_device.go()));
-        let last = assignment.page.go.load(Ordering::Relaxed);
-        let mut shortest_ns = f64::INFINITY;
-        for reading in 1..=EMPTY_READINGS as u32 {
-            let go = last.wrapping_add(reading);
-            driver.wait_value(stream, on_device, go)?;
-            stopwatch.arm(driver, stream)?;
-            stopwatch.disarm(driver, stream)?;
-            driver.store_value(on_host, go);
-            driver.synchronize(stream)?;
-            shortest_ns = shortest_ns.min(stopwatch.read(driver, Claim::empty(0))?.elapsed_ns);
-        }
-        Ok(shortest_ns)
+        Ok(stopwatch.shortest_of_nothing(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
     /// Lets go of the case.
