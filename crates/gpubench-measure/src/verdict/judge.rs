@@ -257,11 +257,13 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     if sensible && too_short.is_none() && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
         return None;
     }
-    let beside = match too_short {
+    // Event times are floats of milliseconds.
+    let tenths = |ns: f64| (10.0 * ns).round() / 10.0;
+    let beside = match too_short.map(tenths) {
         Some(shortest) => format!("two events with nothing between them are {shortest} ns apart at least"),
         None => format!("{observed} ns passed for the referee"),
     };
-    let (call, claimed) = (window.facts.window, claim.elapsed_ns);
+    let (call, claimed) = (window.facts.window, tenths(claim.elapsed_ns));
     let message = format!("the worker claims that call {call} took {claimed} ns; {beside}");
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }

@@ -62,7 +62,8 @@ fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
             ..evidence(&tensors, &windows, Ending::Stopped)
         })
     };
-    let found = judged(WindowKind::Timed, 1.0, Some(1_184.0));
+    let [claimed, shortest] = [1e-6_f32, 0.001_184].map(|milliseconds: f32| f64::from(milliseconds) * 1e6);
+    let found = judged(WindowKind::Timed, claimed, Some(shortest));
     assert_eq!(
         (told(&found).as_str(), found.window),
         (
