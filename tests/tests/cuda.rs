@@ -600,6 +600,25 @@ fn a_worker_that_works_between_windows_is_found_twice() {
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
+/// Either worker may have done it.
+#[test]
+fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
+    let gpu = FakeGpu::new();
+    let folder = tempfile::tempdir().unwrap();
+    let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("tidy.tar.gz");
+    let archived = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    assert!(archive.exists(), "{}", archived.stderr);
+    let run = lingering(&gpu, folder.path()).args(["--against-archive", archive.as_str()]);
+    let records = run.finish().records();
+    let result = records.result(CASE);
+    assert!(result["cause"] != "works-between-windows", "{result:#}");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("null windows were disturbed while the worker lived"),
+        "{reason}"
+    );
+}
+
 /// A busy machine may disturb the honest measurement as well.
 #[test]
 fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisory() {
