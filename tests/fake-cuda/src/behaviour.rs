@@ -1,8 +1,6 @@
 //! What the environment asks of this driver.
 
 use std::ffi::c_int;
-use std::fs::File;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -44,8 +42,12 @@ pub(crate) struct Behaviour {
     pub(crate) ledger: Option<PathBuf>,
     /// The most bytes of an allocation.
     pub(crate) largest: usize,
-    /// What a worker's event times are multiplied with.
+    /// What the event times of a worker that cheats are multiplied with.
     pub(crate) claimed: f32,
+    /// In which folder a worker that goes on between its windows says so, and how many milliseconds that costs others.
+    pub(crate) lingers: Option<(PathBuf, c_int)>,
+    /// In which folder workers that cheat are counted, and how many there are at most; all where nothing is said.
+    pub(crate) cheats: Option<(PathBuf, c_int)>,
 }
 
 /// The one of this process.
@@ -66,10 +68,9 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         numbers: pairs("FAKE_CUDA_NUMBERS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
-        claimed: match &*role() {
-            "worker" if is_to_lie() => number("FAKE_CUDA_CLAIMED", 1.0),
-            _ => 1.0,
-        },
+        claimed: number("FAKE_CUDA_CLAIMED", 1.0),
+        lingers: in_folder("FAKE_CUDA_LINGERS"),
+        cheats: in_folder("FAKE_CUDA_CHEATS"),
     })
 }
 
@@ -77,24 +78,6 @@ pub(crate) fn behaviour() -> &'static Behaviour {
 pub(crate) fn role() -> String {
     let verb = std::env::args().nth(1).unwrap_or_default();
     verb.trim_start_matches('_').to_owned()
-}
-
-/// Whether this worker is one of those whose claims `FAKE_CUDA_CLAIMED` changes: all, or the first few, which are counted by the files that they make in a folder.
-fn is_to_lie() -> bool {
-    let Ok(text) = std::env::var("FAKE_CUDA_CLAIMED_BY") else {
-        return true;
-    };
-    let (folder, processes) = text
-        .rsplit_once(':')
-        .unwrap_or_else(|| panic!("`{text}` is no `FOLDER:PROCESSES`"));
-    (1..=parse::<u32>(processes)).any(|number| {
-        let path = PathBuf::from(folder).join(number.to_string());
-        match File::create_new(&path) {
-            Ok(_) => true,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
-            Err(error) => panic!("cannot create `{}`: {error}", path.display()),
-        }
-    })
 }
 
 fn signal((text, signal): (String, c_int)) -> (String, Moment, c_int) {
@@ -134,6 +117,12 @@ fn pairs(name: &str, separator: char) -> Vec<(String, c_int)> {
         (key.to_owned(), parse(value))
     };
     list(name).iter().map(pair).collect()
+}
+
+/// A folder and a number.
+fn in_folder(name: &str) -> Option<(PathBuf, c_int)> {
+    let (folder, number) = pairs(name, ':').pop()?;
+    Some((PathBuf::from(folder), number))
 }
 
 fn list(name: &str) -> Vec<String> {

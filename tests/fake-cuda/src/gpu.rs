@@ -7,6 +7,7 @@ use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
 
+use crate::cheat::Cheat;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
@@ -24,6 +25,8 @@ pub(crate) struct Gpu {
     pub(crate) signal_underway: Option<c_int>,
     /// What is added to the numbers that streams write.
     pub(crate) added: c_int,
+    /// There where this is a worker that cheats.
+    pub(crate) cheat: Option<Cheat>,
     /// The result of a planned fault, from its launch on.
     pub(crate) fault_underway: Option<c_int>,
     /// The result that every call gives after a fault.
@@ -43,6 +46,7 @@ impl Gpu {
             streams: 0,
             signal_underway: None,
             added: 0,
+            cheat: None,
             fault_underway: None,
             fault: None,
         })

@@ -157,8 +157,9 @@ pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) 
 pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) -> c_int {
     in_context("cuEventElapsedTime", |gpu| {
         let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
+        let told = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
         // SAFETY: the caller's pointer is to a number.
-        unsafe { *milliseconds = behaviour().claimed * (elapsed / 1e6) as f32 };
+        unsafe { *milliseconds = told * (elapsed / 1e6) as f32 };
         Ok(())
     })
 }

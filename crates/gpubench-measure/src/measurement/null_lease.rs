@@ -14,6 +14,10 @@ use gpubench_protocol::window::Seat;
 #[derive(Debug)]
 pub(super) struct NullLease<'a> {
     worker: Option<&'a mut NullWorker>,
+    /// What two events with nothing between them are apart at least in it, in nanoseconds; known once it has handed the case back.
+    pub(super) shortest_claim_ns: Option<f64>,
+    /// Workers of another side that live meanwhile, beside the one under test.
+    pub(super) rivals: usize,
     /// Why there are no more null windows, where the worker failed.
     pub(super) loss: Option<String>,
 }
@@ -23,6 +27,8 @@ impl<'a> NullLease<'a> {
     pub(super) fn set_up(worker: &'a mut NullWorker, opened: &OpenedCase, recording: &[u8]) -> NullLease<'a> {
         let mut lease = NullLease {
             worker: None,
+            shortest_claim_ns: None,
+            rivals: usize::from(opened.page_of(Seat::Baseline).is_some()),
             loss: None,
         };
         if let Some(page) = opened.page_of(Seat::Null) {
@@ -84,7 +90,8 @@ impl<'a> NullLease<'a> {
     pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
-        handed_back.map_err(|_| MeasureError::Interrupted)
+        self.shortest_claim_ns = handed_back.map_err(|_| MeasureError::Interrupted)?;
+        Ok(())
     }
 
     fn give_up(&mut self, why: String) {

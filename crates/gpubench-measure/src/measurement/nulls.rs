@@ -111,6 +111,8 @@ impl Nulls {
             windows: &self.windows,
             turns: &self.turns,
             alone: &self.alone,
+            shortest_claim_ns: lease.shortest_claim_ns,
+            rivals: lease.rivals,
             loss: lease.loss.as_deref().filter(|_| self.runner == Runner::NullWorker),
         }
     }

@@ -77,6 +77,10 @@ pub struct NullWindows<'a> {
     pub turns: &'a [usize],
     /// Windows of the null worker behind the end of the worker under test, which has no part in them. Cases that fail have none.
     pub alone: &'a [WindowEvidence],
+    /// What two events with nothing between them are apart at least in the null worker, in nanoseconds: no call takes less.
+    pub shortest_claim_ns: Option<f64>,
+    /// Workers of another side that lived meanwhile, beside the one under test.
+    pub rivals: usize,
     /// Why there are no more of them, where the null worker failed.
     pub loss: Option<&'a str>,
 }

@@ -3,6 +3,7 @@
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 
 mod conservation;
+mod disturbance;
 mod evidence;
 mod finding;
 mod floor;

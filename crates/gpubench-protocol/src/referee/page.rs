@@ -2,7 +2,7 @@
 
 use super::RefereeError;
 use crate::window::Seat;
-use crate::wire::{Cast, PAGE_BYTES, PageAddresses, SharedPage};
+use crate::wire::{Cast, PageAddresses, SharedPage};
 use gpubench_device::Driver;
 
 /// A page that streams of the referee wait for and write to.
@@ -18,7 +18,7 @@ impl WorkerPage {
     pub(super) fn for_cast(driver: &mut dyn Driver, cast: Cast) -> Result<Vec<WorkerPage>, RefereeError> {
         let mut pages = Vec::new();
         for seat in cast.seats() {
-            match WorkerPage::share(driver, seat) {
+            match WorkerPage::share(driver, seat, cast.places()) {
                 Ok(page) => pages.push(page),
                 Err(error) => {
                     pages.into_iter().for_each(|page| page.release(driver));
@@ -29,13 +29,13 @@ impl WorkerPage {
         Ok(pages)
     }
 
-    fn share(driver: &mut dyn Driver, seat: Seat) -> Result<WorkerPage, RefereeError> {
-        let words = SharedPage::create().map_err(RefereeError::Page)?;
-        let on_device = driver.register(words.on_host().base(), PAGE_BYTES as u64)?;
+    fn share(driver: &mut dyn Driver, seat: Seat, places: u32) -> Result<WorkerPage, RefereeError> {
+        let words = SharedPage::create(places).map_err(RefereeError::Page)?;
+        let on_device = driver.register(words.on_host().base(), words.bytes())?;
         Ok(WorkerPage {
             seat,
+            on_device: words.mapped_at(on_device.0),
             words,
-            on_device: PageAddresses::at(on_device.0),
         })
     }
 

@@ -36,7 +36,7 @@ impl Referee {
             Method::Warm => {}
         }
         let flush_ends = self.stamp(batch)?;
-        let keys = DevicePtr(page.on_device.keys());
+        let keys = DevicePtr(page.on_device.in_window(place.window).keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, keys)?;
         let s1 = self.reveal(case, place, batch)?;
         Ok(Preparation {

@@ -15,8 +15,8 @@ use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
-    WindowFacts, WindowOrder,
+    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
+    WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
@@ -105,7 +105,7 @@ impl Peer {
         let harness = Harness::load(&mut driver).unwrap();
         let mut descriptors = descriptors.into_iter();
         let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
-        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64).unwrap();
+        let on_device = driver.register(page.on_host().base(), page.bytes()).unwrap();
         let addresses: Vec<DevicePtr> = layouts
             .iter()
             .zip(descriptors)
@@ -120,8 +120,8 @@ impl Peer {
             driver,
             harness,
             stream,
+            on_device: page.mapped_at(on_device.0),
             page,
-            on_device: PageAddresses::at(on_device.0),
             x: addresses[0],
             y: addresses[1],
         }
@@ -130,17 +130,14 @@ impl Peer {
     /// Queues a window as a worker does, with `work` as its call.
     fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
         let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
-        driver
-            .wait_value(stream, DevicePtr(self.on_device.go()), window)
-            .unwrap();
+        let on_device = self.on_device.in_window(window);
+        driver.wait_value(stream, DevicePtr(on_device.go()), window).unwrap();
         work(driver, stream, self.x, self.y);
-        let (keys, seal) = (self.on_device.keys(), self.on_device.seal(0));
+        let (keys, seal) = (on_device.keys(), on_device.seal(0));
         self.harness
             .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
             .unwrap();
-        driver
-            .write_value(stream, DevicePtr(self.on_device.done()), window)
-            .unwrap();
+        driver.write_value(stream, DevicePtr(on_device.done()), window).unwrap();
     }
 }
 
@@ -508,7 +505,7 @@ fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     referee.generate(&case, 1).unwrap();
-    case.page_of(PageOwner::Worker(Seat::Candidate))
+    case.page_of(Seat::Candidate)
         .unwrap()
         .words
         .done

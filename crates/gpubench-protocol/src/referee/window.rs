@@ -110,7 +110,7 @@ impl Referee {
         order: &WindowOrder,
         batch: &mut Batch,
     ) -> Result<Queued, RefereeError> {
-        let (stream, on_device) = (self.stream, page.on_device);
+        let (stream, on_device) = (self.stream, page.on_device.in_window(order.window));
         let keys = self.hand_in_keys(case, place, order.kind, batch)?;
         let preparation = self.prepare(case, page, place, batch)?;
         self.driver
@@ -174,7 +174,8 @@ impl Referee {
     }
 
     fn let_pass(&mut self, page: &WorkerPage, order: &WindowOrder) {
-        self.driver.store_value(page.words.on_host().done(), order.window);
+        self.driver
+            .store_value(page.words.on_host().in_window(order.window).done(), order.window);
     }
 }
 

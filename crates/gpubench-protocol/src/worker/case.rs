@@ -16,7 +16,7 @@ use super::stopwatch::Stopwatch;
 use super::twin::Twin;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
@@ -74,6 +74,15 @@ impl Worker {
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
     }
 
+    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a stream that is held back as that of a window is. Its page is
+    /// out of use by now.
+    pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
+        let Worker { device, assignment } = self;
+        let (driver, stream) = (&mut *device.driver, device.stream);
+        let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
+        Ok(stopwatch.shortest_of_nothing(driver, stream, &assignment.page, assignment.on_device)?)
+    }
+
     /// Lets go of the case.
     pub(super) fn hand_back(self) -> OpenDevice {
         let Worker { mut device, assignment } = self;
@@ -111,7 +120,7 @@ impl Assignment {
         let mut descriptors = descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
-        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
+        let on_device = driver.register(page.on_host().base(), page.bytes())?;
         let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
@@ -131,8 +140,8 @@ impl Assignment {
         };
         Ok(Assignment {
             method: setup.method,
+            on_device: page.mapped_at(on_device.0),
             page,
-            on_device: PageAddresses::at(on_device.0),
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,

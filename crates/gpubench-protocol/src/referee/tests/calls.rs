@@ -64,7 +64,10 @@ impl Watched {
         if kind != WindowKind::Null {
             self.referee.generate(&self.case, window).unwrap();
         }
-        let seat = seat_of(kind);
+        let seat = match kind {
+            WindowKind::Timed | WindowKind::EarlyCheck => Seat::Candidate,
+            WindowKind::Null => Seat::Null,
+        };
         let page = self.case.page_of(seat).unwrap();
         page.words.go.store(0, Ordering::Release);
         self.log.lock().unwrap().clear();
@@ -78,7 +81,7 @@ impl Watched {
         let go = before.iter().position(|call| call.name == "write_value").unwrap();
         let after = before.split_off(go + 1);
         let go = before.pop().unwrap();
-        assert_eq!(go.words, [page.on_device.go(), u64::from(window)]);
+        assert_eq!(go.words, [page.on_device.in_window(window).go(), u64::from(window)]);
         [before, after]
     }
 }

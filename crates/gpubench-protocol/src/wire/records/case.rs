@@ -5,6 +5,7 @@ use gpubench_contract::{Flush, Method};
 
 use crate::window::{Seat, WindowKind};
 use crate::wire::FixedText;
+use crate::wire::PLACES;
 
 /// How the referee measures.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
@@ -54,6 +55,11 @@ impl Cast {
         let baseline = self.has_baseline.then_some(Seat::Baseline);
         let null = self.has_null.then_some(Seat::Null);
         [Some(Seat::Candidate), baseline, null].into_iter().flatten()
+    }
+
+    /// How many pages each of them takes in turns.
+    pub fn places(self) -> u32 {
+        if self.has_null { PLACES } else { 1 }
     }
 }
 

@@ -88,7 +88,7 @@ pub mod from_worker {
     pub const REFUSED: u32 = 105;
     /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
-    /// Answer to `HAND_BACK`.
+    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between them that was measured at the case's end, in a stream held back as that of a window is, in nanoseconds.
     pub const HANDED_BACK: u32 = 107;
     /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
