@@ -245,6 +245,8 @@ pub struct Conservation {
     pub excess_ns: Option<f64>,
     /// The most that `excess_ns` can be for an honest worker; null where the clock bounds nothing.
     pub bound_ns: Option<f64>,
+    /// What `samples` hold beyond the claims: host code's count only as far as the referee's clock confirms them. 0 for a sealed benchmark; null where the clock bounds nothing.
+    pub added_ns: Option<f64>,
     /// For each of `samples` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing.
     pub residuals_ns: Vec<i64>,
     /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.

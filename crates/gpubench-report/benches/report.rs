@@ -156,6 +156,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             observed_ns: center + 291_000.0,
             null_ns: Some(290_500.0),
             verified_ns: Some(center + 500.0),
+            added_ns: Some(0.0),
             excess_ns: Some(500.0),
             bound_ns: Some(2_400.0),
             residuals_ns: vec![291_000; samples],

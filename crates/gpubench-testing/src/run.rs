@@ -183,6 +183,7 @@ pub fn on_gpu() -> SampleRun {
                     observed_ns: value + 291_400.0,
                     null_ns: Some(291_000.0),
                     verified_ns: Some(value + 400.0),
+                    added_ns: Some(0.0),
                     excess_ns: Some(400.0),
                     bound_ns: Some(2_400.0),
                     residuals_ns: (0..result.samples.len() as i64)

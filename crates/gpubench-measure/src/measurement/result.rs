@@ -42,11 +42,17 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     });
     record.grade = (!measured.samples.is_empty()).then_some(measured.judgement.grade);
     record.grade_reason = measured.judgement.grade_reason.filter(|_| record.grade.is_some());
-    let by_worker = split_by_worker(
-        &measured.samples,
-        measured.worker_samples.iter().map(|samples| *samples as u64),
-    )
-    .unwrap_or_default();
+    let added_ns = measured.balance.map(|balance| match recording.execution {
+        gpubench::catalog::Execution::Sealed => 0.0,
+        gpubench::catalog::Execution::Hosted => balance.unclaimed_ns(),
+    });
+    let samples: Vec<f64> = measured
+        .samples
+        .iter()
+        .map(|claim_ns| claim_ns + added_ns.unwrap_or_default())
+        .collect();
+    let by_worker =
+        split_by_worker(&samples, measured.worker_samples.iter().map(|samples| *samples as u64)).unwrap_or_default();
     record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
     record.stats = summary(&by_worker);
     record.host_ns = host_time(&measured.host_ns);
@@ -87,13 +93,23 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             ))),
             null_shares: null_shares(&balance, &measured.null_windows, &measured.null_turns),
             verified_ns: Some(balance.verified_ns),
+            added_ns,
             excess_ns: Some(balance.excess_ns),
             bound_ns: Some(balance.bound_ns),
             ..clocks
         },
     });
-    record.samples = measured.samples;
+    record.notices.extend(added_ns.and_then(unclaimed));
+    record.samples = samples;
     hold(record, worth, yardsticks.demands);
+}
+
+/// That more is reported than host code claims.
+fn unclaimed(added_ns: f64) -> Option<String> {
+    let added = format!("{:.1}", added_ns / 1e3);
+    (added_ns > 0.0).then(|| {
+        format!("the referee's clock confirms the claims only with {added} µs added to each sample: work may run outside of the calls' own events")
+    })
 }
 
 /// What the declared work comes to in a time, held against the peaks for the type that the case computes with.

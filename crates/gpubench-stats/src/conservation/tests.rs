@@ -158,6 +158,28 @@ fn what_passes_is_right_to_the_bound() {
     }
 }
 
+/// Host code that claims less than it used gains at most a microsecond, and honest host code is reported with what it claims to half of one.
+#[test]
+fn no_claim_of_host_code_is_worth_more_than_a_microsecond() {
+    let reported = |seed, hidden_ns: f64| {
+        let balance = Machine::usual(seed).balance(shape(10, 8, 4), 30_000.0, |_, _| hidden_ns);
+        let reported = balance.claimed_ns + balance.unclaimed_ns();
+        (reported, balance.verified_ns - hidden_ns)
+    };
+    for seed in 0..200 {
+        for hidden_ns in [0.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 20_000.0] {
+            let (reported, verified) = reported(seed, hidden_ns);
+            let honest = verified + hidden_ns;
+            assert!(
+                reported >= honest - 1_000.0,
+                "{hidden_ns} ns hidden: {reported} of {honest}"
+            );
+        }
+        let (reported, verified) = reported(seed, 0.0);
+        assert!((reported - verified).abs() <= 1_000.0 && reported >= verified - 700.0);
+    }
+}
+
 #[test]
 fn an_offset_of_a_process_is_not_taken_for_hidden_time() {
     let mut machine = Machine::usual(13);
