@@ -10,9 +10,13 @@ use gpubench_protocol::window::{NullPace, Place, Seeds};
 /// Null windows behind the end of the worker under test.
 pub(super) const ALONE: usize = 8;
 
-/// Null windows among a worker's at least, and how many are enough while there is time.
-const FEWEST: usize = 2;
-const ENOUGH: usize = 4;
+/// Null windows of a case at least, and of each worker.
+const FEWEST: usize = 8;
+const FEWEST_EACH: usize = 2;
+
+/// How many are enough while there is time.
+const ENOUGH: usize = 20;
+const ENOUGH_EACH: usize = 4;
 
 /// Null windows from which on they only have to show that the machine has not changed.
 const MANY: usize = 8;
@@ -99,10 +103,9 @@ impl Nulls {
     pub(super) fn are_few(&self, workers: usize) -> bool {
         let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
-        match self.of_turn() {
-            ..FEWEST => true,
-            windows => windows < ENOUGH && self.caught_up_for < patience,
-        }
+        let each = |of_case: usize, of_worker| of_case.div_ceil(workers).max(of_worker);
+        let windows = self.of_turn();
+        windows < each(FEWEST, FEWEST_EACH) || windows < each(ENOUGH, ENOUGH_EACH) && self.caught_up_for < patience
     }
 
     /// For the judge.
