@@ -98,8 +98,6 @@ words! {
         Slow = "slow",
         /// More time passed on the referee's clock than the worker claims.
         ClaimTooShort = "claim-too-short",
-        /// The worker claims less time for some windows than for others of the same length.
-        ClaimsInconsistent = "claims-inconsistent",
         /// A worker's message is malformed, out of order or missing.
         BadMessage = "bad-message",
         /// A claimed time is negative, not finite, longer than the window or shorter than what nothing takes.

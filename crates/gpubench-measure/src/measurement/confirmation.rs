@@ -143,7 +143,6 @@ impl Accusation {
         let cause = (*cause)?;
         let doubt = match cause {
             Cause::ClaimTooShort => "the clock found the claims of the first of two measurements too short",
-            Cause::ClaimsInconsistent => "the clock found the claims of the first of two measurements inconsistent",
             Cause::WorksBetweenWindows => {
                 "null windows of the first of two measurements were disturbed while its workers lived"
             }
@@ -195,7 +194,6 @@ mod tests {
     use gpubench_protocol::wire::AuthorFailure;
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
-    const UNEVEN: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimsInconsistent));
     const BETWEEN: (Verdict, Option<Cause>) = (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows));
     const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
     const PASS: (Verdict, Option<Cause>) = (Verdict::Pass, None);
@@ -299,13 +297,11 @@ mod tests {
     #[test]
     fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
         let short = "the clock found the claims of the first of two measurements too short";
-        let uneven = "the clock found the claims of the first of two measurements inconsistent";
         let between = "null windows of the first of two measurements were disturbed while its workers lived";
         for (first, second, reason) in [
             (SHORT, PASS, short),
             (SHORT, WRONG, short),
-            (SHORT, UNEVEN, short),
-            (UNEVEN, PASS, uneven),
+            (SHORT, BETWEEN, short),
             (BETWEEN, PASS, between),
             (BETWEEN, SHORT, between),
         ] {
@@ -359,7 +355,7 @@ mod tests {
 
     #[test]
     fn another_finding_of_the_second_time_counts_and_says_how_calls_are_numbered() {
-        for second in [UNEVEN, WRONG] {
+        for second in [BETWEEN, WRONG] {
             let (_, measured) = alone(&[SHORT, second]);
             assert_eq!((measured.judgement.verdict, measured.judgement.cause), second);
             let message = measured.judgement.message.unwrap();
