@@ -252,6 +252,7 @@ pub struct Conservation {
     /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.
     pub null_residuals_ns: Vec<i64>,
     /// How many of them are each worker's, in the order of `workers`; empty where they are those behind its end.
+    #[serde(default)]
     pub null_shares: Vec<u64>,
 }
 
