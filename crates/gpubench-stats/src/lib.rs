@@ -23,6 +23,7 @@ mod spread;
 mod student;
 mod summary;
 mod turnout;
+mod twin;
 mod warmup;
 
 pub use comparison::*;
@@ -41,4 +42,5 @@ pub use share::*;
 pub use student::*;
 pub use summary::*;
 pub use turnout::*;
+pub use twin::*;
 pub use warmup::*;

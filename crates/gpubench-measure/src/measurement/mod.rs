@@ -25,6 +25,7 @@ mod samples;
 mod sequence;
 mod session;
 mod stopping;
+mod twin;
 mod watcher;
 
 pub use case::{CaseLibrary, Contest, ReadyCase, StoppingQuery};

@@ -9,6 +9,7 @@ use super::checks::{checks, worth};
 use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
+use super::twin::twin;
 use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
@@ -95,6 +96,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             ..clocks
         },
     });
+    record.twin = twin(&measured.windows, &measured.warm_ups);
     record.samples = measured.samples;
     hold(record, worth, yardsticks.demands);
 }

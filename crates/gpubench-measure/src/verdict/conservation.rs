@@ -1,5 +1,6 @@
 //! Conservation of time: the worker's windows beside those of the null worker.
 
+use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
@@ -25,7 +26,7 @@ fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> 
         let (claim_ns, residual_ns) = (timed_claim(window)?, residual(window)?);
         Some(Clocked { claim_ns, residual_ns })
     };
-    let workers = evidence.sampled_by_worker();
+    let workers = sampled_by_worker(evidence.windows, evidence.warm_ups);
     let workers: Vec<Vec<Clocked>> = workers
         .map(|windows| windows.iter().filter_map(clocked).collect())
         .collect();
