@@ -200,7 +200,10 @@ fn precision() {
     }
 }
 
-/// Runs apart on machines that drift, with and without their twins.
+/// Workers a side, and samples of each, of runs apart.
+const SIZES_APART: [(usize, usize); 3] = [(5, 6), (5, 30), (10, 20)];
+
+/// Runs apart on machines that drift, by their figures alone and relative to their twins.
 fn apart() {
     for (factor, what, wanted) in [
         (
@@ -211,15 +214,14 @@ fn apart() {
         (1.1, "found, 10 % slower", |verdict| verdict == ChangeVerdict::Regressed),
         (1.03, "found, 3 % slower", |verdict| verdict == ChangeVerdict::Regressed),
     ] {
-        title(&format!(
-            "Two runs apart: {what}, per cent, by figures alone and beside the twins"
-        ));
+        println!("\nTwo runs apart: {what}, per cent, by their figures alone and relative to their twins");
+        println!("  workers a side × samples of each: {SIZES_APART:?}");
         for machine in &MACHINES {
             for follows in [0.0, 0.5, 1.0, 2.0] {
                 let shape = normal(0.005, 0.01);
                 let name = format!("{}, follows {follows}", machine.name);
                 print!("  {name:52}");
-                for size in SIZES {
+                for size in SIZES_APART {
                     let [alone, relative] = verdicts_apart(machine, &shape, size, factor, follows);
                     print!("  {:5.2} {:5.2}", share(&alone, wanted), share(&relative, wanted));
                 }

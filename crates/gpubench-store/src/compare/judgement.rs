@@ -246,7 +246,7 @@ mod tests {
     fn fewer_than_one_in_a_hundred_comparisons_of_runs_apart_raises_an_alarm_whatever_the_machine_did_between_them() {
         let changed = [ChangeVerdict::Regressed, ChangeVerdict::Improved];
         for machine in MACHINES {
-            for follows in [0.0, 0.5, 1.0, 2.0] {
+            for follows in [0.0, 0.5, 1.0, 1.5] {
                 let [alone, relative] = apart(machine, follows, (5, 8), 1.0, 1_000);
                 let alarms = count(&relative, &changed);
                 assert!(alarms < 10, "{}, follows {follows}: {alarms} of 1000", machine.name);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_is_10_per_cent_slower_is_found_between_runs_apart_9_times_in_10_on_a_quiet_machine() {
-        for machine in &MACHINES[..2] {
+        for machine in &MACHINES[..3] {
             for follows in [0.0, 1.0] {
                 for (factor, wanted) in [(1.1, ChangeVerdict::Regressed), (1.0 / 1.1, ChangeVerdict::Improved)] {
                     let [_, relative] = apart(*machine, follows, (5, 8), factor, 500);
