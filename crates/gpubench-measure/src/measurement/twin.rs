@@ -16,12 +16,9 @@ pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>]) -> Opt
     gpubench_stats::twin(&rounds.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// What the referee does over the case's buffers round a call: before it, it restores them, flushes the cache and reveals the true inputs; behind it, it copies the outputs. The geometric mean of both, so that the copies count as
-/// much as the preparation, which takes longer: they come right behind the call, and on busy processors drift as kernels do (`docs/measurements/2026-11-23-apart.md`).
+/// What the referee does over the case's buffers before a call: it restores them, flushes the cache and reveals the true inputs. What it does behind the call is left out: the longer the call, the longer its threads have slept by then.
 fn job_ns(facts: &WindowFacts) -> f64 {
-    let [before, behind] =
-        [(facts.s0_ns, facts.s1_ns), (facts.s2_ns, facts.s3_ns)].map(|(from, to)| to.saturating_sub(from));
-    (before as f64 * behind as f64).sqrt()
+    facts.s1_ns.saturating_sub(facts.s0_ns) as f64
 }
 
 #[cfg(test)]
@@ -30,14 +27,14 @@ mod tests {
 
     use super::*;
 
-    /// A window in which the referee takes so long before the call and behind it.
-    fn window(end: WindowEnd, before_ns: u64, behind_ns: u64) -> WindowEvidence {
+    /// A window in which the referee takes so long before the call; the call takes longer than that, and the copies behind it.
+    fn window(end: WindowEnd, before_ns: u64) -> WindowEvidence {
         let facts = WindowFacts {
             end,
             s0_ns: 1_000,
             s1_ns: 1_000 + before_ns,
             s2_ns: 900_000,
-            s3_ns: 900_000 + behind_ns,
+            s3_ns: 980_000,
             ..WindowFacts::zeroed()
         };
         WindowEvidence {
@@ -47,16 +44,10 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_is_what_the_referee_does_in_the_windows_that_gave_samples() {
-        let checked = |before, behind| window(WindowEnd::Checked, before, behind);
-        let windows = [
-            checked(70_000, 7_000),
-            checked(40_000, 10_000),
-            checked(90_000, 40_000),
-            window(WindowEnd::NotDone, 90_000, 0),
-            checked(80_000, 8_000),
-            checked(49_000, 4_000),
-        ];
+    fn a_twin_is_what_the_referee_does_before_the_calls_that_gave_samples() {
+        let times_ns = [70_000, 20_000, 60_000, 90_000, 80_000, 14_000];
+        let mut windows = times_ns.map(|before_ns| window(WindowEnd::Checked, before_ns));
+        windows[3].facts.end = WindowEnd::NotDone;
         let twin = twin(&windows, &[0..1, 4..5]).unwrap();
         assert_eq!(twin.rounds_ns, [40_000.0, 14_000.0]);
         assert_eq!(twin.value_ns, 27_000.0);
@@ -65,6 +56,6 @@ mod tests {
     #[test]
     fn no_windows_have_no_twin() {
         assert_eq!(twin(&[], &[]), None);
-        assert_eq!(twin(&[window(WindowEnd::Aborted, 1, 1)], &[]), None);
+        assert_eq!(twin(&[window(WindowEnd::Aborted, 1)], &[]), None);
     }
 }
