@@ -14,8 +14,7 @@ use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{DeviceOrder, SealedFile};
-use gpubench_device::{KernelPart, cpu};
+use gpubench_device::{DeviceOrder, SealedFile, cpu};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
 use gpubench_protocol::window::Seeds;
@@ -110,7 +109,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         schedules: &[],
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
-        kernel_part: KernelPart::of_device(&facts.device.name),
         seeds: &seeds,
         interrupt: &interrupt,
     };

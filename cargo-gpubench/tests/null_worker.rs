@@ -1,4 +1,4 @@
-//! Null windows between real processes: on the CPU device under a clock bound that it does not have, with a kernel part so large that a busy machine stays within it.
+//! Null windows between real processes: on the CPU device under a clock bound that it does not have. So a busy machine may make a claim look too short.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -11,16 +11,16 @@ use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
-use gpubench_contract::KernelPartSource;
 use gpubench_contract::Method;
-use gpubench_contract::{Grade, Verdict};
+use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{ClockBound, KernelPart, cpu};
+use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, SealedFile};
 use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
 };
+use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     null_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
     a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
     without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
-    a_hosted_case_has_null_windows_too_and_is_never_sealed(&mut stage)?;
+    the_worker_of_a_plan_runs_its_null_windows_itself(&mut stage)?;
     two_sides_take_turns_window_by_window(&mut stage)?;
     a_second_measurement_has_no_number_and_no_input_of_the_first(&mut stage)?;
     println!("windows between real processes: 6 tests passed");
@@ -101,7 +101,7 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             balance,
             ..
         } = measured;
-        assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
+        assert_right(&judgement);
         assert!(null_windows.len() >= FEWEST, "{} null windows", null_windows.len());
         assert_eq!(null_alone.len(), 8, "behind the worker's end");
         for window in null_windows.iter().chain(&null_alone) {
@@ -119,7 +119,10 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             calls.iter().copied().eq(1..=calls.len() as u32),
             "calls keep their numbers"
         );
-        assert!(balance.is_some_and(|balance| balance.excess_ns <= balance.bound_ns));
+        assert!(balance.is_some());
+        assert_ne!(judgement.grade, Grade::Sealed, "host code is never sealed");
+        let reason = judgement.grade_reason.unwrap_or_default();
+        assert!(!reason.contains("sandbox"), "{reason}");
         processes.push(null_worker.process().map(|worker| worker.child().id()));
     }
     assert!(processes[0].is_some() && processes[0] == processes[1], "{processes:?}");
@@ -135,12 +138,13 @@ fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut 
             kill(doomed);
         }
     })?;
-    assert_eq!(killed.judgement.verdict, Verdict::Pass);
+    assert_right(&killed.judgement);
     assert_eq!(killed.judgement.grade, Grade::Advisory);
     let reason = killed.judgement.grade_reason.unwrap_or_default();
     assert!(reason.contains("the null worker was killed by SIGKILL"), "{reason}");
     let after = stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
-    assert!(after.null_windows.len() >= FEWEST && after.judgement.verdict == Verdict::Pass);
+    assert_right(&after.judgement);
+    assert!(after.null_windows.len() >= FEWEST);
     let replacement = null_worker.process().expect("it was replaced").child();
     assert_ne!(replacement.id(), doomed);
 
@@ -162,19 +166,24 @@ fn without_a_clock_bound_there_is_no_null_worker(stage: &mut Stage) -> Result<()
     Ok(())
 }
 
-fn a_hosted_case_has_null_windows_too_and_is_never_sealed(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+fn the_worker_of_a_plan_runs_its_null_windows_itself(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut null_worker = NullWorker::on(stage.device);
     let bound = ClockBound::Exclusive;
-    let measured = stage.measure_of(COPY_ON_THE_HOST, 0, &bound, &mut null_worker, |_| ())?;
-    let judgement = &measured.judgement;
-    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
-    assert!(measured.null_windows.len() >= FEWEST);
-    // A busy machine may cost the grade; an open sandbox must not.
-    match &judgement.grade_reason {
-        None => assert_eq!(judgement.grade, Grade::Bracketed),
-        Some(reason) => assert!(!reason.contains("sandbox"), "{reason}"),
-    }
+    let measured = stage.measure_of(COPY, 0, &bound, &mut null_worker, |_| ())?;
+    assert_right(&measured.judgement);
+    assert!(measured.null_windows.len() >= FEWEST && measured.balance.is_some());
+    assert_eq!(measured.null_turns, [0]);
+    assert!(measured.null_alone.is_empty() && null_worker.process().is_none());
     Ok(())
+}
+
+/// Everything but the clock says that it passes.
+fn assert_right(judgement: &Judgement) {
+    let right = match judgement.verdict {
+        Verdict::Pass | Verdict::TimeMismatch => true,
+        _ => judgement.cause == Some(Cause::WorksBetweenWindows),
+    };
+    assert!(right, "{judgement:?}");
 }
 
 /// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs' distributions and the reference.
@@ -188,7 +197,7 @@ fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dy
     let baseline = baseline.expect("there are two sides")?;
     let mut sides = Vec::new();
     for (side, measured) in [(0, &candidate), (1, &baseline)] {
-        assert_eq!(measured.judgement.verdict, Verdict::Pass, "{:?}", measured.judgement);
+        assert_right(&measured.judgement);
         assert_eq!(measured.samples.len(), 40, "of side {side}");
         assert_eq!(measured.worker_samples, [20, 20]);
         assert!(measured.null_windows.len() >= 6 && measured.balance.is_some());
@@ -227,7 +236,7 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
         let baseline = measured.baseline.expect("there are two sides")?;
         let mut last = 0;
         for side in [&measured.candidate, &baseline] {
-            assert_eq!(side.judgement.verdict, Verdict::Pass, "{:?}", side.judgement);
+            assert_right(&side.judgement);
             assert_eq!(side.samples.len(), 40);
             for window in &side.windows {
                 assert!(numbers.insert(window.facts.window), "window {}", window.facts.window);
@@ -247,21 +256,17 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
             .flat_map(|window| window.facts.outputs())
             .map(|output| output.old_answer);
         assert!(answers.all(|answer| answer == asked), "the check is tried again");
-        for window in measured
-            .candidate
-            .null_windows
-            .iter()
-            .chain(&measured.candidate.null_alone)
-        {
-            assert!(
-                numbers.insert(window.facts.window),
-                "null window {}",
-                window.facts.window
-            );
+        let sides = [&measured.candidate, &baseline];
+        let nulls = || {
+            let of_sides = sides
+                .iter()
+                .flat_map(|side| side.null_windows.iter().chain(&side.null_alone));
+            of_sides.map(|window| window.facts.window)
+        };
+        for window in nulls() {
+            assert!(numbers.insert(window), "null window {window}");
         }
-        // Windows of warm-ups are forgotten; their numbers are not.
-        let nulls = measured.next.nulls - numbering.nulls;
-        assert!(nulls >= measured.candidate.null_windows.len() + measured.candidate.null_alone.len());
+        assert_eq!(measured.next.nulls - numbering.nulls, nulls().count());
         assert_eq!(measured.next.opening, last + 1);
         numbering = measured.next;
         let open = std::fs::read_dir("/proc/self/fd")?.count();
@@ -333,7 +338,7 @@ impl Stage {
         })
     }
 
-    /// Measures the sealed benchmark's case of the axis' value at `value`. `at` is told how many samples there are, after each.
+    /// Measures the hosted benchmark's case of the axis' value at `value`. `at` is told how many samples there are, after each.
     fn measure(
         &mut self,
         value: usize,
@@ -341,7 +346,7 @@ impl Stage {
         null_worker: &mut NullWorker,
         at: impl Fn(usize),
     ) -> Result<Measured, Box<dyn Error>> {
-        self.measure_of(COPY, value, clock_bound, null_worker, at)
+        self.measure_of(COPY_ON_THE_HOST, value, clock_bound, null_worker, at)
     }
 
     fn measure_of(
@@ -475,10 +480,6 @@ impl Side {
             schedules: &[],
             output: Output::Captured,
             clock_bound,
-            kernel_part: KernelPart {
-                ns: 1e9,
-                source: KernelPartSource::Assumed,
-            },
             seeds,
             interrupt,
         }

@@ -49,3 +49,5 @@ pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.t
 pack cublas "$tool" gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml "$@"
 export GPUBENCH=$tool
 pack published docs/measurements/published/run.sh archive "$@"
+# Twins embed the kernels that the suite's archive has.
+case " $* " in *" --gpu-arch"*) pack twins docs/measurements/twins/run.sh "$folder/suite.tar.gz" archive "$@" ;; esac

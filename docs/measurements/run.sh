@@ -57,6 +57,12 @@ honest() {
     python3 "$here/accused.py" honest.jsonl suite.jsonl
 }
 
+# Hosted benchmarks that launch what the suite's do.
+twins() {
+    run "$folder/twins.tar.gz" --export-json twins.jsonl >twins.log 2>&1
+    python3 "$here/twins.py" suite.jsonl twins.jsonl
+}
+
 # Fresh runs of the same cases.
 repeat() {
     local records=()
@@ -72,6 +78,7 @@ measure doctor "$tool" gpubench doctor --device cuda
 measure tests "$folder/tests" --ignored --test-threads 1
 measure kernels "$folder/kernels"
 measure suite run "$suite" --export-json suite.jsonl
+if [ -e "$folder/twins.tar.gz" ]; then measure twins twins; fi
 measure repeat repeat
 measure add1-write run "$suite" --flush write add1
 for samples in 1000 3000; do

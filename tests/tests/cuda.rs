@@ -387,6 +387,67 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
     assert_nothing_is_left(&gpu);
 }
 
+/// Of three cases the first runs in workers that do what `variable` plans for its kernel: it alone ends so, and one referee has served all three.
+#[track_caller]
+fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
+    let gpu = FakeGpu::new();
+    let planned = format!("sums::one_block_a_row<32>:{planned}");
+    let run = tidy(&gpu).json().args(["--timeout", "3s", "sums"]);
+    let records = run.env(variable, &planned).finish().expect_code(100).records();
+    let lost = "sums::one_block_a_row::rows=33,cols=100,threads=32";
+    assert_ends(&records, lost, verdict, Some(cause));
+    assert_says(&records, lost, words);
+    let next = "sums::one_block_a_row::rows=33,cols=100,threads=128";
+    let order: Vec<&Value> = records.results().map(|result| &result["case"]).collect();
+    assert_eq!(order, [lost, next, CASE]);
+    for case in [next, CASE] {
+        assert_ends(&records, case, "pass", None);
+        let result = records.result(case);
+        let reason = result["grade_reason"].as_str().unwrap_or_default();
+        assert!(result["grade"] == "advisory" && reason.contains("MPS"), "{result:#}");
+    }
+    assert_nothing_is_left(&gpu);
+}
+
+#[test]
+fn a_worker_that_dies_before_go_ends_its_case_alone() {
+    for moment in ["queueing", "waiting"] {
+        let planned = format!("{moment}:9");
+        assert_only_its_case_is_lost(
+            "FAKE_CUDA_SIGNALS",
+            &planned,
+            ["crashed", "killed"],
+            &["SIGKILL", "call 1"],
+        );
+    }
+}
+
+#[test]
+fn a_worker_that_dies_between_go_and_done_ends_its_case_alone() {
+    assert_only_its_case_is_lost(
+        "FAKE_CUDA_SIGNALS",
+        "running:9",
+        ["crashed", "killed"],
+        &["SIGKILL", "call 1"],
+    );
+}
+
+#[test]
+fn a_worker_that_is_stopped_ends_its_case_alone_when_its_time_is_up() {
+    for moment in ["queueing", "waiting", "running"] {
+        let planned = format!("{moment}:19");
+        assert_only_its_case_is_lost("FAKE_CUDA_SIGNALS", &planned, ["timeout", "slow"], &["3s", "--timeout"]);
+    }
+}
+
+#[test]
+fn a_worker_that_writes_done_of_another_window_ends_its_case_alone() {
+    for added in ["1", "-1"] {
+        let words = ["call 1 has ended", "its device never wrote so"];
+        assert_only_its_case_is_lost("FAKE_CUDA_NUMBERS", added, ["protocol-violation", "bad-claim"], &words);
+    }
+}
+
 #[test]
 fn a_reference_that_faults_in_the_referee_ends_its_case_alone() {
     let gpu = FakeGpu::new();
@@ -457,12 +518,17 @@ fn lying(gpu: &FakeGpu) -> Run {
 
 /// As [`lying`], of the cases of a crate that run a kernel.
 fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
+    beside_the_clock(gpu, fixture)
+        .env("FAKE_CUDA_DELAYS", &format!("{kernel}:200"))
+        .env("FAKE_CUDA_CLAIMED", "0.01")
+}
+
+/// A short run where the referee's clock bounds claims.
+fn beside_the_clock(gpu: &FakeGpu, fixture: &str) -> Run {
     let run = gpu.run(&Fixture::of(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     run.args(["--min-samples", "6", "--max-samples", "6"])
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
-        .env("FAKE_CUDA_DELAYS", &format!("{kernel}:200"))
-        .env("FAKE_CUDA_CLAIMED", "0.01")
 }
 
 #[test]
@@ -520,9 +586,9 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     let passed = (0..5).find_map(|_| {
         let gpu = FakeGpu::new();
         let counted = tempfile::tempdir().unwrap();
-        // The null worker, and the worker under test of the first measurement.
-        let liars = format!("{}:2", counted.path().display());
-        let records = lying(&gpu).env("FAKE_CUDA_CLAIMED_BY", &liars).finish().records();
+        // The worker under test of the first measurement.
+        let liars = format!("{}:1", counted.path().display());
+        let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
         let result = records.result(CASE).clone();
         assert_tells_of_two(&result);
         (result["verdict"] == "pass").then_some((gpu, result))
@@ -555,6 +621,87 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
+#[test]
+fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
+    let gpu = FakeGpu::new();
+    let run = beside_the_clock(&gpu, "tidy").args(["--exact", CASE]);
+    let records = run
+        .env("FAKE_CUDA_CLAIMED", "0.000001")
+        .finish()
+        .expect_code(100)
+        .records();
+    assert_ends(&records, CASE, "protocol-violation", Some("bad-claim"));
+    assert_says(&records, CASE, &["two events with nothing between them are"]);
+}
+
+/// A worker that goes on between its windows, and whose claims are true: the null worker's take a tenth of a second longer as long as it lives.
+fn lingering(gpu: &FakeGpu, folder: &std::path::Path) -> Run {
+    beside_the_clock(gpu, "tidy")
+        .args(["--exact", CASE])
+        .env("FAKE_CUDA_DELAYS", "one_thread_a_row:200")
+        .env("FAKE_CUDA_LINGERS", &format!("{}:100", folder.display()))
+}
+
+#[test]
+fn a_worker_that_works_between_windows_is_found_twice() {
+    let gpu = FakeGpu::new();
+    let folder = tempfile::tempdir().unwrap();
+    let records = lingering(&gpu, folder.path()).finish().expect_code(100).records();
+    assert_ends(&records, CASE, "protocol-violation", Some("works-between-windows"));
+    assert_says(
+        &records,
+        CASE,
+        &[
+            "null windows were disturbed while the worker lived",
+            "two measurements in a row found this",
+        ],
+    );
+    assert_nothing_is_left(&gpu);
+    // The null worker, and one worker under test of either measurement.
+    assert_eq!(gpu.ledgers_of("worker").len(), 3);
+}
+
+/// Either worker may have done it.
+#[test]
+fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
+    let gpu = FakeGpu::new();
+    let folder = tempfile::tempdir().unwrap();
+    let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("tidy.tar.gz");
+    let archived = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    assert!(archive.exists(), "{}", archived.stderr);
+    let run = lingering(&gpu, folder.path()).args(["--against-archive", archive.as_str()]);
+    let records = run.finish().records();
+    let result = records.result(CASE);
+    assert!(result["cause"] != "works-between-windows", "{result:#}");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("null windows were disturbed while the worker lived"),
+        "{reason}"
+    );
+}
+
+/// A busy machine may disturb the honest measurement as well.
+#[test]
+fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisory() {
+    let passed = (0..5).find_map(|_| {
+        let gpu = FakeGpu::new();
+        let folder = tempfile::tempdir().unwrap();
+        let run = lingering(&gpu, folder.path());
+        let first = format!("{}:1", folder.path().display());
+        let records = run.env("FAKE_CUDA_CHEATS", &first).finish().records();
+        let result = records.result(CASE).clone();
+        (result["verdict"] == "pass").then_some(result)
+    });
+    let result = passed.expect("an honest second measurement passes");
+    assert_tells_of_two(&result);
+    assert_eq!(result["grade"], "advisory");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("null windows of the first of two measurements were disturbed while its workers lived"),
+        "{reason}"
+    );
+}
+
 /// In a notice, or in the message where the second measurement found the same.
 #[track_caller]
 fn assert_tells_of_two(result: &Value) {
@@ -563,7 +710,7 @@ fn assert_tells_of_two(result: &Value) {
     let mut notices = notices.iter().filter_map(Value::as_str);
     let message = result["message"].as_str().unwrap_or_default();
     assert!(
-        notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, in "))
+        notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
             || message.ends_with("two measurements in a row found this"),
         "{result:#}"
     );

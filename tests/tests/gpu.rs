@@ -44,3 +44,13 @@ fn its_kernels_compile_for_a_gpu() {
     assert!(made.stderr.contains(" kernels for sm_90, "), "{}", made.stderr);
     assert!(!made.stderr.contains("warning"), "{}", made.stderr);
 }
+
+#[test]
+fn the_kernels_that_hosted_code_launches_are_those_of_their_source() {
+    let packages = camino::Utf8PathBuf::from(nvrtc());
+    let python = packages.ancestors().nth(3).expect("an environment").join("bin/python");
+    let script = Fixture::of("gpu").directory().join("compile.py");
+    let checked = std::process::Command::new(python).arg(script).arg("--check").output();
+    let checked = checked.expect("Python runs");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}

@@ -6,7 +6,7 @@ use super::against::opponent::Counterpart;
 use super::against::question::Question;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
 use gpubench_contract::{Flush, Method, ThresholdSource};
-use gpubench_device::{ClockBound, DeviceOrder, Facts, KernelPart};
+use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
@@ -99,7 +99,6 @@ impl<'a> RunSettings<'a> {
             schedules: self.schedules(),
             output: self.options.output.user_output,
             clock_bound: &self.clock_bound,
-            kernel_part: self.kernel_part(),
             seeds: &self.seeds,
             interrupt: self.interrupt,
         }
@@ -149,13 +148,8 @@ impl<'a> RunSettings<'a> {
             target_cv: case.stopping.target_cv,
             peak_bandwidth: self.facts.peak_bandwidth,
             peak_arithmetic: self.facts.peak_arithmetic,
-            kernel_part: self.kernel_part(),
             demands: case.demands,
         }
-    }
-
-    fn kernel_part(&self) -> KernelPart {
-        KernelPart::of_device(&self.facts.device.name)
     }
 }
 

@@ -237,31 +237,22 @@ pub struct Conservation {
     pub claimed_ns: f64,
     /// What the referee's clock saw, the tool's own part of the windows included.
     pub observed_ns: f64,
-    /// The tool's own part, as the referee's clock saw it in windows of a null worker that runs nothing else; null where there were none.
+    /// The tool's own part, as the referee's clock saw it in null windows, in which its own twin of the call runs; null where there were none.
     pub null_ns: Option<f64>,
-    /// By how much more passed for the referee than was claimed, beyond the tool's own part: a difference of medians, which single windows do not move. Null where the clock bounds nothing.
+    /// The reported figure, made of what passed for the referee in each window beyond the tool's own part. Null where the clock bounds nothing.
+    pub verified_ns: Option<f64>,
+    /// By how much `verified_ns` is longer than the same figure of the claims; null where the clock bounds nothing.
     pub excess_ns: Option<f64>,
     /// The most that `excess_ns` can be for an honest worker; null where the clock bounds nothing.
     pub bound_ns: Option<f64>,
-    /// What of the bound is due to the tool's own part depending on the kernel; more windows do not make it smaller.
-    pub kernel_part_ns: Option<f64>,
-    /// How that part is known.
-    pub kernel_part_source: Option<KernelPartSource>,
+    /// What `samples` hold beyond the claims: host code's count only as far as the referee's clock confirms them. 0 for a sealed benchmark; null where the clock bounds nothing.
+    pub added_ns: Option<f64>,
     /// For each of `samples` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing.
     pub residuals_ns: Vec<i64>,
     /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.
     pub null_residuals_ns: Vec<i64>,
-}
-
-/// How the part of the bound that depends on the kernel is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelPartSource {
-    /// From kernels measured on a device of this name.
-    Measured,
-    /// It is not: a generous figure stands for it.
-    Assumed,
+    /// How many of them are each worker's, in the order of `workers`; empty where they are those behind its end.
+    pub null_shares: Vec<u64>,
 }
 
 impl Conservation {

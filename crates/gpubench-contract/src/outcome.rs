@@ -102,8 +102,10 @@ words! {
         ClaimsInconsistent = "claims-inconsistent",
         /// A worker's message is malformed, out of order or missing.
         BadMessage = "bad-message",
-        /// A claimed time is negative, not finite or longer than the window.
+        /// A claimed time is negative, not finite, longer than the window or shorter than what nothing takes.
         BadClaim = "bad-claim",
+        /// The worker went on when no call was under way, and windows that it had no part in showed it as long as it lived.
+        WorksBetweenWindows = "works-between-windows",
         /// The device does not have or support what the benchmark needs.
         Unsupported = "unsupported",
         /// The benchmark is marked `ignore` and was not asked for.

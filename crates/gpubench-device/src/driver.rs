@@ -247,7 +247,7 @@ pub trait Driver: Send {
     /// When one has not been recorded.
     fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError>;
 
-    /// Queues: go on when the shared word at the device's address `address` is at least `value`.
+    /// Queues: go on when the shared word at the device's address `address` is `value`.
     ///
     /// # Errors
     /// When the stream cannot take more.

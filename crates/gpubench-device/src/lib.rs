@@ -12,11 +12,10 @@ mod driver;
 mod error;
 mod facts;
 mod fault_code;
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod faulty;
 mod guarded;
 pub mod harness;
-mod kernel_part;
 pub mod memfd;
 pub mod nvtx;
 mod order;
@@ -32,6 +31,5 @@ pub use driver::{
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
-pub use kernel_part::KernelPart;
 pub use order::DeviceOrder;
 pub use sealed_file::{CopyIdentity, SealError, SealedFile};

@@ -28,11 +28,11 @@ impl SharedWord {
         let _ = futex::wake(self.word(), futex::Flags::empty(), u32::MAX);
     }
 
-    /// Sleeps until the word is at least `value`, or `given_up` is set.
-    pub(crate) fn wait_at_least(&self, value: u32, given_up: &AtomicBool) {
+    /// Sleeps until the word is `value`, or `given_up` is set.
+    pub(crate) fn wait_for(&self, value: u32, given_up: &AtomicBool) {
         loop {
             let seen = self.word().load(Ordering::Acquire);
-            if seen >= value || given_up.load(Ordering::Relaxed) {
+            if seen == value || given_up.load(Ordering::Relaxed) {
                 return;
             }
             // Sliced, so that a writer that does not wake anyone is seen all the same.

@@ -8,8 +8,8 @@ use std::time::Instant;
 use gpubench::catalog::Work;
 use gpubench_contract::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
-    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, KernelPartSource, ParamValue, Params, Peaks,
-    RunStarted, SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
+    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, ParamValue, Params, Peaks, RunStarted,
+    SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 use gpubench_report::HtmlReport;
 use gpubench_stats::summary;
@@ -155,12 +155,13 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             claimed_ns: center,
             observed_ns: center + 291_000.0,
             null_ns: Some(290_500.0),
+            verified_ns: Some(center + 500.0),
+            added_ns: Some(0.0),
             excess_ns: Some(500.0),
-            bound_ns: Some(13_200.0),
-            kernel_part_ns: Some(12_000.0),
-            kernel_part_source: Some(KernelPartSource::Measured),
+            bound_ns: Some(2_400.0),
             residuals_ns: vec![291_000; samples],
             null_residuals_ns: vec![290_500; samples / 10],
+            null_shares: vec![samples as u64 / 10],
         }),
         environment: environment(),
         wall_ns: 310_000_000,

@@ -114,6 +114,7 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
         Cause::Unsealed => " (the output changed after the call)",
         Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
         Cause::ClaimsInconsistent => " (time was moved from one call's claim to another's)",
+        Cause::WorksBetweenWindows => " (its work went on when no call was under way)",
         Cause::NotReproducible => " (a second recording gave another plan)",
         _ => "",
     }

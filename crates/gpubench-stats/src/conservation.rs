@@ -1,64 +1,48 @@
 //! Whether the time that passed for the referee is the time that a worker claims.
 //!
 //! A window's *residual* is what the referee's clock saw beyond the claim, `S2 - S1 - claim`: the tool's own part of the window, and whatever
-//! the claim leaves out. The residuals of the worker under test are compared with those of a null worker, whose windows hold the tool's own
-//! part alone. Time that is hidden from a claim makes its residual longer, and nothing that a worker does makes it shorter but claiming too much.
+//! the claim leaves out. Null windows, in which the tool's own twin of the call runs, have residuals of the tool's own part alone. Time that is hidden from a claim
+//! makes its residual longer, and nothing that a worker does makes it shorter but claiming too much.
 //!
-//! Four figures are compared, because each alone can be kept while another is changed. The *reported median* is what it is about: the same figure is made of the claims and of what passed in each window beyond a null
-//! window, and may not be lower by more than the bound, whichever windows and workers time is hidden in. The *median* residual says the same of all windows together. The
-//! *distance of the quartiles* answers to time that is moved between windows or hidden in a quarter to half of them, where there are so many that their ranks tell anything. The *number of long residuals* answers to
-//! time that is hidden in fewer. What passes all four has its reported median right to the bound. Plain means see less: one window of a time slice, 2 ms, outweighs a hundred honest ones.
-//!
-//! A machine is disturbed now and then, for half a second or for long. So what is normal is taken from the null windows of the same time where they are worse than any seen on a machine that is left alone, and no more is made of them than so few can tell.
+//! One figure is compared, the one that is reported: it is made once of the claims, and once of what passed for the referee in each window beyond the tool's own part,
+//! worker by worker. What passes has its reported figure right to the bound, whichever windows and workers time is hidden in. Plain means would see less: one window of a
+//! time slice, 2 ms, outweighs a hundred honest ones.
 
-use super::binomial::{beta_binomial, binomial, quantile_of_counts};
 use super::estimate::case_value;
-use super::interquartile_mean::interquartile_mean;
-use super::quantile::median;
-use super::spread::Spread;
+use super::interquartile_mean::{interquartile_mean, variance_of_mean};
+use super::quantile::{median, quantile, sorted};
 
 /// Standard errors that a difference must have before it counts: one honest case in 30 000 for a normal distribution.
 const CRITICAL: f64 = 4.0;
 
-/// Statistical error that is small enough, in nanoseconds: beside 12 µs for the kernel it leaves 1.5 µs, four more standard errors, to find 15 µs for certain.
-const PRECISE_NS: f64 = 1_500.0;
+/// By how much the tool's own part of a window may differ between a call and its twin, in nanoseconds.
+const TWIN_NS: f64 = 1_500.0;
 
-/// Statistical error from which on a bound says little: in nanoseconds, and as a share of the claim.
-const VAGUE_NS: f64 = 3_800.0;
-const VAGUE_SHARE: f64 = 0.04;
+/// And as a share of the claim: clocks differ in their rates, and a call of milliseconds is interrupted.
+const TWIN_SHARE: f64 = 0.002;
 
-/// Fewer windows than this, of either worker, say nothing.
+/// By how much the verified figure of an honest case may be longer than that of its claims before it is reported, in nanoseconds. Honest cases lie 0.3 µs below to 1.2 µs above, so this
+/// moves them by at most half a microsecond, and no claim is worth more than one.
+const AGREED_NS: f64 = 700.0;
+
+/// How well a figure must be known for its bound to say much: in nanoseconds, and as a share of the claim.
+const VAGUE_NS: f64 = 6_000.0;
+const VAGUE_SHARE: f64 = 0.02;
+
+/// The workers' spreads of which as many are smaller: one that is disturbed says nothing of the others.
+const TOLD: f64 = 0.75;
+
+/// How many times as far as null windows a worker's may spread.
+const WIDER: f64 = 3.0;
+
+/// Fewer windows than this, of either kind, say nothing.
 const FEWEST: usize = 6;
 
 /// Null windows may last so much longer while the worker under test lives than behind its end: another process with a context costs a little.
 const DISTURBED_NS: f64 = 5_000.0;
 
-/// Standard errors beyond that. A false alarm costs a grade, not the case.
-const DISTURBED_CRITICAL: f64 = 3.0;
-
-/// Two clocks of one device may differ by so much in their rates.
-const CLOCK_RATE: f64 = 1e-3;
-
-/// A call that lasts longer than this may be interrupted, and what follows an interruption is not all its own.
-const LONG_CALL_NS: f64 = 300_000.0;
-
-/// Share of what a call lasts beyond [`LONG_CALL_NS`] that its residual may differ by: matrix products of 3.2 ms on an H200 had medians of 5 to 16 µs.
-const LONG_CALL_SHARE: f64 = 0.01;
-
-/// What is hidden in single windows counts from here on.
-const HIDDEN_NS: f64 = 15_000.0;
-
-/// Share of an honest worker's windows that may be so long.
-const LONG_SHARE: f64 = 0.02;
-
-/// Chance that an honest worker has more long windows than are allowed.
-const LONG_CHANCE: f64 = 1e-4;
-
 /// What is longer is a gap, a time slice of somebody else's for example, and costs the grade: it counts no more than this.
 const GAP_NS: f64 = 300_000.0;
-
-/// The error of a reported median beside that of the median of all windows: workers with few windows each mind a long one.
-const REPORT_ERROR: f64 = 1.25;
 
 /// A window by both clocks, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,205 +53,131 @@ pub struct Clocked {
     pub residual_ns: f64,
 }
 
-/// Windows of which time is to be conserved, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Residuals<'a> {
-    /// Of the fresh workers under test, one after another.
-    pub workers: &'a [Vec<Clocked>],
-    /// Of the null worker, interleaved with them.
-    pub null: &'a [f64],
-    /// Of the null worker behind the end of the worker under test, which cannot disturb these; empty where there are none yet.
-    pub alone: &'a [f64],
-    /// How much the tool's own part of a window depends on the kernel.
-    pub kernel_part_ns: f64,
+/// The windows of one fresh worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClockedTurn {
+    /// Those of its calls.
+    pub windows: Vec<Clocked>,
+    /// Residuals of the null windows among them, in nanoseconds.
+    pub null_ns: Vec<f64>,
 }
 
-impl Residuals<'_> {
-    fn of_all_workers(&self, figure: impl Fn(&Clocked) -> f64) -> Vec<f64> {
-        self.workers.iter().flatten().map(figure).collect()
-    }
-
-    /// By how much the reported median would be longer if claims were what passed for the referee in their windows but for the tool's own part.
-    fn hidden_from_report(&self, own_part_ns: f64) -> Option<f64> {
-        let truth = reported(self.workers, |window| {
-            window.claim_ns + (window.residual_ns - own_part_ns).min(GAP_NS)
-        })?;
-        Some(truth - reported(self.workers, |window| window.claim_ns)?)
-    }
-
-    /// How many times as large the standard error of a reported median is as if all workers had as many windows.
-    fn unevenness(&self) -> f64 {
-        let windows = self.workers.iter().map(|windows| windows.len() as f64);
-        let windows: Vec<f64> = windows.filter(|number| *number > 0.0).collect();
-        let (all, inverse) = (
-            windows.iter().sum::<f64>(),
-            windows.iter().map(|n| n.recip()).sum::<f64>(),
-        );
-        (all * inverse).sqrt() / windows.len() as f64
-    }
-}
-
-/// The median of a case, of what `of` makes of each window.
-fn reported(workers: &[Vec<Clocked>], of: impl Fn(&Clocked) -> f64) -> Option<f64> {
-    let filled = workers.iter().filter(|windows| !windows.is_empty());
-    let values = filled.map(|windows| interquartile_mean(&windows.iter().map(&of).collect::<Vec<f64>>()));
-    case_value(&values.collect::<Option<Vec<f64>>>()?)
-}
-
-/// The residuals of a worker beside those of the null worker.
+/// A case's claims by the referee's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Balance {
-    /// Median residual of the worker beyond that of the null worker.
+    /// The reported figure, made of what passed for the referee instead of what was claimed.
+    pub verified_ns: f64,
+    /// By how much that is longer than the figure of the claims.
     pub excess_ns: f64,
-    /// The most an honest worker's excess can be.
+    /// By how much it can be for an honest worker.
     pub bound_ns: f64,
-    /// The part of the bound that more windows would make smaller.
-    pub error_ns: f64,
-    /// The median claim.
+    /// The figure of the claims.
     pub claimed_ns: f64,
-    /// By how much the null worker's median residual was longer while the worker under test lived, where that is more than can be explained. The excess
-    /// is over the shorter one then.
+    /// By how much null windows took longer while the worker under test lived than behind its end, where that is more than can be explained. The excess
+    /// is over the shorter ones then.
     pub disturbance_ns: Option<f64>,
-    /// What an honest worker does not do.
-    pub imbalance: Option<Imbalance>,
-}
-
-/// How claims and clock disagree.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Imbalance {
-    /// Claims are too short by more than the bound.
-    Hidden,
-    /// Those claims are too short that the reported median is made of.
-    HiddenFromReport {
-        /// By how much it is too short.
-        excess_ns: f64,
-        /// By how much it may be.
-        bound_ns: f64,
-    },
-    /// Some claims are shorter than others for the same time: the quartiles of the residuals lie too far apart.
-    Uneven {
-        /// How far, beyond those of the null worker.
-        excess_ns: f64,
-        /// How far they may.
-        bound_ns: f64,
-    },
-    /// Single windows lasted longer than they claim.
-    HiddenInSome {
-        /// How many.
-        windows: usize,
-        /// How many may.
-        allowed: usize,
-        /// Longer than the null worker's median residual by more than this.
-        beyond_ns: f64,
-    },
 }
 
 impl Balance {
-    /// Whether more windows would not make the bound much better.
-    pub fn is_precise(&self) -> bool {
-        self.error_ns <= PRECISE_NS
+    /// Compares both clocks. `alone` are residuals of null windows behind the end of the worker under test, which it cannot disturb; empty where there are none.
+    /// `None` where there are too few windows, or where a time is not finite.
+    pub fn of(turns: &[ClockedTurn], alone: &[f64]) -> Option<Balance> {
+        let null: Vec<f64> = turns.iter().flat_map(|turn| turn.null_ns.iter().copied()).collect();
+        let turns: Vec<&ClockedTurn> = turns.iter().filter(|turn| !turn.windows.is_empty()).collect();
+        let windows: usize = turns.iter().map(|turn| turn.windows.len()).sum();
+        if windows.min(null.len()) < FEWEST {
+            return None;
+        }
+        let disturbance_ns = disturbance(&null, alone)?;
+        let alone = disturbance_ns.map(|_| alone);
+        let own = |turn: &ClockedTurn| match (alone, &turn.null_ns[..]) {
+            (Some(alone), _) => alone.to_vec(),
+            (None, []) => null.clone(),
+            (None, own) => own.to_vec(),
+        };
+        let own: Vec<Vec<f64>> = turns.iter().map(|turn| own(turn)).collect();
+        let own_parts: Vec<f64> = own
+            .iter()
+            .map(|null_ns| interquartile_mean(null_ns))
+            .collect::<Option<_>>()?;
+        let claimed_ns = figure(turns.iter().map(|turn| each(turn, |window| window.claim_ns)))?;
+        let verified = |(turn, own_part): (&&ClockedTurn, &f64)| {
+            each(turn, |window| {
+                window.claim_ns + (window.residual_ns - own_part).min(GAP_NS)
+            })
+        };
+        let verified_ns = figure(turns.iter().zip(&own_parts).map(verified))?;
+        let residuals: Vec<Vec<f64>> = turns
+            .iter()
+            .map(|turn| each(turn, |window| window.residual_ns))
+            .collect();
+        let of_null_window = variance_of_window(&own)?;
+        // More would let a worker widen its own bound.
+        let of_window = variance_of_window(&residuals)?.min(WIDER.powi(2) * of_null_window);
+        let variance = of_figure(of_window, &residuals) + of_figure(of_null_window, &own);
+        let error_ns = variance.sqrt();
+        Some(Balance {
+            verified_ns,
+            excess_ns: verified_ns - claimed_ns,
+            bound_ns: TWIN_NS + TWIN_SHARE * claimed_ns.max(0.0) + CRITICAL * error_ns,
+            claimed_ns,
+            disturbance_ns,
+        })
+    }
+
+    /// Whether claims are too short by more than an honest worker's can be.
+    pub fn is_too_short(&self) -> bool {
+        self.excess_ns > self.bound_ns
+    }
+
+    /// What is added to the claims of host code, which is believed no further: as much as leaves the reported figure below the verified one by no more than the two are known to agree.
+    pub fn unclaimed_ns(&self) -> f64 {
+        (self.excess_ns - AGREED_NS).max(0.0)
     }
 
     /// Whether the windows differ so much, or are so few, that the bound says little.
     pub fn is_vague(&self) -> bool {
-        self.error_ns > VAGUE_NS.max(VAGUE_SHARE * self.claimed_ns)
-    }
-
-    /// Compares residuals; `None` where there are too few, or where one is not finite.
-    pub fn of(residuals: Residuals<'_>) -> Option<Balance> {
-        let of_workers = residuals.of_all_workers(|window| window.residual_ns);
-        if of_workers.len().min(residuals.null.len()) < FEWEST {
-            return None;
-        }
-        let disturbance_ns = disturbance(residuals.null, residuals.alone)?;
-        let residuals = match disturbance_ns {
-            None => residuals,
-            Some(_) => Residuals {
-                null: residuals.alone,
-                ..residuals
-            },
-        };
-        let claimed_ns = median(&residuals.of_all_workers(|window| window.claim_ns))?;
-        let (worker, null) = (Spread::of(&of_workers)?, Spread::of(residuals.null)?);
-        let long_call_ns = (claimed_ns - LONG_CALL_NS).max(0.0);
-        let allowed = residuals.kernel_part_ns + CLOCK_RATE * claimed_ns.max(0.0) + LONG_CALL_SHARE * long_call_ns;
-        let (excess_ns, error_ns) = (worker.median - null.median, worker.median_error(&null, CRITICAL));
-        let bound_ns = allowed + error_ns;
-        let report = Imbalance::HiddenFromReport {
-            excess_ns: residuals.hidden_from_report(null.median)?,
-            bound_ns: allowed + REPORT_ERROR * residuals.unevenness() * error_ns,
-        };
-        let spread = Imbalance::Uneven {
-            excess_ns: worker.distance() - null.distance(),
-            bound_ns: allowed
-                + (worker.distance() - worker.distance_at_least)
-                + (null.distance_at_most - null.distance()),
-        };
-        let long = long_windows(&of_workers, residuals.null, null.median, allowed + HIDDEN_NS);
-        let hidden = (excess_ns > bound_ns).then_some(Imbalance::Hidden);
-        let other = [report, spread, long].into_iter().find(Imbalance::exceeds);
-        Some(Balance {
-            excess_ns,
-            bound_ns,
-            error_ns,
-            claimed_ns,
-            disturbance_ns,
-            imbalance: hidden.or(other),
-        })
+        self.bound_ns > VAGUE_NS.max(VAGUE_SHARE * self.claimed_ns)
     }
 }
 
-impl Imbalance {
-    fn exceeds(&self) -> bool {
-        match *self {
-            Imbalance::Hidden => true,
-            Imbalance::HiddenFromReport { excess_ns, bound_ns } | Imbalance::Uneven { excess_ns, bound_ns } => {
-                excess_ns > bound_ns
-            }
-            Imbalance::HiddenInSome { windows, allowed, .. } => windows > allowed,
-        }
+fn each(turn: &ClockedTurn, of: impl Fn(&Clocked) -> f64) -> Vec<f64> {
+    turn.windows.iter().map(of).collect()
+}
+
+/// What is reported of a case with these samples of each worker.
+fn figure(workers: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
+    let values = workers.map(|samples| interquartile_mean(&samples));
+    case_value(&values.collect::<Option<Vec<f64>>>()?)
+}
+
+/// How much one window varies about the others of its worker, so that so much over their number is the variance of their interquartile mean.
+fn variance_of_window(workers: &[Vec<f64>]) -> Option<f64> {
+    let spread = |residuals: &[f64]| Some(residuals.len() as f64 * variance_of_mean(&sorted(residuals)?, 1.0));
+    let told = workers.iter().filter(|residuals| residuals.len() > 2);
+    let told: Vec<f64> = told.map(|residuals| spread(residuals)).collect::<Option<_>>()?;
+    match quantile(&sorted(&told).unwrap_or_default(), TOLD) {
+        Some(of_window) => Some(of_window),
+        None => spread(&workers.concat()),
     }
 }
 
-/// Whether the bound would be precise if there were `growth` times as many windows of both workers, alike those there are. It is asked while more are to come.
-pub fn will_be_precise(residuals: Residuals<'_>, growth: f64) -> bool {
-    let grown = |windows: &[f64]| windows.len() as f64 * growth;
-    let of_workers = residuals.of_all_workers(|window| window.residual_ns);
-    let fewest = grown(&of_workers).min(grown(residuals.null));
-    let (Some(worker), Some(null)) = (Spread::of(&of_workers), Spread::of(residuals.null)) else {
-        return false;
-    };
-    let error_ns = worker.grown(growth).median_error(&null.grown(growth), CRITICAL);
-    fewest >= FEWEST as f64 && error_ns <= PRECISE_NS
+/// The variance of a mean over workers of the interquartile means of their windows, of which one varies so much.
+fn of_figure(of_window: f64, workers: &[Vec<f64>]) -> f64 {
+    let of_workers: f64 = workers.iter().map(|residuals| of_window / residuals.len() as f64).sum();
+    of_workers / (workers.len() as f64).powi(2)
 }
 
-/// By how much interleaved null windows were longer than those behind the worker's end, where that is more than can be explained; nothing at all where a
-/// residual is no time. A worker that spreads the interleaved ones does not widen what can be explained by more than honest kernels do.
+/// By how much null windows were longer beside the worker than behind its end, where that is more than can be explained; nothing at all where a residual is no time.
 fn disturbance(null: &[f64], alone: &[f64]) -> Option<Option<f64>> {
     if alone.len() < FEWEST {
         return Some(None);
     }
-    let (null, alone) = (Spread::of(null)?, Spread::of(alone)?);
-    let longer_by = null.median - alone.median;
-    let explained = DISTURBED_NS + null.median_error(&alone, DISTURBED_CRITICAL);
+    let longer_by = median(null)? - median(alone)?;
+    let variance = |residuals: &[f64]| Some(variance_of_mean(&sorted(residuals)?, 1.0));
+    let variance = variance(null)? + variance(alone)?;
+    let explained = DISTURBED_NS + CRITICAL * variance.sqrt();
     Some((longer_by > explained).then_some(longer_by))
-}
-
-/// Counts windows that are longer than the null worker's median by more than `beyond_ns`, for a worker whose long windows come as often as [`LONG_SHARE`] or as the null worker's.
-fn long_windows(of_workers: &[f64], of_null: &[f64], null_median: f64, beyond_ns: f64) -> Imbalance {
-    let beyond = |residuals: &[f64]| {
-        residuals
-            .iter()
-            .filter(|residual| **residual > null_median + beyond_ns)
-            .count()
-    };
-    let of_any = quantile_of_counts(binomial(of_workers.len(), LONG_SHARE), 1.0 - LONG_CHANCE);
-    let like_null = beta_binomial(of_workers.len(), of_null.len(), beyond(of_null));
-    Imbalance::HiddenInSome {
-        windows: beyond(of_workers),
-        allowed: of_any.max(quantile_of_counts(like_null, 1.0 - LONG_CHANCE)),
-        beyond_ns,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod binomial;
 mod comparison;
 mod conservation;
 mod convergence;
@@ -19,7 +18,6 @@ mod moments;
 mod paired;
 mod quantile;
 mod share;
-mod spread;
 mod student;
 mod summary;
 mod turnout;

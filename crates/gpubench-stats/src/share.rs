@@ -89,19 +89,6 @@ impl Shares {
         self.case.max_time.mul_f64(part)
     }
 
-    /// Most time of all workers up to the one at `position` beyond which none goes on for anything but samples, where the case may spend `patience` on that: the first workers have a part of it each.
-    pub fn patience_until(&self, position: usize, patience: Duration) -> Duration {
-        let part = (position + 1) as f64 / self.first() as f64;
-        self.max_time_until(position).min(patience.mul_f64(part.min(1.0)))
-    }
-
-    /// How many times as many windows there will be as when the worker at `position` has had its own: until the first workers have had theirs those of the first, then those of all; none more behind them.
-    pub fn growth_after(&self, position: usize) -> f64 {
-        let had = position + 1;
-        let expected = if had <= self.first() { self.first() } else { self.most() };
-        (expected as f64 / had as f64).max(1.0)
-    }
-
     fn part(&self, of: usize, position: usize) -> usize {
         of / self.most() + usize::from(position < of % self.most())
     }
@@ -136,7 +123,7 @@ mod tests {
             ..StopRule::usual()
         };
         assert_eq!((one.most(), one.of(0)), (1, rule));
-        assert_eq!((one.max_samples_until(0), one.growth_after(0)), (1_000, 1.0));
+        assert_eq!(one.max_samples_until(0), 1_000);
     }
 
     #[test]
@@ -153,20 +140,7 @@ mod tests {
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
         let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
         assert_eq!((shares.first(), shares.most()), (5, 8));
-        let growth: Vec<f64> = [0, 4, 5, 7, 9].map(|position| shares.growth_after(position)).into();
-        assert_eq!(growth, [5.0, 1.0, 8.0 / 6.0, 1.0, 1.0]);
         assert_eq!(shares.max_samples_until(7), 1_000);
-    }
-
-    #[test]
-    fn patience_is_the_first_workers_to_share_and_ends_with_the_time_of_the_case() {
-        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
-        let millis = |position, patience| {
-            let patience = shares.patience_until(position, Duration::from_millis(patience));
-            patience.as_millis()
-        };
-        assert_eq!([0, 4, 7].map(|position| millis(position, 400)), [80, 400, 400]);
-        assert_eq!([0, 4, 7].map(|position| millis(position, 9_000)), [250, 1_250, 2_000]);
     }
 
     #[test]

@@ -77,18 +77,16 @@ pub fn every_verdict() -> SampleRun {
             claimed_ns: 1_000.0,
             observed_ns: 342_000.0,
             null_ns: Some(291_000.0),
+            verified_ns: Some(51_000.0),
             excess_ns: Some(50_000.0),
-            bound_ns: Some(13_200.0),
-            kernel_part_ns: Some(12_000.0),
-            kernel_part_source: Some(KernelPartSource::Measured),
-            residuals_ns: Vec::new(),
-            null_residuals_ns: Vec::new(),
+            bound_ns: Some(2_400.0),
+            ..Conservation::default()
         }),
         ..failed(
             case,
             Verdict::TimeMismatch,
             Some(Cause::ClaimTooShort),
-            "in the median window 50.0 µs more passed for the referee than the worker claims, beyond what a null worker needs; 13.2 µs can be explained",
+            "by the referee's clock a call takes 51.0 µs, 50.0 µs more than the worker claims; 2.4 µs can be explained",
         )
     });
     cases.push("suite", "time::too_fast", &[], |case| {
@@ -184,14 +182,15 @@ pub fn on_gpu() -> SampleRun {
                     claimed_ns: value,
                     observed_ns: value + 291_400.0,
                     null_ns: Some(291_000.0),
+                    verified_ns: Some(value + 400.0),
+                    added_ns: Some(0.0),
                     excess_ns: Some(400.0),
-                    bound_ns: Some(13_200.0),
-                    kernel_part_ns: Some(12_000.0),
-                    kernel_part_source: Some(KernelPartSource::Measured),
+                    bound_ns: Some(2_400.0),
                     residuals_ns: (0..result.samples.len() as i64)
                         .map(|sample| 291_400 + 32 * (sample % 3 - 1))
                         .collect(),
                     null_residuals_ns: vec![290_968, 291_000, 291_032],
+                    null_shares: vec![1; 3],
                 }),
                 ..result
             }

@@ -8,3 +8,4 @@
 #include "lines.cuh"
 #include "noise.cuh"
 #include "stamp.cuh"
+#include "twin.cuh"

@@ -1,8 +1,9 @@
 // `gb_lines`: decoys. Some cache lines of an input, chosen by a keyed permutation, get other contents until just before
-// the call; the same key puts the true ones back.
+// the call. `gb_reveal`: the same key puts the true ones back, in all inputs with one launch.
 #pragma once
 
 #include "permutation.cuh"
+#include "stamp.cuh"
 
 namespace gb {
 
@@ -27,19 +28,30 @@ GB_INLINE void copy_bytes(uint8_t *target, const uint8_t *source, uint64_t n) {
 #endif
 }
 
+GB_INLINE void copy_lines(const gb_lines_args &a, const Share share) {
+  if (a.bytes == 0) return;
+  const uint64_t total = pieces(a.bytes, LINE_BYTES);
+  const Permutation order = permutation_of(total, a.key);
+  const uint64_t parts = least(a.lines, total) * LINE_PARTS;
+  for (uint64_t k = share.first; k < parts; k += share.step) {
+    const uint64_t line = permuted(order, k / LINE_PARTS);
+    const uint64_t start = line * LINE_BYTES + k % LINE_PARTS * PART_BYTES;
+    if (start >= a.bytes) continue;
+    copy_bytes((uint8_t *)a.target + start, (const uint8_t *)a.source + start, least(PART_BYTES, a.bytes - start));
+  }
+}
+
 }  // namespace gb
 
 GB_KERNEL(4) gb_lines(gb_lines_args a) {
   gb::after_earlier_work();
-  if (a.bytes == 0) return;
-  const uint64_t total = gb::pieces(a.bytes, gb::LINE_BYTES);
-  const gb::Permutation order = gb::permutation_of(total, a.key);
+  gb::copy_lines(a, gb::share_of_thread());
+}
+
+GB_KERNEL(4) gb_reveal(gb_reveal_args a) {
+  gb::after_earlier_work();
   const gb::Share share = gb::share_of_thread();
-  const uint64_t parts = gb::least(a.lines, total) * gb::LINE_PARTS;
-  for (uint64_t k = share.first; k < parts; k += share.step) {
-    const uint64_t line = gb::permuted(order, k / gb::LINE_PARTS);
-    const uint64_t start = line * gb::LINE_BYTES + k % gb::LINE_PARTS * gb::PART_BYTES;
-    if (start >= a.bytes) continue;
-    gb::copy_bytes((uint8_t *)a.target + start, (const uint8_t *)a.source + start, gb::least(gb::PART_BYTES, a.bytes - start));
-  }
+  if (share.first == 0 && a.out != 0) *(volatile uint64_t *)a.out = gb::device_clock();
+  GB_ONE_BY_ONE
+  for (uint64_t buffer = 0; buffer < a.count; ++buffer) gb::copy_lines(a.buffers[buffer], share);
 }

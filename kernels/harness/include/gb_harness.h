@@ -145,6 +145,51 @@ struct gb_lines_args {
   uint64_t lines;
 };
 
+/** Buffers that one launch of `gb_reveal` or `gb_twin` can take. */
+#define GB_BUFFERS_EACH 8
+
+/** Takes the time, then copies some lines of several buffers. */
+struct gb_reveal_args {
+  /** The first `count` count. */
+  struct gb_lines_args buffers[GB_BUFFERS_EACH];
+  /** Buffers. */
+  uint64_t count;
+  /** Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be taken. */
+  uint64_t out;
+};
+
+/** What a `gb_twin` does to a buffer. */
+enum gb_twin_access {
+  /** It loads it. */
+  GB_TWIN_READ = 1,
+  /** It stores to it. */
+  GB_TWIN_WRITE = 2,
+};
+
+/** A buffer of a case. */
+struct gb_twin_buffer {
+  /** Start, aligned to 16 bytes. */
+  uint64_t ptr;
+  /** Bytes; a remainder below 16 is left out. */
+  uint64_t bytes;
+  /** Of `gb_twin_access`, added up. */
+  uint64_t access;
+};
+
+/** Loads what a case reads and stores to what it writes. */
+struct gb_twin_args {
+  /** The first `count` count. */
+  struct gb_twin_buffer buffers[GB_BUFFERS_EACH];
+  /** Buffers. */
+  uint64_t count;
+  /** Which of `parts` equal parts of every buffer this launch goes through, from 0. */
+  uint64_t part;
+  /** At least 1. */
+  uint64_t parts;
+  /** Where a `uint64_t` may be written, so that the loads cannot be left out. */
+  uint64_t sink;
+};
+
 /** Goes through a flush buffer. */
 struct gb_flush_args {
   /** Start, aligned to 16 bytes. */

@@ -4,7 +4,8 @@ pub use crate::bindings::{
     gb_check_args as CheckArguments, gb_check_partial as CheckPartial, gb_digest_args as DigestArguments,
     gb_digest_keys as DigestKeys, gb_fill_args as FillArguments, gb_flush_args as FlushArguments,
     gb_lines_args as LinesArguments, gb_noise_args as NoiseArguments, gb_noise_check_args as NoiseCheckArguments,
-    gb_noise_partial as NoisePartial, gb_stamp_args as StampArguments,
+    gb_noise_partial as NoisePartial, gb_reveal_args as RevealArguments, gb_stamp_args as StampArguments,
+    gb_twin_args as TwinArguments, gb_twin_buffer as TwinBuffer,
 };
 
 use crate::Kernel;
@@ -45,4 +46,6 @@ arguments! {
     DigestArguments: Digest, 6 words;
     CheckArguments: Check, 11 words;
     StampArguments: Stamp, 1 words;
+    RevealArguments: Reveal, 42 words;
+    TwinArguments: Twin, 28 words;
 }

@@ -1,10 +1,11 @@
 //! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
 //! Change the header, then run `regenerate.sh`.
 
-// header: e676fc889c2f5815
+// header: 9d8793026e474e63
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
 
 pub const GB_NO_INDEX: u64 = 18446744073709551615;
+pub const GB_BUFFERS_EACH: u64 = 8;
 pub const GB_U8: gb_dtype = 0;
 pub const GB_I8: gb_dtype = 1;
 pub const GB_U16: gb_dtype = 2;
@@ -246,6 +247,97 @@ const _: () = {
     [
         "Offset of field: gb_lines_args::lines",
     ][::core::mem::offset_of!(gb_lines_args, lines) - 32usize];
+};
+/// Takes the time, then copies some lines of several buffers.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
+pub struct gb_reveal_args {
+    /// The first `count` count.
+    pub buffers: [gb_lines_args; 8usize],
+    /// Buffers.
+    pub count: u64,
+    /// Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be taken.
+    pub out: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gb_reveal_args"][::core::mem::size_of::<gb_reveal_args>() - 336usize];
+    ["Alignment of gb_reveal_args"][::core::mem::align_of::<gb_reveal_args>() - 8usize];
+    [
+        "Offset of field: gb_reveal_args::buffers",
+    ][::core::mem::offset_of!(gb_reveal_args, buffers) - 0usize];
+    [
+        "Offset of field: gb_reveal_args::count",
+    ][::core::mem::offset_of!(gb_reveal_args, count) - 320usize];
+    [
+        "Offset of field: gb_reveal_args::out",
+    ][::core::mem::offset_of!(gb_reveal_args, out) - 328usize];
+};
+/// It loads it.
+pub const GB_TWIN_READ: gb_twin_access = 1;
+/// It stores to it.
+pub const GB_TWIN_WRITE: gb_twin_access = 2;
+/// What a `gb_twin` does to a buffer.
+pub type gb_twin_access = ::core::ffi::c_uint;
+/// A buffer of a case.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
+pub struct gb_twin_buffer {
+    /// Start, aligned to 16 bytes.
+    pub ptr: u64,
+    /// Bytes; a remainder below 16 is left out.
+    pub bytes: u64,
+    /// Of `gb_twin_access`, added up.
+    pub access: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gb_twin_buffer"][::core::mem::size_of::<gb_twin_buffer>() - 24usize];
+    ["Alignment of gb_twin_buffer"][::core::mem::align_of::<gb_twin_buffer>() - 8usize];
+    [
+        "Offset of field: gb_twin_buffer::ptr",
+    ][::core::mem::offset_of!(gb_twin_buffer, ptr) - 0usize];
+    [
+        "Offset of field: gb_twin_buffer::bytes",
+    ][::core::mem::offset_of!(gb_twin_buffer, bytes) - 8usize];
+    [
+        "Offset of field: gb_twin_buffer::access",
+    ][::core::mem::offset_of!(gb_twin_buffer, access) - 16usize];
+};
+/// Loads what a case reads and stores to what it writes.
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
+pub struct gb_twin_args {
+    /// The first `count` count.
+    pub buffers: [gb_twin_buffer; 8usize],
+    /// Buffers.
+    pub count: u64,
+    /// Which of `parts` equal parts of every buffer this launch goes through, from 0.
+    pub part: u64,
+    /// At least 1.
+    pub parts: u64,
+    /// Where a `uint64_t` may be written, so that the loads cannot be left out.
+    pub sink: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gb_twin_args"][::core::mem::size_of::<gb_twin_args>() - 224usize];
+    ["Alignment of gb_twin_args"][::core::mem::align_of::<gb_twin_args>() - 8usize];
+    [
+        "Offset of field: gb_twin_args::buffers",
+    ][::core::mem::offset_of!(gb_twin_args, buffers) - 0usize];
+    [
+        "Offset of field: gb_twin_args::count",
+    ][::core::mem::offset_of!(gb_twin_args, count) - 192usize];
+    [
+        "Offset of field: gb_twin_args::part",
+    ][::core::mem::offset_of!(gb_twin_args, part) - 200usize];
+    [
+        "Offset of field: gb_twin_args::parts",
+    ][::core::mem::offset_of!(gb_twin_args, parts) - 208usize];
+    [
+        "Offset of field: gb_twin_args::sink",
+    ][::core::mem::offset_of!(gb_twin_args, sink) - 216usize];
 };
 /// Goes through a flush buffer.
 #[repr(C)]

@@ -64,7 +64,7 @@ fn thin_blocks_each(kernel: Kernel) -> u32 {
         Kernel::Digest => 2,
         Kernel::Check => 3,
         Kernel::Fill | Kernel::NoiseCheck => 4,
-        Kernel::Noise | Kernel::Lines | Kernel::Flush | Kernel::Stamp => 8,
+        Kernel::Noise | Kernel::Lines | Kernel::Reveal | Kernel::Flush | Kernel::Twin | Kernel::Stamp => 8,
     }
 }
 

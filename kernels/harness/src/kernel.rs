@@ -19,11 +19,15 @@ pub enum Kernel {
     Check,
     /// Writes the device's clock.
     Stamp,
+    /// Writes the device's clock, then puts the true lines back in several buffers.
+    Reveal,
+    /// Loads what a case reads and stores to what it writes.
+    Twin,
 }
 
 impl Kernel {
     /// All of them, in the order of the host build's table.
-    pub const ALL: [Kernel; 8] = [
+    pub const ALL: [Kernel; 10] = [
         Kernel::Fill,
         Kernel::Noise,
         Kernel::NoiseCheck,
@@ -32,6 +36,8 @@ impl Kernel {
         Kernel::Digest,
         Kernel::Check,
         Kernel::Stamp,
+        Kernel::Reveal,
+        Kernel::Twin,
     ];
 
     /// Its name in the code for a GPU and in the host build.
@@ -45,6 +51,8 @@ impl Kernel {
             Kernel::Digest => "gb_digest",
             Kernel::Check => "gb_check",
             Kernel::Stamp => "gb_stamp",
+            Kernel::Reveal => "gb_reveal",
+            Kernel::Twin => "gb_twin",
         }
     }
 }

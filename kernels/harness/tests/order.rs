@@ -1,10 +1,10 @@
-//! The keyed permutation, and `gb_lines`, which copies lines in its order.
+//! The keyed permutation, and `gb_lines` and `gb_reveal`, which copy lines in its order.
 
 mod driver;
 
 use driver::{GEOMETRIES, address, address_mut, launch};
 use gpubench_harness::Geometry;
-use gpubench_harness::arguments::LinesArguments;
+use gpubench_harness::arguments::{LinesArguments, RevealArguments};
 use proptest::prelude::*;
 
 const LINE: usize = 128;
@@ -113,5 +113,41 @@ fn all_lines_and_the_short_tail_are_copied_when_all_are_asked_for() {
             let all: Vec<usize> = (0..bytes.div_ceil(LINE)).collect();
             assert_eq!(copied(bytes, 4, u64::MAX / 128, geometry), all, "{bytes} bytes");
         }
+    }
+}
+
+#[test]
+fn a_reveal_takes_the_time_and_copies_the_lines_of_each_of_its_buffers_alone() {
+    for geometry in GEOMETRIES {
+        let sources: Vec<Vec<u8>> = (0..8)
+            .map(|buffer| vec![1 + buffer; 1000 * (1 + buffer as usize)])
+            .collect();
+        let mut targets: Vec<Vec<u8>> = sources.iter().map(|source| vec![0; source.len()]).collect();
+        let lines_of = |target: &mut Vec<u8>, source: &Vec<u8>| LinesArguments {
+            target: address_mut(target),
+            source: address(source),
+            bytes: source.len() as u64,
+            key: 7,
+            lines: 3,
+        };
+        let mut clock = 0_u64;
+        let mut reveal = RevealArguments {
+            count: 7,
+            out: std::ptr::from_mut(&mut clock) as u64,
+            ..RevealArguments::default()
+        };
+        for (slot, (target, source)) in reveal.buffers.iter_mut().zip(targets.iter_mut().zip(&sources)) {
+            *slot = lines_of(target, source);
+        }
+        // SAFETY: all buffers have the bytes, and the clock has a word.
+        unsafe { launch(&reveal, geometry) };
+        assert_ne!(clock, 0);
+        let mut alone: Vec<Vec<u8>> = sources.iter().map(|source| vec![0; source.len()]).collect();
+        for (target, source) in alone.iter_mut().zip(&sources).take(7) {
+            // SAFETY: both buffers have the bytes.
+            unsafe { launch(&lines_of(target, source), geometry) };
+        }
+        assert_eq!(targets, alone);
+        assert!(targets[7].iter().all(|byte| *byte == 0), "no buffer of this reveal");
     }
 }

@@ -1,8 +1,6 @@
 //! What the environment asks of this driver.
 
 use std::ffi::c_int;
-use std::fs::File;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -13,6 +11,17 @@ pub(crate) struct PlannedFailure {
     /// Which call of the function, from 1.
     pub(crate) number: u32,
     pub(crate) code: c_int,
+}
+
+/// When a process that launches a kernel gets a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// While it queues the launch.
+    Queueing,
+    /// When it waits for what it has queued.
+    Waiting,
+    /// When its stream has come to the kernel.
+    Running,
 }
 
 /// Read once, at the first call.
@@ -26,11 +35,19 @@ pub(crate) struct Behaviour {
     pub(crate) faults: Vec<(String, c_int)>,
     /// Names of kernels and the milliseconds that each of their launches takes longer.
     pub(crate) delays: Vec<(String, c_int)>,
+    /// Names of kernels, and the signal that their process gets, and when.
+    pub(crate) signals: Vec<(String, Moment, c_int)>,
+    /// Names of kernels, and what their process adds to every number that a stream writes from then on.
+    pub(crate) numbers: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
     /// The most bytes of an allocation.
     pub(crate) largest: usize,
-    /// What a worker's event times are multiplied with.
+    /// What the event times of a worker that cheats are multiplied with.
     pub(crate) claimed: f32,
+    /// In which folder a worker that goes on between its windows says so, and how many milliseconds that costs others.
+    pub(crate) lingers: Option<(PathBuf, c_int)>,
+    /// In which folder workers that cheat are counted, and how many there are at most; all where nothing is said.
+    pub(crate) cheats: Option<(PathBuf, c_int)>,
 }
 
 /// The one of this process.
@@ -47,12 +64,13 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         failures: failures(),
         faults: pairs("FAKE_CUDA_FAULTS", ':'),
         delays: pairs("FAKE_CUDA_DELAYS", ':'),
+        signals: pairs("FAKE_CUDA_SIGNALS", ':').into_iter().map(signal).collect(),
+        numbers: pairs("FAKE_CUDA_NUMBERS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
-        claimed: match &*role() {
-            "worker" if is_to_lie() => number("FAKE_CUDA_CLAIMED", 1.0),
-            _ => 1.0,
-        },
+        claimed: number("FAKE_CUDA_CLAIMED", 1.0),
+        lingers: in_folder("FAKE_CUDA_LINGERS"),
+        cheats: in_folder("FAKE_CUDA_CHEATS"),
     })
 }
 
@@ -62,22 +80,14 @@ pub(crate) fn role() -> String {
     verb.trim_start_matches('_').to_owned()
 }
 
-/// Whether this worker is one of those whose claims `FAKE_CUDA_CLAIMED` changes: all, or the first few, which are counted by the files that they make in a folder.
-fn is_to_lie() -> bool {
-    let Ok(text) = std::env::var("FAKE_CUDA_CLAIMED_BY") else {
-        return true;
+fn signal((text, signal): (String, c_int)) -> (String, Moment, c_int) {
+    let (kernel, moment) = match text.rsplit_once(':') {
+        Some((kernel, "queueing")) => (kernel, Moment::Queueing),
+        Some((kernel, "waiting")) => (kernel, Moment::Waiting),
+        Some((kernel, "running")) => (kernel, Moment::Running),
+        _ => panic!("`{text}` is no `KERNEL:MOMENT`"),
     };
-    let (folder, processes) = text
-        .rsplit_once(':')
-        .unwrap_or_else(|| panic!("`{text}` is no `FOLDER:PROCESSES`"));
-    (1..=parse::<u32>(processes)).any(|number| {
-        let path = PathBuf::from(folder).join(number.to_string());
-        match File::create_new(&path) {
-            Ok(_) => true,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
-            Err(error) => panic!("cannot create `{}`: {error}", path.display()),
-        }
-    })
+    (kernel.to_owned(), moment, signal)
 }
 
 fn failures() -> Vec<PlannedFailure> {
@@ -107,6 +117,12 @@ fn pairs(name: &str, separator: char) -> Vec<(String, c_int)> {
         (key.to_owned(), parse(value))
     };
     list(name).iter().map(pair).collect()
+}
+
+/// A folder and a number.
+fn in_folder(name: &str) -> Option<(PathBuf, c_int)> {
+    let (folder, number) = pairs(name, ':').pop()?;
+    Some((PathBuf::from(folder), number))
 }
 
 fn list(name: &str) -> Vec<String> {

@@ -64,7 +64,7 @@ pub(crate) unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, _limit: c_uint)
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuCtxSetLimit(_limit: c_uint, _value: usize) -> c_int {
-    in_context("cuCtxSetLimit", |_| Ok(()))
+    in_context("cuCtxSetLimit", |gpu| gpu.wait_for_all())
 }
 
 #[unsafe(no_mangle)]

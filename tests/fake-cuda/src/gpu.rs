@@ -7,7 +7,8 @@ use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
 
-use crate::error::{INVALID_HANDLE, LAUNCH_FAILED, NOT_READY, Refusal};
+use crate::cheat::Cheat;
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
 
@@ -18,6 +19,14 @@ pub(crate) struct Gpu {
     pub(crate) ledger: Ledger,
     /// The names of the kernels that were asked for, in the order of their handles.
     pub(crate) kernels: Vec<String>,
+    /// How many streams were made: the CPU device numbers them from 0.
+    pub(crate) streams: u32,
+    /// The signal that this process gets when it waits.
+    pub(crate) signal_underway: Option<c_int>,
+    /// What is added to the numbers that streams write.
+    pub(crate) added: c_int,
+    /// There where this is a worker that cheats.
+    pub(crate) cheat: Option<Cheat>,
     /// The result of a planned fault, from its launch on.
     pub(crate) fault_underway: Option<c_int>,
     /// The result that every call gives after a fault.
@@ -34,6 +43,10 @@ impl Gpu {
             addresses: AddressSpace::default(),
             ledger: Ledger::open(),
             kernels: Vec::new(),
+            streams: 0,
+            signal_underway: None,
+            added: 0,
+            cheat: None,
             fault_underway: None,
             fault: None,
         })
@@ -44,8 +57,14 @@ impl Gpu {
         self.fault.map_or(Ok(()), |code| Err(Refusal(code)))
     }
 
+    /// Waits for all streams, as a driver may that sets memory aside or takes it back.
+    pub(crate) fn wait_for_all(&mut self) -> Result<(), Refusal> {
+        (0..self.streams).try_for_each(|number| self.wait_for(Stream(number)))
+    }
+
     /// Waits for a stream. What went wrong in it sticks.
     pub(crate) fn wait_for(&mut self, stream: Stream) -> Result<(), Refusal> {
+        self.signal_underway.map_or(Ok(()), raise)?;
         let ended = self.cpu.synchronize(stream);
         ended.map_err(|error| self.break_down(error))
     }
@@ -77,6 +96,15 @@ fn result_of(fault: &Fault) -> c_int {
         FaultCode::IllegalInstruction => 715,
         FaultCode::Trap => 710,
         _ => LAUNCH_FAILED,
+    }
+}
+
+/// Sends this process a signal.
+pub(crate) fn raise(signal: c_int) -> Result<(), Refusal> {
+    // SAFETY: the call touches no memory.
+    match unsafe { libc::kill(libc::getpid(), signal) } {
+        0 => Ok(()),
+        _ => Err(Refusal(INVALID_VALUE)),
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod behaviour;
 mod call;
+mod cheat;
 mod context;
 mod device;
 mod error;

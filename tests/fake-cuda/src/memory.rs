@@ -266,6 +266,7 @@ pub(crate) unsafe extern "C" fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: 
         if bytes == 0 {
             return Err(Refusal(INVALID_VALUE));
         }
+        gpu.wait_for_all()?;
         let memory = gpu.cpu.alloc(bytes as u64)?;
         gpu.addresses.private.insert(memory.0);
         gpu.ledger.take(Kind::Private);
@@ -281,6 +282,7 @@ pub(crate) unsafe extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> c_int {
         if !gpu.addresses.private.remove(&address) {
             return Err(Refusal(INVALID_VALUE));
         }
+        gpu.wait_for_all()?;
         gpu.cpu.free(DevicePtr(address));
         gpu.ledger.give_back(Kind::Private);
         Ok(())

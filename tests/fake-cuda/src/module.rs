@@ -10,10 +10,11 @@ use cudarc::driver::sys::{
 use gpubench_device::SealedFile;
 use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 
-use crate::behaviour::behaviour;
+use crate::behaviour::{Moment, behaviour};
 use crate::call::{in_context, with_gpu};
+use crate::cheat::{Cheat, disturbance};
 use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
-use crate::gpu::{Gpu, Handle as _};
+use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
 use crate::ledger::Kind;
 
@@ -34,6 +35,7 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
             Image::Harness => gpu.cpu.load(ModuleImage::Harness)?,
             Image::Library(bytes) => {
                 let library = Loadable::new(bytes)?;
+                gpu.cheat = gpu.cheat.take().or_else(Cheat::begin);
                 let code = SealedFile::copy_of(library.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
                 gpu.cpu.load(ModuleImage::File(&code))?
             }
@@ -171,6 +173,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
             return Ok(());
         }
         delay(gpu, function, stream)?;
+        misbehave(gpu, function, stream)?;
         let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;
         let argument = |(position, size): (usize, &u32)| {
             // SAFETY: the caller gives a value for each parameter, of its size.
@@ -181,18 +184,42 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
     })
 }
 
-/// Has the stream wait in front of the kernel where that is planned.
+/// Has the stream wait in front of the kernel where that is planned, and where somebody else has the GPU then.
 fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
     let name = &gpu.kernels[function.0 as usize];
-    let Some((_, milliseconds)) = behaviour().delays.iter().find(|(kernel, _)| kernel == name) else {
+    let planned = behaviour().delays.iter().find(|(kernel, _)| kernel == name);
+    let planned = planned.map(|(_, milliseconds)| Duration::from_millis(u64::from(milliseconds.unsigned_abs())));
+    let is_honest = gpu.cheat.is_none();
+    if planned.is_none() && behaviour().lingers.is_none() {
         return Ok(());
-    };
-    let time = Duration::from_millis(u64::from(milliseconds.unsigned_abs()));
+    }
     let wait = move || {
-        std::thread::sleep(time);
+        let disturbed = is_honest.then(disturbance).flatten();
+        std::thread::sleep(planned.unwrap_or_default() + disturbed.unwrap_or_default());
         Ok(())
     };
     Ok(gpu.cpu.host_call(stream, Box::new(wait))?)
+}
+
+/// Does to this process what is planned for one that launches the kernel.
+fn misbehave(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
+    let name = &gpu.kernels[function.0 as usize];
+    if let Some((_, added)) = behaviour().numbers.iter().find(|(kernel, _)| kernel == name) {
+        gpu.added = *added;
+    }
+    match behaviour().signals.iter().find(|(kernel, ..)| kernel == name) {
+        None => Ok(()),
+        Some((_, Moment::Queueing, signal)) => raise(*signal),
+        Some((_, Moment::Waiting, signal)) => {
+            gpu.signal_underway = Some(*signal);
+            Ok(())
+        }
+        Some((_, Moment::Running, signal)) => {
+            let refused = |Refusal(code)| HostFailure::Returned(format!("a signal was refused with {code}"));
+            let send = move || raise(*signal).map_err(refused);
+            Ok(gpu.cpu.host_call(stream, Box::new(send))?)
+        }
+    }
 }
 
 /// Ends the stream's work here where a fault of this kernel is planned.

@@ -66,8 +66,8 @@ impl CpuDriver {
         })
     }
 
-    fn push(&self, stream: Stream, operation: Operation) -> Result<(), DeviceError> {
-        let queue = self.streams.get(stream.0 as usize);
+    fn push(&mut self, stream: Stream, operation: Operation) -> Result<(), DeviceError> {
+        let queue = self.streams.get_mut(stream.0 as usize);
         match queue.is_some_and(|queue| queue.push(operation)) {
             true => Ok(()),
             false => Err(DeviceError::Unsupported("queue on a stream that has ended".to_owned())),

@@ -13,6 +13,9 @@ use crate::{DeviceError, Fault, FaultCode, HostWork};
 /// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
 
+/// How long a stream's thread looks for the next operation before it sleeps. To wake it takes the host longer than to queue.
+const SPIN: Duration = Duration::from_micros(20);
+
 /// One queued operation.
 pub(super) enum Operation {
     Wait {
@@ -89,6 +92,8 @@ pub(super) struct StreamQueue {
     operations: Option<mpsc::Sender<Operation>>,
     /// The answer to a question that nobody had the patience for.
     asked: Option<mpsc::Receiver<Option<DeviceError>>>,
+    /// Whether something was queued behind the last question.
+    unasked: bool,
     given_up: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -112,26 +117,28 @@ impl StreamQueue {
         Ok(StreamQueue {
             operations: Some(operations),
             asked: None,
+            unasked: false,
             given_up,
             thread: Some(thread),
         })
     }
 
     /// Queues an operation. Says whether the thread is still there to take it.
-    pub(super) fn push(&self, operation: Operation) -> bool {
-        self.operations
-            .as_ref()
-            .is_some_and(|operations| operations.send(operation).is_ok())
+    pub(super) fn push(&mut self, operation: Operation) -> bool {
+        let is_question = matches!(operation, Operation::Synchronize(_));
+        let operations = self.operations.as_ref();
+        let taken = operations.is_some_and(|operations| operations.send(operation).is_ok());
+        self.unasked = !(is_question && taken);
+        taken
     }
 
     /// Waits until the thread has carried out what is queued, and says whether it has, or the first failure since the last that was told. `None` where the thread
-    /// has ended.
+    /// has ended. Nobody is asked where nothing was queued since the last answer.
     pub(super) fn idle_within(&mut self, patience: Duration) -> Option<Result<bool, DeviceError>> {
         let began = Instant::now();
         // An answer that is owed tells of what was queued before its question, and of no more.
-        let owed = self.asked.take();
-        for question in owed.map(Some).into_iter().chain([None]) {
-            let answer = match question {
+        while self.asked.is_some() || self.unasked {
+            let answer = match self.asked.take() {
                 Some(owed) => owed,
                 None => {
                     let (answer, asked) = mpsc::channel();
@@ -141,11 +148,10 @@ impl StreamQueue {
             match answer.recv_timeout(patience.saturating_sub(began.elapsed())) {
                 Ok(None) => {}
                 Ok(Some(failure)) => return Some(Err(failure)),
-                Err(mpsc::RecvTimeoutError::Timeout) => {
+                Err(why) => {
                     self.asked = Some(answer);
-                    return Some(Ok(false));
+                    return (why == mpsc::RecvTimeoutError::Timeout).then_some(Ok(false));
                 }
-                Err(mpsc::RecvTimeoutError::Disconnected) => return None,
             }
         }
         Some(Ok(true))
@@ -174,7 +180,13 @@ struct StreamThread {
 
 impl StreamThread {
     fn carry_out(mut self, queue: &mpsc::Receiver<Operation>) {
-        while let Ok(operation) = queue.recv() {
+        let mut spin = Duration::ZERO;
+        while let Some(operation) = next(queue, spin) {
+            // Who asks has queued all there is.
+            spin = match operation {
+                Operation::Synchronize(_) => Duration::ZERO,
+                _ => SPIN,
+            };
             match operation {
                 Operation::Synchronize(answer) => {
                     self.launches = 0;
@@ -190,7 +202,7 @@ impl StreamThread {
 
     fn carry_out_one(&mut self, operation: Operation) {
         match operation {
-            Operation::Wait { word, value } => word.wait_at_least(value, &self.given_up),
+            Operation::Wait { word, value } => word.wait_for(value, &self.given_up),
             Operation::GetReady => {
                 self.bind(true);
                 self.pool.wake();
@@ -239,6 +251,19 @@ impl StreamThread {
     }
 }
 
+/// The next operation; nothing where no more will come.
+fn next(queue: &mpsc::Receiver<Operation>, spin: Duration) -> Option<Operation> {
+    let began = Instant::now();
+    while began.elapsed() < spin {
+        match queue.try_recv() {
+            Ok(operation) => return Some(operation),
+            Err(mpsc::TryRecvError::Disconnected) => return None,
+            Err(mpsc::TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
+    queue.recv().ok()
+}
+
 fn describe(fault: &KernelFault, launch: u32) -> Fault {
     let address = match fault.kind {
         FaultKind::Access {
@@ -278,4 +303,58 @@ fn code_of(kind: &FaultKind) -> FaultCode {
 pub(super) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::atomic::AtomicU32;
+
+    use super::super::executor::ScheduleSeed;
+    use super::*;
+
+    fn queue() -> StreamQueue {
+        StreamQueue::start(Arc::new(Pool::new(NonZeroUsize::MIN, ScheduleSeed::default()))).unwrap()
+    }
+
+    fn says(queue: &mut StreamQueue, patience: Duration) -> Option<bool> {
+        queue.idle_within(patience).transpose().unwrap()
+    }
+
+    #[test]
+    fn a_stream_that_is_at_rest_is_not_asked_again() {
+        let mut queue = queue();
+        assert!(queue.push(Operation::GetReady));
+        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+        // A question would get no answer any more.
+        queue.operations = None;
+        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+        assert!(!queue.push(Operation::GetReady));
+        assert_eq!([(); 2].map(|()| says(&mut queue, Duration::MAX)), [None; 2]);
+    }
+
+    #[test]
+    fn a_question_that_is_owed_an_answer_is_not_put_again() {
+        let (word, mut queue) = (AtomicU32::new(0), queue());
+        // SAFETY: the word lives longer than the queue.
+        let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
+        assert!(queue.push(Operation::Wait { word, value: 1 }));
+        assert_eq!(says(&mut queue, Duration::from_millis(1)), Some(false));
+        word.store(1);
+        queue.operations = None;
+        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+    }
+
+    #[test]
+    fn what_is_queued_behind_a_question_is_waited_for_too() {
+        let (word, time, mut queue) = (AtomicU32::new(0), EventTime::default(), queue());
+        // SAFETY: the word lives longer than the queue.
+        let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
+        assert!(queue.push(Operation::Wait { word, value: 1 }));
+        assert_eq!(says(&mut queue, Duration::from_millis(1)), Some(false));
+        assert!(queue.push(Operation::Record(Arc::clone(&time))));
+        word.store(1);
+        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+        assert_ne!(time.load(Ordering::Acquire), 0);
+    }
 }

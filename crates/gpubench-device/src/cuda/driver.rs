@@ -265,7 +265,7 @@ impl Driver for CudaDriver {
 
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
-        let flags = CUstreamWaitValue_flags::CU_STREAM_WAIT_VALUE_GEQ as c_uint;
+        let flags = CUstreamWaitValue_flags::CU_STREAM_WAIT_VALUE_EQ as c_uint;
         // SAFETY: the trait's callers pass a word of registered memory that outlives the stream.
         unsafe {
             call!(

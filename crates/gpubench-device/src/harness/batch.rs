@@ -6,11 +6,8 @@ use gpubench::catalog::Tolerance;
 use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
-use super::{Comparison, Coverage, Harness};
-use crate::{DeviceError, DevicePtr, Driver, Stream};
-
-/// Bytes of a board: far more than the looks of a usual window report.
-const BOARD_BYTES: u64 = 1 << 18;
+use super::{Comparison, Coverage, Harness, Revealed};
+use crate::{DeviceError, DevicePtr, Driver, LaunchConfig, Stream};
 
 /// Reports start at multiples of a cache line of the CPU device: its threads write them side by side.
 const REPORT_ALIGNMENT: u64 = 64;
@@ -19,12 +16,14 @@ const REPORT_ALIGNMENT: u64 = 64;
 const SLOT_BYTES: u64 = 24;
 const SUM_OFFSET: u64 = 16;
 
+/// The most bytes of what has no partials, such as a piece that is captured or handed in.
+const PLAIN_REPORT: u64 = 1 << 10;
+
 /// Private memory that looks report to.
 #[derive(Debug)]
 pub(super) struct Board {
     address: DevicePtr,
     bytes: u64,
-    used: u64,
 }
 
 /// Looks that one stream carries out in their order. [`Harness::collect`] waits for all of them at once.
@@ -32,7 +31,8 @@ pub(super) struct Board {
 pub struct Batch {
     number: u64,
     stream: Stream,
-    boards: Vec<Board>,
+    board: Board,
+    used: u64,
 }
 
 /// A look that has been queued, to be exchanged for what it found: once, and with the findings of its own batch.
@@ -45,11 +45,10 @@ pub struct Ticket<F> {
     finding: PhantomData<F>,
 }
 
-/// Where on the boards of a batch a look reports.
+/// Where on the board of a batch a look reports.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     batch: u64,
-    board: usize,
     address: DevicePtr,
     offset: u64,
     bytes: u64,
@@ -67,7 +66,7 @@ pub struct DigestSlot(Report);
 #[derive(Debug)]
 pub struct Findings {
     batch: u64,
-    boards: Vec<Vec<u8>>,
+    reports: Vec<u8>,
 }
 
 /// The keyed sum over a buffer.
@@ -137,57 +136,27 @@ impl Findings {
     /// When its report does not add up, or it was another batch's.
     pub fn of<F: Finding>(&self, ticket: Ticket<F>) -> Result<F, DeviceError> {
         let Report {
-            batch,
-            board,
-            offset,
-            bytes,
-            ..
+            batch, offset, bytes, ..
         } = ticket.report;
-        let range = offset as usize..(offset + bytes) as usize;
-        let report = self.boards.get(board).and_then(|board| board.get(range));
-        match report {
+        match self.reports.get(offset as usize..(offset + bytes) as usize) {
             Some(report) if batch == self.batch => F::from_report(report, ticket.amount),
             _ => Err(foreign_report()),
         }
     }
 }
 
-impl Board {
-    fn new(driver: &mut dyn Driver, bytes: u64) -> Result<Board, DeviceError> {
-        Ok(Board {
-            address: driver.alloc(bytes)?,
-            bytes,
-            used: 0,
-        })
-    }
-
-    /// The start of `bytes` more bytes.
-    fn take(&mut self, bytes: u64) -> Option<u64> {
-        let offset = self.used.next_multiple_of(REPORT_ALIGNMENT);
-        let end = offset.checked_add(bytes).filter(|end| *end <= self.bytes)?;
-        self.used = end;
-        Some(offset)
-    }
-}
-
 impl Batch {
-    /// Room for a report. Nothing that was handed out moves: a full board is followed by another.
-    fn reserve(&mut self, driver: &mut dyn Driver, bytes: u64) -> Result<Report, DeviceError> {
-        let taken = self.boards.last_mut().and_then(|board| board.take(bytes));
-        let offset = match taken {
-            Some(offset) => offset,
-            None => {
-                let mut board = Board::new(driver, bytes.max(BOARD_BYTES))?;
-                board.used = bytes;
-                self.boards.push(board);
-                0
-            }
-        };
-        let board = self.boards.len() - 1;
+    /// Room for a report.
+    fn reserve(&mut self, bytes: u64) -> Result<Report, DeviceError> {
+        let offset = self.used.next_multiple_of(REPORT_ALIGNMENT);
+        if offset + bytes > self.board.bytes {
+            let text = "report more looks than were announced".to_owned();
+            return Err(DeviceError::Unsupported(text));
+        }
+        self.used = offset + bytes;
         Ok(Report {
             batch: self.number,
-            board,
-            address: self.boards[board].address.offset(offset),
+            address: self.board.address.offset(offset),
             offset,
             bytes,
         })
@@ -205,22 +174,44 @@ impl Report {
 }
 
 impl Harness {
-    /// Begins a batch on a stream.
+    /// Begins a batch of at most so many looks, keys, and pieces of at most 1 KiB that are captured or handed in. All that
+    /// they need of the device's memory is set aside here: behind a wait nothing may be allocated, since
+    /// that can wait for the whole device.
     ///
     /// # Errors
     /// When there is no memory for the reports.
-    pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream) -> Result<Batch, DeviceError> {
-        // Taken, not lent: a batch that another one overtakes keeps its boards, and one that fails takes its boards along.
-        let mut boards = std::mem::take(&mut self.boards);
-        if boards.is_empty() {
-            boards.push(Board::new(driver, BOARD_BYTES)?);
-        }
+    pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream, looks: usize) -> Result<Batch, DeviceError> {
+        let bytes = looks as u64 * self.largest_report(driver).next_multiple_of(REPORT_ALIGNMENT);
+        // Taken, not lent: a batch that another one overtakes keeps its board, and one that fails takes its board along.
+        let board = match self.board.take() {
+            Some(board) if board.bytes >= bytes => board,
+            small => {
+                small.into_iter().for_each(|board| driver.free(board.address));
+                self.make_board(driver, bytes)?
+            }
+        };
         self.batches += 1;
         Ok(Batch {
             number: self.batches,
             stream,
-            boards,
+            board,
+            used: 0,
         })
+    }
+
+    fn make_board(&self, driver: &mut dyn Driver, bytes: u64) -> Result<Board, DeviceError> {
+        // Local memory of the looks is the device's, too.
+        for (_, function) in &self.functions {
+            driver.prepare(*function, &LaunchConfig::linear(1, 1))?;
+        }
+        let address = driver.alloc(bytes)?;
+        Ok(Board { address, bytes })
+    }
+
+    fn largest_report(&self, driver: &dyn Driver) -> u64 {
+        let check = self.partial_count(driver, Kernel::Check, u64::MAX) * size_of::<CheckPartial>() as u64;
+        let noise = self.partial_count(driver, Kernel::NoiseCheck, u64::MAX) * size_of::<NoisePartial>() as u64;
+        check.max(noise).max(PLAIN_REPORT)
     }
 
     /// Waits for all looks of a batch, and reads what they found.
@@ -229,21 +220,14 @@ impl Harness {
     /// As [`Driver::synchronize`] and [`Driver::read`].
     pub fn collect(&mut self, driver: &mut dyn Driver, batch: Batch) -> Result<Findings, DeviceError> {
         driver.synchronize(batch.stream)?;
-        let mut found = Vec::with_capacity(batch.boards.len());
-        let mut boards = batch.boards;
-        for board in &mut boards {
-            let mut reports = vec![0; board.used as usize];
-            driver.read(board.address, &mut reports)?;
-            found.push(reports);
-            board.used = 0;
+        let mut reports = vec![0; batch.used as usize];
+        driver.read(batch.board.address, &mut reports)?;
+        if let Some(other) = self.board.replace(batch.board) {
+            driver.free(other.address);
         }
-        // The largest is kept for the next batch; more than one is rare.
-        boards.sort_by_key(|board| board.bytes);
-        self.boards.extend(boards.pop());
-        boards.into_iter().for_each(|board| driver.free(board.address));
         Ok(Findings {
             batch: batch.number,
-            boards: found,
+            reports,
         })
     }
 
@@ -273,7 +257,7 @@ impl Harness {
         };
         let bytes = len * dtype.size() as u64;
         let partial_count = self.partial_count(driver, Kernel::Check, bytes);
-        let report = batch.reserve(driver, partial_count * size_of::<CheckPartial>() as u64)?;
+        let report = batch.reserve(partial_count * size_of::<CheckPartial>() as u64)?;
         let arguments = CheckArguments {
             got: got.0,
             expected: expected.0,
@@ -306,7 +290,7 @@ impl Harness {
         offset: u64,
     ) -> Result<Ticket<NoiseSummary>, DeviceError> {
         let partial_count = self.partial_count(driver, Kernel::NoiseCheck, bytes);
-        let report = batch.reserve(driver, partial_count * size_of::<NoisePartial>() as u64)?;
+        let report = batch.reserve(partial_count * size_of::<NoisePartial>() as u64)?;
         let arguments = NoiseCheckArguments {
             ptr: address.0,
             bytes,
@@ -324,9 +308,25 @@ impl Harness {
     /// # Errors
     /// As [`Driver::launch`].
     pub fn stamp(&self, driver: &mut dyn Driver, batch: &mut Batch) -> Result<Ticket<Nanoseconds>, DeviceError> {
-        let report = batch.reserve(driver, size_of::<u64>() as u64)?;
+        let report = batch.reserve(size_of::<u64>() as u64)?;
         let arguments = StampArguments { out: report.address.0 };
         self.launch(driver, batch.stream, 1, &arguments)?;
+        Ok(report.ticket(1))
+    }
+
+    /// Queues: take the time of the device's clock, then put the true lines back that `key` chose in all `buffers`.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn reveal(
+        &self,
+        driver: &mut dyn Driver,
+        batch: &mut Batch,
+        buffers: &[Revealed],
+        key: u64,
+    ) -> Result<Ticket<Nanoseconds>, DeviceError> {
+        let report = batch.reserve(size_of::<u64>() as u64)?;
+        self.put_back(driver, batch.stream, buffers, key, report.address)?;
         Ok(report.ticket(1))
     }
 
@@ -341,7 +341,7 @@ impl Harness {
         address: DevicePtr,
         bytes: u64,
     ) -> Result<Ticket<Captured>, DeviceError> {
-        let report = batch.reserve(driver, bytes)?;
+        let report = batch.reserve(bytes)?;
         driver.copy(batch.stream, report.address, address, bytes)?;
         Ok(report.ticket(bytes))
     }
@@ -356,7 +356,7 @@ impl Harness {
         batch: &mut Batch,
         contents: &[u8],
     ) -> Result<HandedIn, DeviceError> {
-        let report = batch.reserve(driver, contents.len() as u64)?;
+        let report = batch.reserve(contents.len() as u64)?;
         driver.write(report.address, contents)?;
         Ok(HandedIn(report))
     }
@@ -388,7 +388,7 @@ impl Harness {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let all = batch.reserve(driver, SLOT_BYTES * keys.len() as u64)?;
+        let all = batch.reserve(SLOT_BYTES * keys.len() as u64)?;
         let words: Vec<[u64; 3]> = keys.iter().map(|[digest, order]| [*digest, *order, 0]).collect();
         driver.write(all.address, bytemuck::cast_slice(&words))?;
         let starts = (0..keys.len() as u64).map(|slot| SLOT_BYTES * slot);
@@ -429,11 +429,15 @@ impl Harness {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use gpubench::catalog::DType;
 
     use super::*;
     use crate::cpu::CpuDriver;
     use crate::cpu::executor::ScheduleSeed;
+    use crate::faulty::FaultyDriver;
 
     const BYTES: u64 = 64;
 
@@ -464,7 +468,7 @@ mod tests {
     #[test]
     fn looks_of_every_kind_find_what_they_find_alone() {
         let (mut driver, stream, mut harness, memory) = device();
-        let mut batch = harness.begin(&mut driver, stream).unwrap();
+        let mut batch = harness.begin(&mut driver, stream, 8).unwrap();
         let before = harness.stamp(&mut driver, &mut batch).unwrap();
         let keys = harness
             .hand_in_keys(&mut driver, &mut batch, &[[1, 2], [1, 2], [5, 2]])
@@ -493,39 +497,51 @@ mod tests {
     }
 
     #[test]
-    fn more_looks_than_a_board_has_room_for_are_all_answered() {
-        let (mut driver, stream, mut harness, memory) = device();
-        let other = driver.alloc(BYTES).unwrap();
-        harness.noise(&mut driver, stream, other, BYTES, 4, 0).unwrap();
-        let mut batch = harness.begin(&mut driver, stream).unwrap();
-        let key = harness
-            .hand_in_keys(&mut driver, &mut batch, &[[1, 2]])
-            .unwrap()
-            .remove(0);
-        let looks = 2 * BOARD_BYTES / REPORT_ALIGNMENT;
-        let tickets: Vec<_> = (0..looks)
-            .map(|look| {
-                let expected = if look.is_multiple_of(3) { memory } else { other };
-                harness
-                    .check(&mut driver, &mut batch, &equal_bytes(memory, expected))
-                    .unwrap()
-            })
-            .collect();
-        let digest = harness
-            .keyed_digest(&mut driver, &mut batch, key, memory, BYTES, Coverage::Whole)
-            .unwrap();
-        assert!(batch.boards.len() > 1, "one board held them all");
-        let found = harness.collect(&mut driver, batch).unwrap();
-        for (look, ticket) in tickets.into_iter().enumerate() {
-            assert_eq!(found.of(ticket).unwrap().all_match(), look.is_multiple_of(3), "{look}");
+    fn a_batch_has_room_for_its_looks_whatever_they_look_at_and_sets_nothing_aside_for_them() {
+        const LARGE: u64 = 1 << 20;
+        let (driver, _, mut harness, _) = device();
+        let seen = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&seen);
+        let mut driver = FaultyDriver::watched(driver, move |_, call| {
+            let sets_aside = ["alloc", "prepare"].contains(&&*call.name);
+            counter.fetch_add(usize::from(sets_aside), Ordering::Relaxed);
+        });
+        let (stream, memory) = (driver.stream().unwrap(), driver.alloc(LARGE).unwrap());
+        harness.noise(&mut driver, stream, memory, LARGE, 3, 0).unwrap();
+        for looks in [1, 40, 2, 40] {
+            let mut batch = harness.begin(&mut driver, stream, looks).unwrap();
+            let before = seen.load(Ordering::Relaxed);
+            let same = Comparison {
+                len: LARGE,
+                ..equal_bytes(memory, memory)
+            };
+            let tickets: Vec<_> = (0..looks)
+                .map(|_| harness.check(&mut driver, &mut batch, &same).unwrap())
+                .collect();
+            assert_eq!(seen.load(Ordering::Relaxed), before);
+            let found = harness.collect(&mut driver, batch).unwrap();
+            tickets
+                .into_iter()
+                .for_each(|ticket| assert!(found.of(ticket).unwrap().all_match()));
         }
-        assert_ne!(found.of(digest).unwrap(), DigestSum(0));
+        // The memory; then twice a board, with the local memory of every kernel.
+        assert_eq!(seen.load(Ordering::Relaxed), 1 + 2 * (1 + Kernel::ALL.len()));
+    }
+
+    #[test]
+    fn a_look_that_was_not_announced_is_refused() {
+        let (mut driver, stream, mut harness, memory) = device();
+        let mut batch = harness.begin(&mut driver, stream, 1).unwrap();
+        let looks = (0..1 << 16).map(|_| harness.check(&mut driver, &mut batch, &equal_bytes(memory, memory)));
+        let refused = looks.into_iter().find_map(Result::err).unwrap();
+        assert!(refused.to_string().contains("announced"), "{refused}");
+        harness.collect(&mut driver, batch).unwrap();
     }
 
     #[test]
     fn a_look_is_told_of_by_its_own_batch_alone() {
         let (mut driver, stream, mut harness, memory) = device();
-        let [mut first, mut second] = [(); 2].map(|()| harness.begin(&mut driver, stream).unwrap());
+        let [mut first, mut second] = [(); 2].map(|()| harness.begin(&mut driver, stream, 3).unwrap());
         let key = harness
             .hand_in_keys(&mut driver, &mut first, &[[1, 2]])
             .unwrap()

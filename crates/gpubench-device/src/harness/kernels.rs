@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
 use gpubench_harness::arguments::{
-    Arguments, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments,
+    Arguments, DigestArguments, FillArguments, FlushArguments, LinesArguments, NoiseArguments, RevealArguments,
+    TwinArguments, TwinBuffer,
 };
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
@@ -21,15 +22,18 @@ const SEAL_TILES: u64 = 16;
 /// Bytes of a decoy line: a cache line of a GPU.
 const LINE_BYTES: u64 = 128;
 
+/// Buffers that one launch can take.
+const BUFFERS_EACH: usize = bindings::GB_BUFFERS_EACH as usize;
+
 /// Most partial results of a look: bounds what the referee reads and folds after a window.
 const MAX_PARTIALS: u64 = 1 << 12;
 
 /// The tool's kernels, loaded, with the private memory they report to.
 pub struct Harness {
-    functions: Vec<(Kernel, Function)>,
+    pub(super) functions: Vec<(Kernel, Function)>,
     sink: DevicePtr,
-    /// What the next batch reports to.
-    pub(super) boards: Vec<Board>,
+    /// What the next batch reports to, where it has room enough.
+    pub(super) board: Option<Board>,
     /// Batches that were begun.
     pub(super) batches: u64,
 }
@@ -64,6 +68,39 @@ pub struct Comparison {
     pub order_key: u64,
 }
 
+/// Lines that are to be copied from one buffer to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Revealed {
+    /// The buffer that gets them.
+    pub target: DevicePtr,
+    /// The buffer that has them.
+    pub source: DevicePtr,
+    /// Bytes of either.
+    pub bytes: u64,
+}
+
+/// A buffer of a case, and what a call does to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched {
+    /// Its first byte.
+    pub address: DevicePtr,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it is only read, only written, or both.
+    pub access: Touch,
+}
+
+/// What a call does to a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It reads it.
+    Reads,
+    /// It writes it.
+    Writes,
+    /// It reads it and writes it.
+    Both,
+}
+
 impl Harness {
     /// Loads the kernels.
     ///
@@ -78,7 +115,7 @@ impl Harness {
         Ok(Harness {
             functions,
             sink: driver.alloc(8)?,
-            boards: Vec::new(),
+            board: None,
             batches: 0,
         })
     }
@@ -158,15 +195,66 @@ impl Harness {
         bytes: u64,
         key: u64,
     ) -> Result<(), DeviceError> {
-        let lines = decoy_lines(bytes);
-        let arguments = LinesArguments {
-            target: target.0,
-            source: source.0,
-            bytes,
-            key,
-            lines,
-        };
-        self.launch(driver, stream, lines * LINE_BYTES, &arguments)
+        let lines = Revealed { target, source, bytes }.argument(key);
+        self.launch(driver, stream, lines.lines * LINE_BYTES, &lines)
+    }
+
+    /// Queues: take the time to `out`, then copy the lines of all `buffers` that `key` chooses. The time is the first launch's, where there are more buffers than one takes.
+    pub(super) fn put_back(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        buffers: &[Revealed],
+        key: u64,
+        out: DevicePtr,
+    ) -> Result<(), DeviceError> {
+        let (first, others) = buffers.split_at(buffers.len().min(BUFFERS_EACH));
+        let groups = std::iter::once((first, out.0)).chain(others.chunks(BUFFERS_EACH).map(|group| (group, 0)));
+        for (group, out) in groups {
+            let mut arguments = RevealArguments {
+                count: group.len() as u64,
+                out,
+                ..RevealArguments::default()
+            };
+            for (slot, buffer) in arguments.buffers.iter_mut().zip(group) {
+                *slot = buffer.argument(key);
+            }
+            let lines: u64 = arguments.buffers.iter().map(|buffer| buffer.lines).sum();
+            self.launch(driver, stream, lines * LINE_BYTES, &arguments)?;
+        }
+        Ok(())
+    }
+
+    /// Queues: go through a case's buffers as each of its calls must, in `launches` launches, each of which has its part of every buffer. Of more buffers than one launch takes,
+    /// each group has its own launches.
+    ///
+    /// # Errors
+    /// As [`Driver::launch`].
+    pub fn twin(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        buffers: &[Touched],
+        launches: NonZeroU32,
+    ) -> Result<(), DeviceError> {
+        let parts = u64::from(launches.get());
+        for part in 0..parts {
+            for group in buffers.chunks(BUFFERS_EACH) {
+                let bytes: u64 = group.iter().map(|buffer| buffer.bytes / parts).sum();
+                let mut arguments = TwinArguments {
+                    count: group.len() as u64,
+                    part,
+                    parts,
+                    sink: self.sink.0,
+                    ..TwinArguments::default()
+                };
+                for (slot, buffer) in arguments.buffers.iter_mut().zip(group) {
+                    *slot = buffer.argument();
+                }
+                self.launch(driver, stream, bytes, &arguments)?;
+            }
+        }
+        Ok(())
     }
 
     /// Queues: go through the flush buffer.
@@ -268,6 +356,33 @@ impl Harness {
         found
             .map(|(_, function)| *function)
             .ok_or_else(|| DeviceError::NoFunction(kernel.name().to_owned()))
+    }
+}
+
+impl Revealed {
+    fn argument(self, key: u64) -> LinesArguments {
+        LinesArguments {
+            target: self.target.0,
+            source: self.source.0,
+            bytes: self.bytes,
+            key,
+            lines: decoy_lines(self.bytes),
+        }
+    }
+}
+
+impl Touched {
+    fn argument(self) -> TwinBuffer {
+        let (read, write) = (u64::from(bindings::GB_TWIN_READ), u64::from(bindings::GB_TWIN_WRITE));
+        TwinBuffer {
+            ptr: self.address.0,
+            bytes: self.bytes,
+            access: match self.access {
+                Touch::Reads => read,
+                Touch::Writes => write,
+                Touch::Both => read | write,
+            },
+        }
     }
 }
 

@@ -66,22 +66,23 @@ impl NullWorker {
         self.process.as_mut()
     }
 
-    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that does not is given up.
+    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that does not is given up. How far
+    /// apart two events with nothing between them were in it at least, in nanoseconds, where it said so.
     ///
     /// # Errors
     /// When the user interrupts.
-    pub fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+    pub fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Option<f64>, RoleFailure> {
         let Some(process) = &mut self.process else {
-            return Ok(());
+            return Ok(None);
         };
         match process.hand_back(within, interrupt) {
-            Ok(()) => Ok(()),
+            Ok(shortest_ns) => Ok(Some(shortest_ns)),
             // With the process, the buffers are gone as well.
             Err(failure) => {
                 self.retire();
                 match failure {
                     RoleFailure::Interrupted => Err(failure),
-                    _ => Ok(()),
+                    _ => Ok(None),
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The referee as the broker sees it.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use gpubench::catalog::OccupancyQuery;
@@ -8,7 +8,7 @@ use gpubench::catalog::OccupancyQuery;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
-use gpubench_protocol::window::{Duties, WindowKind};
+use gpubench_protocol::window::{Duties, Seat, WindowKind};
 use gpubench_protocol::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
     WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
@@ -50,16 +50,20 @@ pub struct OpenedCase {
     pub method: Method,
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
-    /// The page shared with the worker under test.
-    pub page: OwnedFd,
-    /// The page shared with the worker of the baseline, where the case has one.
-    pub baseline_page: Option<OwnedFd>,
-    /// The page shared with the null worker, where the case has one.
-    pub null_page: Option<OwnedFd>,
+    /// The pages shared with its workers.
+    pub pages: Vec<(Seat, OwnedFd)>,
     /// Every buffer, for the workers.
     pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
+}
+
+impl OpenedCase {
+    /// The page shared with a worker, where the case has one.
+    pub fn page_of(&self, seat: Seat) -> Option<BorrowedFd<'_>> {
+        let mut pages = self.pages.iter();
+        pages.find_map(|(whose, page)| (*whose == seat).then(|| page.as_fd()))
+    }
 }
 
 /// What the referee prepares of a window.
@@ -132,7 +136,7 @@ impl RefereeClient {
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
         let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
-        let pages = 1 + usize::from(order.cast.has_baseline) + usize::from(order.cast.has_null);
+        let pages = order.cast.seats().count();
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
@@ -143,15 +147,10 @@ impl RefereeClient {
         }
         let author_descriptors = descriptors.split_off(pages + buffers);
         let buffers = descriptors.split_off(pages);
-        let mut pages = descriptors.into_iter();
-        let page = pages.next().expect("a case has at least one page");
-        let baseline_page = order.cast.has_baseline.then(|| pages.next()).flatten();
         Ok(OpenedCase {
             method: order.method,
             layouts,
-            page,
-            baseline_page,
-            null_page: pages.next(),
+            pages: order.cast.seats().zip(descriptors).collect(),
             buffers,
             author_descriptors,
         })
@@ -218,7 +217,7 @@ impl RefereeClient {
         self.child.send(to_referee::RELEASE, &[bytemuck::bytes_of(order)], &[])
     }
 
-    /// Gives the window up.
+    /// Gives the window up, unless its *done* has come.
     ///
     /// # Errors
     /// When the referee is gone.

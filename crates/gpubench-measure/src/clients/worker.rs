@@ -162,11 +162,12 @@ impl WorkerClient {
         Ok((Confinement::from(&report), start))
     }
 
-    /// Has it let go of its case's buffers, and waits until it has.
-    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+    /// Has it let go of its case's buffers, and waits until it has. How far apart two events with nothing between them are
+    /// at least, in nanoseconds.
+    pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<f64, RoleFailure> {
         self.child.send(to_worker::HAND_BACK, &[], &[])?;
-        self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
-        Ok(())
+        let frame = self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
+        self.child.record(&frame)
     }
 
     /// Queues a window that waits for *go*.
@@ -204,5 +205,19 @@ impl WorkerClient {
     /// A worker that a test plays.
     pub(crate) fn played(child: Child) -> WorkerClient {
         WorkerClient { child, _private: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_lets_go_says_how_far_apart_two_events_are_at_least() {
+        let (child, worker) = Child::played(RoleName::Worker);
+        worker.send_record(from_worker::HANDED_BACK, &1_184.0_f64).unwrap();
+        let within = Duration::from_secs(60);
+        let said = WorkerClient::played(child).hand_back(within, &Interrupt::default());
+        assert_eq!(said.unwrap(), 1_184.0);
     }
 }

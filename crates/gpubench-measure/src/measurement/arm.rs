@@ -6,7 +6,8 @@ use super::case::ReadyCase;
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
-use super::null_arm::NullArm;
+use super::null_lease::{NullLease, fault_of};
+use super::nulls::{ALONE, Nulls, Runner};
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
 use super::purpose::Purpose;
@@ -16,7 +17,7 @@ use super::stopping::Stopping;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
-use gpubench_protocol::window::{NullPace, Place, Seat, WindowKind};
+use gpubench_protocol::window::{Place, Seat, WindowKind};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -32,6 +33,7 @@ pub(super) struct Arm<'a> {
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
     stopping: Stopping<'a>,
+    nulls: Nulls,
     /// The last that the worker printed that failed.
     printed: String,
     pub(super) pool: WorkerPool<'a>,
@@ -44,9 +46,11 @@ pub(super) struct Arm<'a> {
 /// Who leads through windows, and what both arms of a case share.
 pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
-    pub(super) null: NullArm<'c>,
+    pub(super) null: NullLease<'c>,
     /// Number of the window that was begun last, of whatever arm; before the first, the one after which they begin.
     pub(super) begun: u32,
+    /// Null windows of the case that were begun, those of a measurement before included.
+    pub(super) nulls: usize,
 }
 
 impl Context<'_> {
@@ -86,11 +90,13 @@ impl<'a> Arm<'a> {
         scratch: &'a [u64],
         pool: WorkerPool<'a>,
     ) -> Arm<'a> {
+        let evidence = EvidenceBuilder::new(case, protocol, scratch);
         Arm {
             seat: pool.seat(),
             case: case.number,
             protocol,
-            evidence: EvidenceBuilder::new(case, protocol, scratch),
+            nulls: Nulls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
+            evidence,
             samples: Samples::default(),
             stopping: Stopping::new(protocol),
             printed: String::new(),
@@ -112,7 +118,7 @@ impl<'a> Arm<'a> {
     /// Has the next worker of its pool take part in the round.
     pub(super) fn enter(&mut self) {
         self.evidence.begin_turn();
-        self.stopping.pacing.calm_down();
+        self.nulls.begin_turn();
         self.samples.begin_turn();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
@@ -176,9 +182,6 @@ impl<'a> Arm<'a> {
     /// A window of the same kind as the sampled ones. It is checked like all others.
     fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let started = Instant::now();
-        if self.evidence.last_call > 0 {
-            self.null_turn(context, NullPace::Usual)?;
-        }
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             self.evidence.end_warm_up_window();
@@ -203,8 +206,7 @@ impl<'a> Arm<'a> {
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
         let started = Instant::now();
-        self.null_turn(context, self.stopping.pacing.pace)?;
-        if self.window(context, worker, kind)? == Step::Failed {
+        if self.null_turn(context, worker)? == Step::Failed || self.window(context, worker, kind)? == Step::Failed {
             return Ok(Step::Failed);
         }
         match kind {
@@ -218,7 +220,9 @@ impl<'a> Arm<'a> {
             }
         }
         self.samples.turn_mut().sampled_for += started.elapsed();
-        self.decide(&context.null);
+        let turn = self.samples.turn();
+        let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples));
+        self.samples.turn_mut().stop = decided;
         Ok(Step::Done)
     }
 
@@ -232,22 +236,70 @@ impl<'a> Arm<'a> {
         self.stopping.may_go_on(&self.samples)
     }
 
-    fn decide(&mut self, null: &NullArm<'_>) {
-        let evidence = &self.evidence;
-        let decided = self
-            .stopping
-            .decide(&self.samples, &evidence.execution, null, |growth| {
-                evidence.bound_will_be_precise(null, growth)
-            });
-        let turn = self.samples.turn_mut();
-        turn.stop = turn.stop.or(decided);
+    /// A null window, where the key draws one before the next window.
+    fn null_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+        let place = context.next_place(self.case);
+        match self.nulls.go_on(&context.null) && self.nulls.is_next(self.protocol.seeds, place) {
+            true => self.null_window(context, worker),
+            false => Ok(Step::Done),
+        }
     }
 
-    fn null_turn(&mut self, context: &mut Context<'_>, pace: NullPace) -> Result<(), MeasureError> {
-        let place = context.next_place(self.case);
-        context
-            .null
-            .take_turn(&mut context.sequencer, self.protocol, place, pace)
+    /// Has its worker see as many null windows as it needs, where the key has drawn few; `workers` is how many there are to be at first.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the worker.
+    pub(super) fn catch_up(&mut self, context: &mut Context<'_>, workers: usize) -> Result<(), MeasureError> {
+        let Some(mut worker) = self.worker.take() else {
+            return Ok(());
+        };
+        while self.nulls.go_on(&context.null) && self.nulls.are_few(workers) {
+            let started = Instant::now();
+            if self.null_window(context, &mut worker)? == Step::Failed {
+                return Ok(());
+            }
+            self.nulls.caught_up_for += started.elapsed();
+        }
+        self.worker = Some(worker);
+        Ok(())
+    }
+
+    fn null_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+        let before = context.nulls;
+        context.nulls += 1;
+        if self.nulls.runner == Runner::NullWorker {
+            self.nulls
+                .windows
+                .extend(context.null.conduct(&mut context.sequencer, before)?);
+            return Ok(Step::Done);
+        }
+        match context.sequencer.conduct_null(worker, self.seat, before)? {
+            WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
+                None => {
+                    self.nulls.windows.push(evidence);
+                    return Ok(Step::Done);
+                }
+                Some(why) => self.evidence.ending = Ending::Refused { why },
+            },
+            WindowOutcome::Lost(_, ending) => self.evidence.ending = ending,
+        }
+        Ok(Step::Failed)
+    }
+
+    /// Conducts null windows behind the end of the last worker: what it did to those between its own shows beside these.
+    ///
+    /// # Errors
+    /// When it fails for no fault of the null worker.
+    pub(super) fn see_null_windows_alone(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        if self.nulls.runner != Runner::NullWorker || !self.is_complete() {
+            return Ok(());
+        }
+        for _ in 0..ALONE {
+            let window = context.null.conduct(&mut context.sequencer, context.nulls)?;
+            context.nulls += 1;
+            self.nulls.alone.extend(window);
+        }
+        Ok(())
     }
 
     fn window(
@@ -309,11 +361,13 @@ impl<'a> Arm<'a> {
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.
-    pub(super) fn finish(mut self, null: &NullArm<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
+    pub(super) fn finish(mut self, null: &NullLease<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
         self.evidence.note_sandbox("generators and references", author);
         let evidence = Evidence {
             other_clients,
-            ..self.evidence.of_all_windows(null, self.evidence.ending.clone())
+            ..self
+                .evidence
+                .of_all_windows(self.nulls.seen(null), self.evidence.ending.clone())
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
@@ -326,8 +380,9 @@ impl<'a> Arm<'a> {
             worker_samples: workers.iter().map(|samples| samples.len()).collect(),
             windows: self.evidence.windows,
             warm_ups: self.evidence.warm_ups,
-            null_windows: null.windows.clone(),
-            null_alone: null.alone.clone(),
+            null_turns: self.nulls.turns,
+            null_windows: self.nulls.windows,
+            null_alone: self.nulls.alone,
             balance,
             samples: self.samples.ns,
             host_ns: self.samples.host_ns,

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use gpubench::catalog::Recording;
+use gpubench::catalog::{Execution, Recording};
 
 use gpubench_contract::Method;
 use gpubench_device::SealedFile;
@@ -54,6 +54,15 @@ pub struct Contest<'a> {
     pub baseline: Option<&'a ReadyCase<'a>>,
     /// What the rounds are to decide; without one there are as many as workers.
     pub question: Option<&'a dyn StoppingQuery>,
+}
+
+impl Contest<'_> {
+    /// Whether host code of the user's runs in a worker.
+    pub(super) fn holds_host_code(&self) -> bool {
+        let cases = [Some(self.candidate), self.baseline];
+        let mut cases = cases.into_iter().flatten();
+        cases.any(|case| case.recording.execution == Execution::Hosted)
+    }
 }
 
 /// Decides after a round whether two arms need more of them.

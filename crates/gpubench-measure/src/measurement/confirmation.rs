@@ -1,6 +1,6 @@
 //! An accusation by the clock is confirmed by a second measurement.
 //!
-//! That more time passed for the referee than a worker claims is a grave thing to say of a kernel, and one measurement is weak evidence of it: a machine that something disturbs for half a second
+//! That more time passed for the referee than a worker claims, or that a worker goes on between its windows, is a grave thing to say of a kernel, and one measurement is weak evidence of it: a machine that something disturbs for half a second
 //! looks the same. So the whole case is measured once more, with fresh workers and by numbers that it has not had, and the second measurement is the result, whatever it says. What is reported has
 //! passed all judgement by itself, and a worker that always hides time is found twice. One that tells by the numbers of its windows which measurement it is in can be honest in the second, so a side
 //! that was accused has no better grade than `advisory`. A second measurement that cannot be made, as where the crate's own generator fails, takes no accusation back. A failure of any other kind
@@ -130,36 +130,31 @@ fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, Rol
 
 /// What the clock says of one side.
 struct Accusation {
-    cause: Option<Cause>,
+    cause: Cause,
     message: String,
+    /// Why the times of another measurement of the same side cannot be trusted further.
+    doubt: &'static str,
 }
 
 impl Accusation {
+    /// Nothing where it is not the clock that accuses.
     fn of(measured: &Measured) -> Option<Accusation> {
-        let Judgement {
-            verdict,
-            cause,
-            message,
-            ..
-        } = &measured.judgement;
-        (*verdict == Verdict::TimeMismatch).then(|| Accusation {
-            cause: *cause,
-            message: beginning(message.as_deref().unwrap_or_default()),
-        })
+        let Judgement { cause, message, .. } = &measured.judgement;
+        let cause = (*cause)?;
+        let doubt = match cause {
+            Cause::ClaimTooShort => "the clock found the claims of the first of two measurements too short",
+            Cause::ClaimsInconsistent => "the clock found the claims of the first of two measurements inconsistent",
+            Cause::WorksBetweenWindows => {
+                "null windows of the first of two measurements were disturbed while its workers lived"
+            }
+            _ => return None,
+        };
+        let message = beginning(message.as_deref().unwrap_or_default());
+        Some(Accusation { cause, message, doubt })
     }
 
     fn is_made_again(&self, judgement: &Judgement) -> bool {
-        judgement.verdict == Verdict::TimeMismatch && judgement.cause == self.cause
-    }
-
-    /// Why the times of another measurement of the same side cannot be trusted further.
-    fn doubt(&self) -> &'static str {
-        match self.cause {
-            Some(Cause::ClaimsInconsistent) => {
-                "the clock found the claims of the first of two measurements inconsistent"
-            }
-            _ => "the clock found the claims of the first of two measurements too short",
-        }
+        judgement.cause == Some(self.cause)
     }
 }
 
@@ -178,7 +173,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
     }
     if let Some(own) = own {
         let known = judgement.grade_reason.take();
-        let reasons: Vec<String> = known.into_iter().chain([own.doubt().to_owned()]).collect();
+        let reasons: Vec<String> = known.into_iter().chain([own.doubt.to_owned()]).collect();
         judgement.grade = Grade::Advisory;
         judgement.grade_reason = Some(reasons.join("; "));
     }
@@ -201,6 +196,7 @@ mod tests {
 
     const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
     const UNEVEN: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimsInconsistent));
+    const BETWEEN: (Verdict, Option<Cause>) = (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows));
     const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
     const PASS: (Verdict, Option<Cause>) = (Verdict::Pass, None);
 
@@ -218,6 +214,7 @@ mod tests {
             warm_ups: Vec::new(),
             worker_samples: Vec::new(),
             null_windows: Vec::new(),
+            null_turns: Vec::new(),
             null_alone: Vec::new(),
             balance: None,
             samples: Vec::new(),
@@ -276,7 +273,13 @@ mod tests {
 
     #[test]
     fn what_the_clock_does_not_accuse_is_measured_once() {
-        for end in [PASS, WRONG, (Verdict::BelowFloor, Some(Cause::BelowBandwidth))] {
+        let bad_claim = (Verdict::ProtocolViolation, Some(Cause::BadClaim));
+        for end in [
+            PASS,
+            WRONG,
+            bad_claim,
+            (Verdict::BelowFloor, Some(Cause::BelowBandwidth)),
+        ] {
             let (attempts, measured) = alone(&[end]);
             assert_eq!((attempts, measured.judgement.verdict), (1, end.0));
             assert!(measured.notices.is_empty());
@@ -297,19 +300,24 @@ mod tests {
     fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
         let short = "the clock found the claims of the first of two measurements too short";
         let uneven = "the clock found the claims of the first of two measurements inconsistent";
+        let between = "null windows of the first of two measurements were disturbed while its workers lived";
         for (first, second, reason) in [
             (SHORT, PASS, short),
             (SHORT, WRONG, short),
             (SHORT, UNEVEN, short),
             (UNEVEN, PASS, uneven),
+            (BETWEEN, PASS, between),
+            (BETWEEN, SHORT, between),
         ] {
             let Judgement {
                 grade, grade_reason, ..
             } = alone(&[first, second]).1.judgement;
             assert_eq!((grade, grade_reason.as_deref()), (Grade::Advisory, Some(reason)));
         }
-        let (_, found_twice) = alone(&[SHORT, SHORT]);
-        assert_eq!(found_twice.judgement.grade, Grade::Sealed);
+        for found in [SHORT, BETWEEN] {
+            let (_, twice) = alone(&[found, found]);
+            assert_eq!(twice.judgement.grade, Grade::Sealed);
+        }
     }
 
     #[test]
@@ -340,11 +348,13 @@ mod tests {
 
     #[test]
     fn a_case_that_is_found_twice_says_so_and_is_not_measured_a_third_time() {
-        let (attempts, measured) = alone(&[SHORT, SHORT, PASS]);
-        assert_eq!((attempts, measured.judgement.verdict), (2, Verdict::TimeMismatch));
-        let message = measured.judgement.message.unwrap();
-        assert_eq!(message, "it was claim-too-short; two measurements in a row found this");
-        assert!(measured.notices.is_empty());
+        for (found, cause) in [(SHORT, "claim-too-short"), (BETWEEN, "works-between-windows")] {
+            let (attempts, measured) = alone(&[found, found, PASS]);
+            assert_eq!((attempts, measured.judgement.verdict), (2, found.0));
+            let message = measured.judgement.message.unwrap();
+            assert_eq!(message, format!("it was {cause}; two measurements in a row found this"));
+            assert!(measured.notices.is_empty());
+        }
     }
 
     #[test]

@@ -3,13 +3,10 @@
 use std::ops::Range;
 
 use super::case::ReadyCase;
-use super::null_arm::NullArm;
 use super::pool::ReadyWorker;
 use super::protocol::Protocol;
 use crate::clients::{Start, WorkerClient};
-use crate::verdict::{
-    Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, bound_will_be_precise, judge, open_sandbox,
-};
+use crate::verdict::{Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, judge, open_sandbox};
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
@@ -122,18 +119,8 @@ impl<'a> EvidenceBuilder<'a> {
         judge(&evidence, None)
     }
 
-    /// Whether the claims will be bounded precisely by `growth` times as many windows.
-    pub(super) fn bound_will_be_precise(&self, null: &NullArm<'_>, growth: f64) -> bool {
-        bound_will_be_precise(&self.of_all_windows(null, Ending::Stopped), growth)
-    }
-
     /// The evidence of all windows so far.
-    pub(super) fn of_all_windows<'e>(&'e self, null: &'e NullArm<'_>, ending: Ending) -> Evidence<'e> {
-        let null = NullWindows {
-            windows: &null.windows,
-            alone: &null.alone,
-            loss: null.loss.as_deref(),
-        };
+    pub(super) fn of_all_windows<'e>(&'e self, null: NullWindows<'e>, ending: Ending) -> Evidence<'e> {
         Evidence {
             warm_ups: &self.warm_ups,
             ..self.of_windows(&self.windows, null, ending)
@@ -153,7 +140,6 @@ impl<'a> EvidenceBuilder<'a> {
             floor_ns: self.case.floor_ns,
             warm_ups: &[],
             null,
-            kernel_part: self.protocol.kernel_part,
             other_clients: None,
             open_sandboxes: &self.open_sandboxes,
         }

@@ -19,8 +19,10 @@ pub struct Measured {
     pub warm_ups: Vec<Range<usize>>,
     /// How many of the samples are each worker's, in order.
     pub worker_samples: Vec<usize>,
-    /// Windows of the null worker, interleaved with the sampled ones.
+    /// Null windows, interleaved with the sampled ones.
     pub null_windows: Vec<WindowEvidence>,
+    /// Where those of each worker begin among them.
+    pub null_turns: Vec<usize>,
     /// Windows of the null worker after the end of the last worker under test; none of a case that failed before.
     pub null_alone: Vec<WindowEvidence>,
     /// What the referee's clock says of the claims, where it bounds them.

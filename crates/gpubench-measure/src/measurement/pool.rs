@@ -199,10 +199,7 @@ impl<'a> WorkerPool<'a> {
             request: self.case.request,
             guarded: self.guarded,
         };
-        let page = match self.order.seat {
-            Seat::Candidate => Some(&opened.page),
-            Seat::Baseline => opened.baseline_page.as_ref(),
-        };
+        let page = opened.page_of(self.order.seat);
         let positions = || self.order.buffers.iter().copied();
         let layouts: Vec<_> = positions().map(|buffer| opened.layouts[buffer]).collect();
         let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();
@@ -214,7 +211,7 @@ impl<'a> WorkerPool<'a> {
             modules: self.case.modules,
             annotation: self.case.annotation,
             recording: self.case.encoded,
-            page: page.expect("a case with a baseline has a page for it").as_fd(),
+            page: page.expect("every worker of a case has a page"),
             buffers: &buffers,
         };
         WorkerClient::spawn(&launch, self.protocol.output)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::purpose::Purpose;
 use crate::clients::{Interrupt, Output};
-use gpubench_device::{ClockBound, CodeHome, DeviceOrder, KernelPart};
+use gpubench_device::{ClockBound, CodeHome, DeviceOrder};
 use gpubench_protocol::window::Seeds;
 use gpubench_stats::{StopRule, Turnout, WarmUpRule};
 
@@ -34,8 +34,6 @@ pub struct Protocol<'a> {
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
-    /// How much the tool's own part of a window depends on the kernel.
-    pub kernel_part: KernelPart,
     /// The run's keys.
     pub seeds: &'a Seeds,
     /// Ctrl-C.

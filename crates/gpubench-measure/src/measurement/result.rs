@@ -10,12 +10,11 @@ use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
 use super::twin::twin;
-use crate::verdict::{WindowEvidence, null_residuals, residual, sampled};
+use crate::verdict::{NullWindows, WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
     operand_type, split_by_worker,
 };
-use gpubench_device::KernelPart;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, median, summary, worker_share};
@@ -29,8 +28,6 @@ pub struct Yardsticks {
     pub peak_bandwidth: Option<f64>,
     /// The operations per second that it can do at most.
     pub peak_arithmetic: ArithmeticPeaks,
-    /// How much the tool's own part of a window depends on the kernel.
-    pub kernel_part: KernelPart,
     /// What the case must meet beside being right.
     pub demands: Demands,
 }
@@ -46,11 +43,17 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     });
     record.grade = (!measured.samples.is_empty()).then_some(measured.judgement.grade);
     record.grade_reason = measured.judgement.grade_reason.filter(|_| record.grade.is_some());
-    let by_worker = split_by_worker(
-        &measured.samples,
-        measured.worker_samples.iter().map(|samples| *samples as u64),
-    )
-    .unwrap_or_default();
+    let added_ns = measured.balance.map(|balance| match recording.execution {
+        gpubench::catalog::Execution::Sealed => 0.0,
+        gpubench::catalog::Execution::Hosted => balance.unclaimed_ns(),
+    });
+    let samples: Vec<f64> = measured
+        .samples
+        .iter()
+        .map(|claim_ns| claim_ns + added_ns.unwrap_or_default())
+        .collect();
+    let by_worker =
+        split_by_worker(&samples, measured.worker_samples.iter().map(|samples| *samples as u64)).unwrap_or_default();
     record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
     record.stats = summary(&by_worker);
     record.host_ns = host_time(&measured.host_ns);
@@ -89,16 +92,31 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
                 &measured.null_windows,
                 &measured.null_alone,
             ))),
+            null_shares: null_shares(&balance, &measured.null_windows, &measured.null_turns),
+            verified_ns: Some(balance.verified_ns),
+            added_ns,
             excess_ns: Some(balance.excess_ns),
             bound_ns: Some(balance.bound_ns),
-            kernel_part_ns: Some(yardsticks.kernel_part.ns),
-            kernel_part_source: Some(yardsticks.kernel_part.source),
             ..clocks
         },
     });
-    record.twin = twin(&measured.windows, &measured.warm_ups);
-    record.samples = measured.samples;
+    let null = NullWindows {
+        windows: &measured.null_windows,
+        turns: &measured.null_turns,
+        ..NullWindows::default()
+    };
+    record.twin = twin(&measured.windows, &measured.warm_ups, null);
+    record.notices.extend(added_ns.and_then(unclaimed));
+    record.samples = samples;
     hold(record, worth, yardsticks.demands);
+}
+
+/// That more is reported than host code claims.
+fn unclaimed(added_ns: f64) -> Option<String> {
+    let added = format!("{:.1}", added_ns / 1e3);
+    (added_ns > 0.0).then(|| {
+        format!("the referee's clock confirms the claims only with {added} µs added to each sample: work may run outside of the calls' own events")
+    })
 }
 
 /// What the declared work comes to in a time, held against the peaks for the type that the case computes with.
@@ -208,6 +226,20 @@ fn compared_with<'a>(
     }
 }
 
+/// How many of the interleaved null windows that a balance was made of are each worker's.
+fn null_shares(balance: &Balance, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
+    if balance.disturbance_ns.is_some() {
+        return Vec::new();
+    }
+    let null = NullWindows {
+        windows,
+        turns,
+        ..NullWindows::default()
+    };
+    let of_workers = null.by_worker().skip(1).take(turns.len());
+    of_workers.map(|windows| null_residuals(windows).len() as u64).collect()
+}
+
 fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
     times_ns.into_iter().map(|ns| ns.round() as i64).collect()
 }
@@ -236,7 +268,7 @@ mod tests {
 
     use super::*;
     use gpubench_protocol::wire::{Claim, WindowFacts};
-    use gpubench_stats::{Clocked, Residuals};
+    use gpubench_stats::{Clocked, ClockedTurn};
 
     fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
         let facts = WindowFacts {
@@ -301,19 +333,15 @@ mod tests {
         let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
         let compared = |interleaved_ns: u64| {
             let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
-            let worker = vec![
-                Clocked {
-                    claim_ns: 10_000.0,
-                    residual_ns: 291_000.0,
-                };
-                8
-            ];
-            let balance = Balance::of(Residuals {
-                workers: &[worker],
-                null: &null_residuals(&interleaved),
-                alone: &null_residuals(&alone),
-                kernel_part_ns: 12_000.0,
-            });
+            let clocked = Clocked {
+                claim_ns: 10_000.0,
+                residual_ns: 291_000.0,
+            };
+            let turn = ClockedTurn {
+                windows: vec![clocked; 8],
+                null_ns: null_residuals(&interleaved),
+            };
+            let balance = Balance::of(&[turn], &null_residuals(&alone));
             let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
             whole(null_residuals(compared))[0]
         };

@@ -138,20 +138,17 @@ impl<'a> Rounds<'a> {
         while round < last {
             round += 1;
             self.enter()?;
-            context.null.warm_up_begins();
             while self.is_needed(Phase::WarmUp) {
                 self.pair(Phase::WarmUp, context, watcher)?;
-            }
-            if self.candidate.takes_part() {
-                context.null.warm_up_ends();
             }
             while self.is_needed(Phase::Samples) {
                 self.pair(Phase::Samples, context, watcher)?;
             }
-            let goes_on = self.candidate.takes_part();
-            if goes_on {
-                context.null.catch_up(&mut context.sequencer, round, self.first)?;
+            let workers = self.first;
+            for arm in self.arms() {
+                arm.catch_up(context, workers)?;
             }
+            let goes_on = self.candidate.takes_part();
             self.arms().for_each(Arm::leave);
             if !goes_on {
                 break;

@@ -15,7 +15,8 @@ use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 
-/// How long the referee may take to give a window up whose worker was lost: it looks at nothing then.
+/// How long the referee may take to give a window up whose worker was lost. The looks at it are carried out, and
+/// nobody reads them.
 const AFTER_LOSS: Duration = Duration::from_secs(10);
 
 /// Filling inputs with the tool's own kernels never takes so long.
@@ -69,16 +70,17 @@ impl Sequencer<'_> {
         self.release(worker, seat, window, kind)
     }
 
-    /// Conducts a null window: as any other from the referee's restoring on. Nothing is generated for it, and the worker
-    /// under test is not armed meanwhile: a stream of its own that waits would be one more thing that could go on when
+    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring on. Nothing is generated for it, and no other worker
+    /// is armed meanwhile: a stream of its own that waits would be one more thing that could go on when
     /// it should not. Where the author works in every other window, it does the work of the last one again: a device
     /// that has waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
     ///
     /// # Errors
-    /// When it fails for no fault of the null worker.
+    /// When it fails for no fault of the worker.
     pub(super) fn conduct_null(
         &mut self,
         worker: &mut WorkerClient,
+        seat: Seat,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         if let Some(order) = self.last_inputs {
@@ -88,7 +90,7 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::null_window(before))?;
         }
         let number = WindowKind::null_window(before);
-        self.release(worker, Seat::Candidate, number, WindowKind::Null)
+        self.release(worker, seat, number, WindowKind::Null)
     }
 
     fn release(
@@ -241,8 +243,11 @@ impl Sequencer<'_> {
     fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, MeasureError> {
         let within = self.protocol.within;
         match said {
-            // The call has ended; only the checks take their time.
-            Some(Ok(claim)) => Ok(Ok(claim)),
+            // The call has ended, and only the checks take their time; or *done* will never come, and the referee is not to wait for it.
+            Some(Ok(claim)) => {
+                self.abort()?;
+                Ok(Ok(claim))
+            }
             lost => {
                 self.give_up(worker)?;
                 Ok(lost.unwrap_or(Err(Ending::TimedOut { within })))

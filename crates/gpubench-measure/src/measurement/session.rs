@@ -7,7 +7,7 @@ use super::buffers::Buffers;
 use super::case::{Contest, ReadyCase};
 use super::error::MeasureError;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
-use super::null_arm::NullArm;
+use super::null_lease::NullLease;
 use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
@@ -73,7 +73,7 @@ impl Session<'_> {
             method: case.method,
             cast: Cast {
                 has_baseline: contest.baseline.is_some(),
-                has_null: *protocol.clock_bound == ClockBound::Exclusive,
+                has_null: *protocol.clock_bound == ClockBound::Exclusive && contest.holds_host_code(),
                 reserved: 0,
             },
             duties: Duties::new(&buffers.recording, protocol.kernels_run_in),
@@ -84,7 +84,7 @@ impl Session<'_> {
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
         let mut rounds = Rounds::start(contest, protocol, &buffers, guarded, &opened);
-        let null = NullArm::set_up(null_worker, &opened, &buffers.encoded, numbering.nulls);
+        let null = NullLease::set_up(null_worker, &opened, &buffers.encoded);
         let duties = Duties::new(case.recording, protocol.kernels_run_in);
         if duties.needs_author() {
             let attached = author.attach(&grant(case, &opened, &duties), protocol.interrupt);
@@ -101,26 +101,29 @@ impl Session<'_> {
             },
             null,
             begun: numbering.opening,
+            nulls: numbering.nulls,
         };
         context.sequencer.prepare(0)?;
         context.null.ready(protocol)?;
         rounds.run(protocol.purpose, &mut context, *watcher)?;
 
+        let (mut candidate, mut baseline) = rounds.retire();
+        candidate.see_null_windows_alone(&mut context)?;
+        if let Some(Ok(baseline)) = &mut baseline {
+            baseline.see_null_windows_alone(&mut context)?;
+        }
         let Context {
-            mut sequencer,
+            sequencer,
             mut null,
             begun,
+            nulls,
         } = context;
-        let (candidate, baseline) = rounds.retire();
-        if candidate.is_complete() {
-            null.go_on_alone(&mut sequencer)?;
-        }
         null.hand_back(protocol)?;
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         Ok(MeasuredInTurns {
             candidate: candidate.finish(&null, other_clients, author),
             baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients, author))),
-            next: Numbering::behind(begun, null.begun),
+            next: Numbering::behind(begun, nulls),
             roles: match sequencer.let_go() {
                 Ok(()) => RolesAfterwards::AtRest,
                 // What was measured before is none the less true.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Access, DeviceError, DeviceOrder, DevicePtr, Driver, Facts};
-use gpubench_protocol::wire::{PAGE_BYTES, PageAddresses, SharedPage};
+use gpubench_protocol::wire::SharedPage;
 
 /// How long a stream may take to pass a gate that is open.
 const GATE: Duration = Duration::from_secs(2);
@@ -92,9 +92,9 @@ fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
         what: "making the shared page",
         source,
     };
-    let page = SharedPage::create().map_err(os)?;
+    let page = SharedPage::create(1).map_err(os)?;
     let on_host = page.on_host();
-    let on_device = PageAddresses::at(driver.register(on_host.base(), PAGE_BYTES as u64)?.0);
+    let on_device = page.mapped_at(driver.register(on_host.base(), page.bytes())?.0);
     let stream = driver.stream()?;
     driver.wait_value(stream, DevicePtr(on_device.go()), 1)?;
     driver.write_value(stream, DevicePtr(on_device.done()), 1)?;

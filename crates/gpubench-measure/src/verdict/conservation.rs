@@ -1,24 +1,14 @@
-//! Conservation of time: the worker's windows beside those of the null worker.
+//! Conservation of time: the worker's windows beside null windows.
 
 use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{Balance, Clocked, Imbalance, Residuals, will_be_precise};
+use gpubench_stats::{Balance, Clocked, ClockedTurn};
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.
 pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
-    with_residuals(evidence, Balance::of)?
-}
-
-/// Whether the clock would bound the claims precisely if there were `growth` times as many windows.
-pub fn bound_will_be_precise(evidence: &Evidence<'_>, growth: f64) -> bool {
-    with_residuals(evidence, |residuals| will_be_precise(residuals, growth)).unwrap_or(false)
-}
-
-/// `None` where the clock bounds nothing.
-fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> T) -> Option<T> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;
     }
@@ -27,15 +17,12 @@ fn with_residuals<T>(evidence: &Evidence<'_>, of: impl FnOnce(Residuals<'_>) -> 
         Some(Clocked { claim_ns, residual_ns })
     };
     let workers = sampled_by_worker(evidence.windows, evidence.warm_ups);
-    let workers: Vec<Vec<Clocked>> = workers
-        .map(|windows| windows.iter().filter_map(clocked).collect())
-        .collect();
-    Some(of(Residuals {
-        workers: &workers,
-        null: &null_residuals(evidence.null.windows),
-        alone: &null_residuals(evidence.null.alone),
-        kernel_part_ns: evidence.kernel_part.ns,
-    }))
+    let turns = workers.zip(evidence.null.by_worker());
+    let turns = turns.map(|(windows, null)| ClockedTurn {
+        windows: windows.iter().filter_map(clocked).collect(),
+        null_ns: null_residuals(null),
+    });
+    Balance::of(&turns.collect::<Vec<_>>(), &null_residuals(evidence.null.alone))
 }
 
 /// What the referee's clock saw beyond the claims of null windows, of those that nothing disturbed.
@@ -63,49 +50,15 @@ fn timed_claim(window: &WindowEvidence) -> Option<f64> {
 }
 
 pub(super) fn judge_conservation(balance: &Balance) -> Option<Finding> {
-    let Balance {
-        excess_ns,
-        bound_ns,
-        imbalance,
-        ..
-    } = *balance;
+    if !balance.is_too_short() {
+        return None;
+    }
     let us = |ns: f64| format!("{:.1} µs", ns / 1e3);
-    let (cause, message) = match imbalance? {
-        Imbalance::Hidden => (
-            Cause::ClaimTooShort,
-            format!(
-                "in the median window {} more passed for the referee than the worker claims, beyond what a null worker needs; {} can be explained",
-                us(excess_ns),
-                us(bound_ns)
-            ),
-        ),
-        Imbalance::HiddenFromReport { excess_ns, bound_ns } => (
-            Cause::ClaimTooShort,
-            format!(
-                "the reported median would be {} longer if it were made of what passed for the referee, less what a null worker needs; {} can be explained",
-                us(excess_ns),
-                us(bound_ns)
-            ),
-        ),
-        Imbalance::HiddenInSome {
-            windows,
-            allowed,
-            beyond_ns,
-        } => (
-            Cause::ClaimTooShort,
-            format!(
-                "in {windows} windows more than {} passed for the referee beyond the worker's claim and a null worker's window; {allowed} such windows can be explained",
-                us(beyond_ns)
-            ),
-        ),
-        Imbalance::Uneven { excess_ns, bound_ns } => (
-            Cause::ClaimsInconsistent,
-            format!(
-                "the worker claims less for some windows than for others of the same length: the quartiles of what passed beside its claims lie {} further apart than a null worker's; {} can be explained",
-                us(excess_ns),
-                us(bound_ns)
-            ),
-        ),
-    };
-    finding(Verdict::TimeMismatch, cause, message)
+    let message = format!(
+        "by the referee's clock a call takes {}, {} more than the worker claims; {} can be explained",
+        us(balance.verified_ns),
+        us(balance.excess_ns),
+        us(balance.bound_ns)
+    );
+    finding(Verdict::TimeMismatch, Cause::ClaimTooShort, message)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::catalog::Tensor;
 
 use crate::clients::End;
-use gpubench_device::{ClockBound, KernelPart};
+use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{Claim, WindowFacts};
 use gpubench_sandbox::Confinement;
 
@@ -35,8 +35,6 @@ pub struct Evidence<'a> {
     pub warm_ups: &'a [Range<usize>],
     /// The null worker's part.
     pub null: NullWindows<'a>,
-    /// How much the tool's own part of a window depends on the kernel.
-    pub kernel_part: KernelPart,
     /// Other processes that compute on the device, where that is known.
     pub other_clients: Option<u32>,
     /// Which sandboxes round other code than the worker's host code are not closed, and why.
@@ -75,12 +73,31 @@ pub fn sampled_by_worker<'a>(
 /// What is known of the tool's own part of a window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullWindows<'a> {
-    /// Windows of the null worker, interleaved with the sampled ones.
+    /// Null windows, interleaved with the sampled ones.
     pub windows: &'a [WindowEvidence],
+    /// Where those of each worker begin among them.
+    pub turns: &'a [usize],
     /// Windows of the null worker behind the end of the worker under test, which has no part in them. Cases that fail have none.
     pub alone: &'a [WindowEvidence],
+    /// What two events with nothing between them are apart at least in the null worker, in nanoseconds: no call takes less.
+    pub shortest_claim_ns: Option<f64>,
+    /// Workers of another side that lived meanwhile, beside the one under test.
+    pub rivals: usize,
     /// Why there are no more of them, where the null worker failed.
     pub loss: Option<&'a str>,
+}
+
+impl<'a> NullWindows<'a> {
+    /// Those before the first worker's, which are none, then those of each worker, then none without end.
+    pub fn by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'a> {
+        let (windows, turns) = (self.windows, self.turns);
+        let begins = std::iter::once(0).chain(turns.iter().copied());
+        let ends = turns.iter().copied().chain([windows.len()]);
+        let of_workers = begins
+            .zip(ends)
+            .map(move |(begin, end)| windows.get(begin..end).unwrap_or_default());
+        of_workers.chain(std::iter::repeat(&[][..]))
+    }
 }
 
 /// Whose code ran in the worker, and what it was closed in.

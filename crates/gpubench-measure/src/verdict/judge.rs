@@ -3,6 +3,7 @@
 use gpubench::catalog::Tensor;
 
 use super::conservation::judge_conservation;
+use super::disturbance::judge_disturbance;
 use super::finding::{Finding, finding};
 use super::grade::grade;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, words};
@@ -104,7 +105,7 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
             .or_else(|| inspect_outputs(evidence, window))
             .or_else(|| inspect_slack(evidence, window))
             .or_else(|| inspect_seals(evidence, window))
-            .or_else(|| inspect_claim(window)),
+            .or_else(|| inspect_claim(evidence, window)),
         // The window alone does not tell why: a claim without an end is a lie, the rest is told by the case's ending.
         WindowEnd::NotDone | WindowEnd::Aborted if window.claim.is_some() => {
             let call = window.facts.window;
@@ -242,26 +243,35 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     None
 }
 
-fn inspect_claim(window: &WindowEvidence) -> Option<Finding> {
+fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
     let timed = window.facts.kind == WindowKind::Timed;
     // The whole window lies between the referee's stamps. Two clocks may differ by their steps and a little in their rates.
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
-    if sensible && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
+    let too_short = evidence
+        .null
+        .shortest_claim_ns
+        .filter(|shortest| timed && claim.elapsed_ns < *shortest);
+    if sensible && too_short.is_none() && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
         return None;
     }
-    let message = format!(
-        "the worker claims that call {} took {} ns; {observed} ns passed for the referee",
-        window.facts.window, claim.elapsed_ns
-    );
+    // Event times are floats of milliseconds.
+    let tenths = |ns: f64| (10.0 * ns).round() / 10.0;
+    let beside = match too_short.map(tenths) {
+        Some(shortest) => format!("two events with nothing between them are {shortest} ns apart at least"),
+        None => format!("{observed} ns passed for the referee"),
+    };
+    let (call, claimed) = (window.facts.window, tenths(claim.elapsed_ns));
+    let message = format!("the worker claims that call {call} took {claimed} ns; {beside}");
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 
 /// What no window shows alone.
 fn judge_whole(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
     judge_ending(evidence)
+        .or_else(|| judge_disturbance(evidence, balance))
         .or_else(|| judge_conservation(balance?))
         .or_else(|| judge_floor(evidence))
 }

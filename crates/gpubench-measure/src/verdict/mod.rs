@@ -3,6 +3,7 @@
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 
 mod conservation;
+mod disturbance;
 mod evidence;
 mod finding;
 mod floor;
@@ -10,7 +11,7 @@ mod grade;
 mod judge;
 mod words;
 
-pub use conservation::{balance, bound_will_be_precise, null_residuals, residual};
+pub use conservation::{balance, null_residuals, residual};
 pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled, sampled_by_worker};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};

@@ -10,8 +10,8 @@ use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
-use super::page::{PageOwner, WorkerPage};
-use crate::window::{Duties, Place, Seeds};
+use super::page::WorkerPage;
+use crate::window::{Duties, Place, Seat, Seeds};
 use crate::wire::{BufferLayout, Cast, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CodeHome, CopyIdentity, Driver, Module, SealedFile, Stream};
@@ -90,8 +90,8 @@ impl OpenCase {
     }
 
     /// The page of a worker that the case has.
-    pub(super) fn page_of(&self, owner: PageOwner) -> Result<&WorkerPage, RefereeError> {
-        let page = self.pages.iter().find(|page| page.owner == owner);
+    pub(super) fn page_of(&self, seat: Seat) -> Result<&WorkerPage, RefereeError> {
+        let page = self.pages.iter().find(|page| page.seat == seat);
         page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 

@@ -11,7 +11,7 @@ use super::stamps::Preparation;
 use crate::window::{Place, Purpose};
 use crate::wire::opening_words;
 use gpubench_device::DevicePtr;
-use gpubench_device::harness::Batch;
+use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
 impl Referee {
     /// Queues what brings the buffers and the caches into the state that a call of the case's method
@@ -36,10 +36,9 @@ impl Referee {
             Method::Warm => {}
         }
         let flush_ends = self.stamp(batch)?;
-        let keys = DevicePtr(page.on_device.keys());
+        let keys = DevicePtr(page.on_device.in_window(place.window).keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, keys)?;
-        self.reveal(case, place)?;
-        let s1 = self.stamp(batch)?;
+        let s1 = self.reveal(case, place, batch)?;
         Ok(Preparation {
             s0,
             flush_begins,
@@ -73,18 +72,23 @@ impl Referee {
         Ok(())
     }
 
-    /// Puts the true lines where the decoys were.
-    pub(super) fn reveal(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
+    /// Takes the time, and puts the true lines where the decoys were: *go* comes right behind it.
+    pub(super) fn reveal(
+        &mut self,
+        case: &OpenCase,
+        place: Place,
+        batch: &mut Batch,
+    ) -> Result<Ticket<Nanoseconds>, RefereeError> {
         let decoys = self.seeds.key(Purpose::Decoys, place);
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
-            if let Some(masters) = &buffer.masters {
-                let (address, bytes) = (buffer.address(), buffer.layout.len);
-                self.harness
-                    .lines(driver, stream, address, masters.current, bytes, decoys)?;
-            }
-        }
-        Ok(())
+        let inputs = case.buffers.iter().filter_map(|buffer| {
+            Some(Revealed {
+                target: buffer.address(),
+                source: buffer.masters.as_ref()?.current,
+                bytes: buffer.layout.len,
+            })
+        });
+        let inputs: Vec<Revealed> = inputs.collect();
+        Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
     }
 
     /// Flushes the cache.

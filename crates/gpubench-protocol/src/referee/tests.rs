@@ -13,11 +13,10 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use super::page::PageOwner;
 use crate::window::{Place, Seat, Seeds, WindowKind};
 use crate::wire::{
-    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PAGE_BYTES, PageAddresses, Replay, SharedPage, WindowEnd,
-    WindowFacts, WindowOrder,
+    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
+    WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
@@ -106,7 +105,7 @@ impl Peer {
         let harness = Harness::load(&mut driver).unwrap();
         let mut descriptors = descriptors.into_iter();
         let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
-        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64).unwrap();
+        let on_device = driver.register(page.on_host().base(), page.bytes()).unwrap();
         let addresses: Vec<DevicePtr> = layouts
             .iter()
             .zip(descriptors)
@@ -121,8 +120,8 @@ impl Peer {
             driver,
             harness,
             stream,
+            on_device: page.mapped_at(on_device.0),
             page,
-            on_device: PageAddresses::at(on_device.0),
             x: addresses[0],
             y: addresses[1],
         }
@@ -131,17 +130,14 @@ impl Peer {
     /// Queues a window as a worker does, with `work` as its call.
     fn arm(&mut self, window: u32, work: impl FnOnce(&mut CpuDriver, Stream, DevicePtr, DevicePtr)) {
         let (driver, stream, bytes) = (&mut self.driver, self.stream, 4 * ELEMENTS as u64);
-        driver
-            .wait_value(stream, DevicePtr(self.on_device.go()), window)
-            .unwrap();
+        let on_device = self.on_device.in_window(window);
+        driver.wait_value(stream, DevicePtr(on_device.go()), window).unwrap();
         work(driver, stream, self.x, self.y);
-        let (keys, seal) = (self.on_device.keys(), self.on_device.seal(0));
+        let (keys, seal) = (on_device.keys(), on_device.seal(0));
         self.harness
             .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
             .unwrap();
-        driver
-            .write_value(stream, DevicePtr(self.on_device.done()), window)
-            .unwrap();
+        driver.write_value(stream, DevicePtr(on_device.done()), window).unwrap();
     }
 }
 
@@ -426,7 +422,7 @@ fn a_write_behind_the_snapshot_is_late() {
         stream,
         ..
     } = &mut stage.referee;
-    let mut batch = harness.begin(&mut **driver, *stream).unwrap();
+    let mut batch = harness.begin(&mut **driver, *stream, 1).unwrap();
     let [look] = <[_; 1]>::try_from(stage.referee.queue_second_look(&stage.case, &mut batch).unwrap()).unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
@@ -465,7 +461,12 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     };
     stage.referee.restore(&stage.case, place).unwrap();
     let with_decoys = contents(&mut stage);
-    stage.referee.reveal(&stage.case, place).unwrap();
+    let mut batch = stage
+        .referee
+        .harness
+        .begin(&mut *stage.referee.driver, stage.referee.stream, 1)
+        .unwrap();
+    let _ = stage.referee.reveal(&stage.case, place, &mut batch).unwrap();
     let revealed = contents(&mut stage);
     let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
     assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
@@ -488,6 +489,34 @@ fn a_window_without_an_end_and_one_given_up_are_told_apart() {
     stage.broker.1.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
     let facts = stage.referee.release(&stage.case, &order(2), &stage.broker.0).unwrap();
     assert_eq!(facts.end, WindowEnd::Aborted);
+}
+
+#[test]
+fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
+    let driver = FaultyDriver::watched(cpu(), |driver, call| {
+        if call.name == "gb_check" {
+            let pause = || {
+                std::thread::sleep(Duration::from_millis(50));
+                Ok(())
+            };
+            driver.host_call(call.stream.unwrap(), Box::new(pause)).unwrap();
+        }
+    });
+    let mut referee = referee(Box::new(driver)).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    referee.generate(&case, 1).unwrap();
+    case.page_of(Seat::Candidate)
+        .unwrap()
+        .words
+        .done
+        .store(1, Ordering::Release);
+    let (ours, theirs) = Channel::pair().unwrap();
+    theirs.send(crate::wire::to_referee::ABORT, &[], &[]).unwrap();
+    assert_eq!(
+        referee.release(&case, &order(1), &ours).unwrap().end,
+        WindowEnd::Checked
+    );
+    assert!(!ours.is_readable().unwrap(), "the word was heard");
 }
 
 /// A worker can write to its page whatever the referee writes there.
@@ -580,7 +609,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
 
 /// A window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
-    let page = &case.page_of(PageOwner::called(order.kind, order.seat))?.words;
+    let page = &case.page_of(order.seat)?.words;
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

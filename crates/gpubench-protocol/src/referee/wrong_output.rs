@@ -72,7 +72,7 @@ impl Referee {
     /// A comparison by itself, waited for.
     pub(super) fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
         let driver = &mut *self.driver;
-        let mut batch = self.harness.begin(driver, self.stream)?;
+        let mut batch = self.harness.begin(driver, self.stream, 1)?;
         let ticket = self.harness.check(driver, &mut batch, comparison)?;
         Ok(self.harness.collect(driver, batch)?.of(ticket)?)
     }

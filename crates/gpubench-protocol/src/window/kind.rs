@@ -13,12 +13,12 @@ pub enum WindowKind {
     /// event between the two would keep the check from being on the GPU early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6 µs before it).
     /// It waits there for the end of the call's kernels, so that it reads what they stored and at once.
     EarlyCheck,
-    /// As [`WindowKind::Timed`], with nothing for a call and by the null worker: what the tool's own part of a window takes.
+    /// As [`WindowKind::Timed`], with the tool's own twin of the call: what the tool's own part of a window takes. Run by the worker under test where it holds no host code but the tool's, else by the
+    /// null worker.
     Null,
 }
 
-/// Null windows have numbers of their own, so that a case's calls are numbered without gaps. Well below the numbers at which a wait for *go*, which compares
-/// modulo 2³², would take them for passed.
+/// Null windows have numbers of their own, so that a case's calls are numbered without gaps.
 const FIRST_NULL: u32 = 1 << 30;
 
 impl WindowKind {

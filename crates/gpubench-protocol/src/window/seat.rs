@@ -2,7 +2,7 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
-/// Which side of a case a worker under test is on. Each side has a shared page of its own.
+/// Who is called in a window. Each has a shared page of its own: what one could write would be no clock to hold against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 pub enum Seat {
@@ -11,4 +11,6 @@ pub enum Seat {
     Candidate,
     /// The other state of the code that it is compared with, in turns.
     Baseline,
+    /// The null worker, which holds no code but the tool's.
+    Null,
 }

@@ -11,21 +11,16 @@ const EARLY_CHECK_PERIOD: u64 = 8;
 /// One null window for so many others, on average, while samples are taken.
 const NULL_PERIOD: u64 = 4;
 
-/// And once the bound on the claims is precise: they only have to show that the machine has not changed.
-const NULL_PERIOD_WHEN_PRECISE: u64 = 12;
-
-/// And where nothing but the bound keeps a case from its end.
-const NULL_PERIOD_AT_END: u64 = 2;
+/// And where there are many: they only have to show that the machine has not changed.
+const NULL_PERIOD_OF_MANY: u64 = 12;
 
 /// How many null windows there are among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullPace {
-    /// As few as a case with a usual number of samples needs.
+    /// As few as a worker with a usual number of samples needs.
     Usual,
-    /// As few as a case needs whose bound is precise.
+    /// As few as a worker needs that has many.
     Sparse,
-    /// As many as others: the case waits for its bound alone.
-    Dense,
 }
 
 /// The master seed of a run. Only broker and referee hold it.
@@ -164,8 +159,7 @@ impl Seeds {
     pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
         let period = match pace {
             NullPace::Usual => NULL_PERIOD,
-            NullPace::Sparse => NULL_PERIOD_WHEN_PRECISE,
-            NullPace::Dense => NULL_PERIOD_AT_END,
+            NullPace::Sparse => NULL_PERIOD_OF_MANY,
         };
         self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
     }
@@ -319,11 +313,7 @@ mod tests {
     #[test]
     fn null_windows_come_at_their_pace_and_none_waits_for_long() {
         let seeds = Seeds::new([7; 32]);
-        for (pace, expected, longest) in [
-            (NullPace::Usual, 2_000..2_600, 8),
-            (NullPace::Sparse, 660..900, 24),
-            (NullPace::Dense, 4_000..5_200, 4),
-        ] {
+        for (pace, expected, longest) in [(NullPace::Usual, 2_000..2_600, 8), (NullPace::Sparse, 660..900, 24)] {
             let (mut nulls, mut since) = (0, 0);
             for window in 1..=8_000 {
                 match seeds.null_comes_first(Place { case: 0, window }, since, pace) {

@@ -13,7 +13,7 @@ mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
-pub use page::{PAGE_BYTES, PageAddresses, PageLayout, PageLeft, SharedPage, opening_words};
+pub use page::{PAGE_BYTES, PLACES, PageAddresses, PageLayout, PageLeft, SharedPage, opening_words};
 pub use records::*;
 pub use text::FixedText;
 

@@ -15,6 +15,10 @@ use super::{MAX_OUTPUTS, WIRE_VERSION};
 /// Size of the page.
 pub const PAGE_BYTES: usize = 4096;
 
+/// Pages of a worker whose windows are compared with another process's: each window is on the next. Where a page lies in the host's memory makes all of its windows up to 2 µs longer or
+/// shorter, which is evened out over so many.
+pub const PLACES: u32 = 8;
+
 /// The words of the page. *Go* and *done* lie on cache lines of their own.
 #[repr(C)]
 #[derive(Debug)]
@@ -35,11 +39,12 @@ pub struct PageLayout {
 
 const _: () = assert!(size_of::<PageLayout>() <= PAGE_BYTES);
 
-/// A mapping of the page. Dereferences to its words.
+/// A mapping of the page, or of the pages that a worker's windows take in turns. Dereferences to the words of the first.
 #[derive(Debug)]
 pub struct SharedPage {
     descriptor: OwnedFd,
     address: *mut PageLayout,
+    places: u32,
 }
 
 // SAFETY: the mapping is owned, and every word in it is atomic.
@@ -48,15 +53,15 @@ unsafe impl Send for SharedPage {}
 unsafe impl Sync for SharedPage {}
 
 impl SharedPage {
-    /// A fresh page, sealed against shrinking and growing: a truncated page would kill its other user.
+    /// So many fresh pages, sealed against shrinking and growing: a truncated page would kill its other user.
     ///
     /// # Errors
     /// When the operating system has no memory or descriptors left.
-    pub fn create() -> std::io::Result<SharedPage> {
+    pub fn create(places: u32) -> std::io::Result<SharedPage> {
         let descriptor = memfd_create("gpubench-page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&descriptor, PAGE_BYTES as u64)?;
+        ftruncate(&descriptor, u64::from(places) * PAGE_BYTES as u64)?;
         fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let page = SharedPage::map(descriptor)?;
+        let page = SharedPage::map(descriptor, places)?;
         page.version.store(WIRE_VERSION, Ordering::Relaxed);
         Ok(page)
     }
@@ -66,23 +71,25 @@ impl SharedPage {
     /// # Errors
     /// When it is not a page of this version, or cannot be mapped.
     pub fn open(descriptor: OwnedFd) -> std::io::Result<SharedPage> {
-        if rustix::fs::fstat(&descriptor)?.st_size != PAGE_BYTES as i64 {
-            return Err(std::io::Error::other("the shared page has another size"));
-        }
-        let page = SharedPage::map(descriptor)?;
+        let bytes = rustix::fs::fstat(&descriptor)?.st_size;
+        let places = [1, PLACES]
+            .into_iter()
+            .find(|places| i64::from(*places) * PAGE_BYTES as i64 == bytes);
+        let places = places.ok_or_else(|| std::io::Error::other("the shared page has another size"))?;
+        let page = SharedPage::map(descriptor, places)?;
         match page.version.load(Ordering::Relaxed) {
             WIRE_VERSION => Ok(page),
             other => Err(std::io::Error::other(format!("the shared page has version `{other}`"))),
         }
     }
 
-    fn map(descriptor: OwnedFd) -> std::io::Result<SharedPage> {
+    fn map(descriptor: OwnedFd, places: u32) -> std::io::Result<SharedPage> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping of a whole memfd at an address of the kernel's choice overlaps nothing.
         let address = unsafe {
             mmap(
                 std::ptr::null_mut(),
-                PAGE_BYTES,
+                places as usize * PAGE_BYTES,
                 protection,
                 MapFlags::SHARED,
                 &descriptor,
@@ -92,12 +99,26 @@ impl SharedPage {
         Ok(SharedPage {
             descriptor,
             address: address.cast(),
+            places,
         })
+    }
+
+    /// Its bytes, those of all pages.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.places) * PAGE_BYTES as u64
     }
 
     /// Where the words lie for the host.
     pub fn on_host(&self) -> PageAddresses {
-        PageAddresses::at(self.address as u64)
+        self.mapped_at(self.address as u64)
+    }
+
+    /// Where the words lie for whoever has it mapped at `base`.
+    pub fn mapped_at(&self, base: u64) -> PageAddresses {
+        PageAddresses {
+            base,
+            places: self.places,
+        }
     }
 }
 
@@ -105,12 +126,16 @@ impl SharedPage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageAddresses {
     base: u64,
+    places: u32,
 }
 
 impl PageAddresses {
-    /// The words of the page at `base`.
-    pub fn at(base: u64) -> PageAddresses {
-        PageAddresses { base }
+    /// The words of a window's page.
+    pub fn in_window(self, window: u32) -> PageAddresses {
+        PageAddresses {
+            base: self.base + u64::from(window % self.places) * PAGE_BYTES as u64,
+            places: 1,
+        }
     }
 
     /// The first byte of the page.
@@ -193,7 +218,7 @@ impl AsFd for SharedPage {
 impl Drop for SharedPage {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
-        let unmapped = unsafe { munmap(self.address.cast(), PAGE_BYTES) };
+        let unmapped = unsafe { munmap(self.address.cast(), self.places as usize * PAGE_BYTES) };
         debug_assert!(unmapped.is_ok());
     }
 }
@@ -204,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_word_written_through_one_mapping_is_seen_through_the_other() {
-        let page = SharedPage::create().unwrap();
+        let page = SharedPage::create(1).unwrap();
         let other = SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap();
         page.go.store(7, Ordering::Release);
         assert_eq!(other.go.load(Ordering::Acquire), 7);
@@ -212,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_page_cannot_be_truncated_under_its_other_user() {
-        let page = SharedPage::create().unwrap();
+        let page = SharedPage::create(1).unwrap();
         assert!(ftruncate(&page, 0).is_err());
     }
 

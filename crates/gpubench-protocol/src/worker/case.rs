@@ -13,9 +13,10 @@ use super::call::Call;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
+use super::twin::Twin;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, PAGE_BYTES, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
@@ -44,6 +45,8 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     pub(super) buffers: Buffers,
     pub(super) call: Call,
+    /// What null windows run in its place, where no host code of the user's could meddle with them.
+    twin: Option<Twin>,
     pub(super) annotation: Option<Annotation>,
 }
 
@@ -69,6 +72,15 @@ impl Worker {
         let device = &mut self.device;
         let stopwatch = device.events.of(self.assignment.method, WindowKind::Timed);
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
+    }
+
+    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a stream that is held back as that of a window is. Its page is
+    /// out of use by now.
+    pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
+        let Worker { device, assignment } = self;
+        let (driver, stream) = (&mut *device.driver, device.stream);
+        let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
+        Ok(stopwatch.shortest_of_nothing(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
     /// Lets go of the case.
@@ -108,7 +120,7 @@ impl Assignment {
         let mut descriptors = descriptors.into_iter();
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
-        let on_device = driver.register(page.on_host().base(), PAGE_BYTES as u64)?;
+        let on_device = driver.register(page.on_host().base(), page.bytes())?;
         let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
@@ -118,6 +130,7 @@ impl Assignment {
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
+        let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
         let call = match setup.hosted {
             Some(order) => {
                 let tensors = setup.recording.tensors.len();
@@ -127,13 +140,29 @@ impl Assignment {
         };
         Ok(Assignment {
             method: setup.method,
+            on_device: page.mapped_at(on_device.0),
             page,
-            on_device: PageAddresses::at(on_device.0),
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,
             call,
+            twin,
         })
+    }
+
+    /// Queues what is called in a window.
+    pub(super) fn queue(
+        &self,
+        kind: WindowKind,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        match (kind, &self.twin) {
+            (WindowKind::Null, Some(twin)) => twin.queue(driver, harness, stream),
+            (WindowKind::Null, None) => Err(DeviceError::Unsupported("run null windows beside host code".to_owned())),
+            (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
+        }
     }
 
     fn hand_back(self, driver: &mut dyn Driver) {

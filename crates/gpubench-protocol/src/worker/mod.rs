@@ -13,6 +13,7 @@ mod hosted;
 mod process;
 mod setup;
 mod stopwatch;
+mod twin;
 mod window;
 
 pub use process::serve;

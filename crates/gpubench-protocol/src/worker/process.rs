@@ -24,9 +24,9 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 ControlFlow::Break(()) => return Ok(()),
             },
             to_worker::HAND_BACK => {
-                held.case()?;
+                let shortest_ns = held.case()?.shortest_reading()?;
                 held = held.device().map_or(Held::Nothing, Held::Device);
-                channel.send(from_worker::HANDED_BACK, &[], &[])?;
+                channel.send_record(from_worker::HANDED_BACK, &shortest_ns)?;
                 continue;
             }
             _ => {}

@@ -1,11 +1,14 @@
 //! A set-up as it was sent.
 
+use std::num::NonZeroU32;
+
 use gpubench::catalog::{Execution, Recording};
 use gpubench::codec;
 use gpubench_contract::Method;
 
 use super::WorkerError;
 use super::hosted::HostedOrder;
+use super::twin::launches;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
 use gpubench_device::{CodeHome, DeviceOrder};
 use gpubench_sandbox::ConfinedRole;
@@ -19,6 +22,8 @@ pub(super) struct Setup {
     /// The name that windows are marked with.
     pub(super) annotation: Option<String>,
     pub(super) hosted: Option<HostedOrder>,
+    /// How many launches a call has, and its twin.
+    pub(super) launches: NonZeroU32,
     pub(super) recording: Recording,
     /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
     pub(super) guarded: [u32; 2],
@@ -61,6 +66,7 @@ impl Setup {
                 benchmark: head.benchmark,
                 request: request.to_vec(),
             }),
+            launches: launches(&recording),
             recording,
             guarded: head.guarded,
         })

@@ -1,12 +1,14 @@
 //! What is armed round a window's call and read after it.
 
+use std::sync::atomic::Ordering;
+
 use gpubench_contract::Method;
 
 use crate::window::WindowKind;
-use crate::wire::Claim;
-use gpubench_device::{DeviceError, Driver, Event, Stream};
+use crate::wire::{Claim, PageAddresses, SharedPage};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Stream};
 
-/// Readings with nothing between; their median is reported as the overhead.
+/// Readings with nothing between: their median is reported as the overhead, and the shortest that a null worker has is the least that can be claimed.
 const EMPTY_READINGS: usize = 101;
 
 /// Reads a window's call: armed right before it, disarmed right after it, read when the stream's
@@ -72,5 +74,64 @@ impl Stopwatch {
         }
         readings.sort_by(f64::total_cmp);
         Ok(readings[EMPTY_READINGS / 2])
+    }
+
+    /// The least that it reads where there is no call, in nanoseconds, of a stream that waits until both of its ends are queued, as in a window. The page, which is out of use,
+    /// holds the stream back.
+    pub(super) fn shortest_of_nothing(
+        self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        page: &SharedPage,
+        on_device: PageAddresses,
+    ) -> Result<f64, DeviceError> {
+        let last = page.go.load(Ordering::Relaxed);
+        let mut shortest_ns = f64::INFINITY;
+        for reading in 1..=EMPTY_READINGS as u32 {
+            let go = last.wrapping_add(reading);
+            driver.wait_value(stream, DevicePtr(on_device.go()), go)?;
+            self.arm(driver, stream)?;
+            self.disarm(driver, stream)?;
+            driver.store_value(page.on_host().go(), go);
+            driver.synchronize(stream)?;
+            shortest_ns = shortest_ns.min(self.read(driver, Claim::empty(0))?.elapsed_ns);
+        }
+        Ok(shortest_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_device::cpu::CpuDriver;
+    use gpubench_device::cpu::executor::ScheduleSeed;
+    use gpubench_device::faulty::FaultyDriver;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn nothing_is_read_behind_a_gate_that_opens_when_both_ends_are_queued() {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&calls);
+        let cpu = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
+        let mut driver = FaultyDriver::watched(cpu, move |_, call| log.lock().unwrap().push(call.clone()));
+        let page = SharedPage::create(1).unwrap();
+        page.go.store(41, Ordering::Relaxed);
+        let on_device = page.mapped_at(driver.register(page.on_host().base(), page.bytes()).unwrap().0);
+        let (stream, stopwatch) = (driver.stream().unwrap(), Stopwatch::events(&mut driver).unwrap());
+        calls.lock().unwrap().clear();
+        let shortest_ns = stopwatch
+            .shortest_of_nothing(&mut driver, stream, &page, on_device)
+            .unwrap();
+        assert!(shortest_ns.is_finite() && shortest_ns >= 0.0, "{shortest_ns}");
+        let calls = calls.lock().unwrap();
+        let gates = calls.iter().filter(|call| !call.words.is_empty());
+        let gates: Vec<_> = gates.map(|call| (call.name.as_str(), call.words[1])).collect();
+        let expected = (1..=EMPTY_READINGS as u64).flat_map(|reading| {
+            let go = 41 + reading;
+            [("wait_value", go), ("store_value", go)]
+        });
+        assert_eq!(gates, expected.collect::<Vec<_>>());
+        let first: Vec<&str> = calls.iter().take(5).map(|call| call.name.as_str()).collect();
+        assert_eq!(first, ["wait_value", "record", "record", "store_value", "synchronize"]);
     }
 }

@@ -23,11 +23,12 @@ impl Worker {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let stopwatch = device.events.of(case.method, order.kind);
-        driver.wait_value(stream, DevicePtr(case.on_device.go()), order.window)?;
+        let on_device = case.on_device.in_window(order.window);
+        driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
         stopwatch.arm(driver, stream)?;
         let queued_from = Instant::now();
         for _ in 0..calls_per_window(case.method) {
-            match case.call.queue(driver, stream) {
+            match case.queue(order.kind, driver, harness, stream) {
                 Ok(()) => {}
                 Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
                 Err(error) => return Err(WorkerError::Plan(error)),
@@ -35,18 +36,18 @@ impl Worker {
         }
         let host_ns = queued_from.elapsed().as_nanos() as f64;
         stopwatch.disarm(driver, stream)?;
-        let keys = case.on_device.keys();
+        let keys = on_device.keys();
         for (output, (address, bytes)) in case.buffers.outputs().into_iter().enumerate() {
-            let seal = case.on_device.seal(output);
+            let seal = on_device.seal(output);
             harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), seal)?;
         }
-        driver.write_value(stream, DevicePtr(case.on_device.done()), order.window)?;
+        driver.write_value(stream, DevicePtr(on_device.done()), order.window)?;
         Ok(Armed::Queued { stopwatch, host_ns })
     }
 
     /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
     pub(super) fn let_go(&mut self, order: &WindowOrder) {
-        let go = self.assignment.page.on_host().go();
+        let go = self.assignment.page.on_host().in_window(order.window).go();
         self.device.driver.store_value(go, order.window);
     }
 

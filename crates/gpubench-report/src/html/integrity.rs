@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::markup::{Element, Markup, text};
 use super::names::grade;
 use gpubench_contract::units::{counted, time};
-use gpubench_contract::{BenchmarkComplete, Conservation, Execution, KernelPartSource};
+use gpubench_contract::{BenchmarkComplete, Conservation, Execution};
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 34.0;
@@ -47,24 +47,13 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
 }
 
 fn clocked(facts: Facts, clocks: &Conservation) -> Facts {
-    let source = match clocks.kernel_part_source {
-        Some(KernelPartSource::Measured) => ", measured on this device",
-        Some(KernelPartSource::Assumed) => ", assumed",
-        None => "",
-    };
-    let kernel_part = clocks
-        .kernel_part_ns
-        .map(|part| format!("{} of it depends on the kernel{source}", time(part)));
-    let bound = clocks.bound_ns.map(|bound| match &kernel_part {
-        Some(part) => format!("{}; {part}", time(bound)),
-        None => time(bound).to_string(),
-    });
     facts
         .and("Claimed", text(time(clocks.claimed_ns)))
         .and("Observed", text(time(clocks.observed_ns)))
-        .and_known("Null worker", clocks.null_ns.map(time))
+        .and_known("Null windows", clocks.null_ns.map(time))
+        .and_known("Verified", clocks.verified_ns.map(time))
         .and_known("Excess", clocks.excess_ns.map(signed))
-        .and_known("Bound", bound)
+        .and_known("Bound", clocks.bound_ns.map(time))
 }
 
 /// A time with its sign.

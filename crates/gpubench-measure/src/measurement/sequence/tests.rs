@@ -10,7 +10,7 @@ use gpubench::plan::Plan;
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output};
 use crate::measurement::purpose::Purpose;
-use gpubench_device::{ClockBound, DeviceOrder, KernelPart};
+use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
@@ -116,7 +116,6 @@ fn interruptible(
         device: DeviceOrder::cpu(1, 0),
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
-        kernel_part: KernelPart::of_device("a test"),
         seeds: &Seeds::new([1; 32]),
         interrupt,
     };
@@ -228,8 +227,16 @@ fn a_window_ends_with_facts_and_claim_in_whichever_order_they_come() {
 #[test]
 fn checks_that_take_longer_than_a_call_may_do_not_cost_the_window() {
     let seen = window(claims(claim()), checks_for(2 * WITHIN));
-    assert_eq!(seen.told_referee, [to_referee::RELEASE]);
+    // To wait for *done* no longer, which has come.
+    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert!(!seen.worker_was_killed);
+    assert_eq!(seen.claim().fault, FaultCode::None);
+}
+
+#[test]
+fn the_referee_does_not_wait_for_done_longer_than_a_call_may_take_whatever_is_claimed() {
+    let seen = window(claims(claim()), gives_up_when_told);
+    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert_eq!(seen.claim().fault, FaultCode::None);
 }
 

@@ -5,7 +5,7 @@ use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
 use crate::verdict::{NullWindows, balance, open_sandbox, sampled_by_worker};
-use gpubench_device::{ClockBound, KernelPart};
+use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
 
@@ -84,7 +84,6 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         worker: 1,
         warm_ups: &[],
         null: NullWindows::default(),
-        kernel_part: KernelPart::of_device("NVIDIA H200"),
         other_clients: None,
         open_sandboxes: &[],
     }
@@ -240,11 +239,16 @@ fn claims_that_the_referees_clock_confirms_are_sealed() {
 fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
     let told = [
         judge_clocked(|_| 85.0, |_, _| ()),
-        judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
-        judge_clocked(|number| if number % 4 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
+        judge_clocked(|number| if number % 2 == 0 { 70.0 } else { 100.0 }, |_, _| ()),
     ]
     .map(|judgement| told(&judgement));
     insta::assert_snapshot!(told.join("\n"));
+    let unreported = [
+        judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
+        judge_clocked(|number| if number % 4 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
+    ];
+    let verdicts = unreported.map(|judgement| judgement.verdict);
+    assert_eq!(verdicts, [Verdict::Pass; 2], "the reported figure is right");
 }
 
 #[test]
@@ -288,16 +292,17 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     let reasons = [
         reason(|_, null| null.truncate(3)),
         reason(|windows, null| {
-            windows[3].facts.s0_ns -= 500_000;
-            null[5].facts.s0_ns -= 500_000;
+            for window in windows[3..9].iter_mut().chain(&mut null[5..6]) {
+                window.facts.s0_ns -= 500_000;
+            }
         }),
         reason(|windows, _| {
-            windows[3..5]
+            windows[3..10]
                 .iter_mut()
                 .for_each(|window| window.facts.s3_ns += 2_000_000)
         }),
         reason(|windows, _| {
-            for window in &mut windows[3..5] {
+            for window in &mut windows[3..10] {
                 window.facts.s2_ns += 2_000_000;
                 window.facts.s3_ns += 2_000_000;
             }
@@ -305,49 +310,129 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
         reason(|_, null| null[2].facts.outputs[0].seal_claimed = 1),
     ];
     insta::assert_snapshot!(reasons.join("\n"));
-    let once = judge_clocked(|_| 100.0, |windows, _| windows[3].facts.s0_ns -= 500_000);
-    assert_eq!(once.grade, Grade::Sealed, "one gap proves nothing");
+    let seldom = judge_clocked(
+        |_| 100.0,
+        |windows, _| {
+            windows[3..9]
+                .iter_mut()
+                .for_each(|window| window.facts.s0_ns -= 500_000)
+        },
+    );
+    assert_eq!(
+        seldom.grade,
+        Grade::Sealed,
+        "a gap in a tenth of the windows proves nothing"
+    );
 }
 
 /// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's end, and what made those between its windows and all of the referee's phases longer.
 fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
+    judge_behind_its_end(
+        claimed_us,
+        |windows, null, _| {
+            for window in null.iter_mut() {
+                window.facts.s2_ns += nulls_longer_ns;
+                window.facts.s3_ns += nulls_longer_ns;
+            }
+            for window in null.iter_mut().chain(windows) {
+                window.facts.s0_ns -= phases_longer_ns;
+            }
+        },
+        |_| (),
+    )
+}
+
+/// As [`judge_clocked`], with eight null windows behind the worker's end, which are the last that may be changed.
+fn judge_behind_its_end(
+    claimed_us: f64,
+    change: impl FnOnce(&mut [WindowEvidence], &mut [WindowEvidence], &mut [WindowEvidence]),
+    judged: impl FnOnce(&mut Evidence<'_>),
+) -> Judgement {
     let tensors = tensors();
     let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us)).collect();
-    let (mut null, alone) = (null_windows(), null_windows());
-    for window in &mut null {
-        window.facts.s2_ns += nulls_longer_ns;
-        window.facts.s3_ns += nulls_longer_ns;
-    }
-    for window in null.iter_mut().chain(&mut windows) {
-        window.facts.s0_ns -= phases_longer_ns;
-    }
-    judge(&Evidence {
+    let (mut null, mut alone) = (null_windows(), null_windows());
+    alone.truncate(8);
+    change(&mut windows, &mut null, &mut alone);
+    let mut evidence = Evidence {
         clock_bound: &ClockBound::Exclusive,
         null: NullWindows {
-            windows: &null,
-            alone: &alone[..8],
-            loss: None,
+            alone: &alone,
+            ..interleaved(&null)
         },
         ..evidence(&tensors, &windows, Ending::Stopped)
-    })
+    };
+    judged(&mut evidence);
+    judge(&evidence)
 }
 
 #[test]
-fn null_windows_that_were_longer_while_the_worker_lived_cost_the_grade_and_hide_nothing() {
+fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows() {
     let honest = judge_beside_the_worker_s_end(100.0, 0, 0);
     assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Sealed));
-    let disturbed = judge_beside_the_worker_s_end(100.0, 60_000, 0);
-    assert_eq!((disturbed.verdict, disturbed.grade), (Verdict::Pass, Grade::Advisory));
-    let reason = disturbed.grade_reason.unwrap();
-    assert!(
-        reason.starts_with("null windows were disturbed while the worker lived: in the median they took 60."),
-        "{reason}"
-    );
-    let hidden = judge_beside_the_worker_s_end(40.0, 60_000, 0);
+    // Whether it hides time as well or not.
+    for claimed_us in [100.0, 40.0] {
+        let disturbed = judge_beside_the_worker_s_end(claimed_us, 60_000, 0);
+        assert_eq!(
+            (disturbed.verdict, disturbed.cause, disturbed.grade),
+            (
+                Verdict::ProtocolViolation,
+                Some(Cause::WorksBetweenWindows),
+                Grade::Advisory
+            )
+        );
+        let [message, reason] = [disturbed.message, disturbed.grade_reason].map(Option::unwrap);
+        assert!(
+            reason.starts_with("null windows were disturbed while the worker lived: in the median they took 60."),
+            "{reason}"
+        );
+        assert!(message.starts_with(&reason), "{message}");
+    }
+}
+
+#[test]
+fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
+    type Change = fn(&mut Evidence<'_>);
+    let lengthen = |_: &mut [WindowEvidence], null: &mut [WindowEvidence], _: &mut [WindowEvidence]| {
+        null.iter_mut().for_each(|window| window.facts.s2_ns += 60_000);
+    };
+    let somebody_else: [Change; 2] = [
+        |evidence| evidence.other_clients = Some(1),
+        |evidence| evidence.null.rivals = 1,
+    ];
+    for change in somebody_else {
+        let judgement = judge_behind_its_end(100.0, lengthen, change);
+        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+        // Time that is hidden is the claims' own fault.
+        let hidden = judge_behind_its_end(40.0, lengthen, change);
+        assert_eq!(
+            (hidden.verdict, hidden.cause),
+            (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
+        );
+    }
+}
+
+#[test]
+fn an_output_that_changes_in_null_windows_until_the_worker_ends_is_work_between_windows() {
+    let change = |windows: &mut [WindowEvidence]| windows[3].facts.outputs[0].seal_claimed = 1;
+    let until_its_end = judge_behind_its_end(100.0, |_, null, _| change(null), |_| ());
     assert_eq!(
-        (hidden.verdict, hidden.cause, hidden.grade),
-        (Verdict::TimeMismatch, Some(Cause::ClaimTooShort), Grade::Advisory)
+        (until_its_end.verdict, until_its_end.cause),
+        (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows))
     );
+    let message = until_its_end.message.unwrap();
+    assert!(
+        message.starts_with("an output changed in 1 of 28 null windows, in which nothing writes"),
+        "{message}"
+    );
+    let behind_it = judge_behind_its_end(
+        100.0,
+        |_, null, alone| {
+            change(null);
+            change(alone);
+        },
+        |_| (),
+    );
+    assert_eq!((behind_it.verdict, behind_it.grade), (Verdict::Pass, Grade::Advisory));
 }
 
 #[test]
@@ -371,9 +456,8 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
     assert_eq!(judge(&sealed).grade, Grade::Sealed);
     let lost = Evidence {
         null: NullWindows {
-            windows: &null,
-            alone: &[],
             loss: Some("the null worker was killed by SIGKILL"),
+            ..interleaved(&null)
         },
         ..sealed.clone()
     };
@@ -415,11 +499,7 @@ fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
         let judgement = judge(&Evidence {
             execution: &Execution::Hosted(confinement),
             clock_bound,
-            null: NullWindows {
-                windows: &null,
-                alone: &[],
-                loss: None,
-            },
+            null: interleaved(&null),
             ..evidence(&tensors, &windows, Ending::Stopped)
         });
         (judgement.grade, judgement.grade_reason.unwrap_or_default())

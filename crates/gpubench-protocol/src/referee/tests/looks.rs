@@ -7,34 +7,29 @@ use crate::referee::page::WorkerPage;
 use crate::window::Purpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
-    case.page_of(PageOwner::Worker(Seat::Candidate)).unwrap()
+    case.page_of(Seat::Candidate).unwrap()
 }
 
-/// Another view of a page.
-fn another(page: &SharedPage) -> SharedPage {
-    use std::os::fd::AsFd;
-    SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap()
-}
-
-/// The facts of a case's first window, of whose driver's calls `watch` sees those from *done* on.
-fn watched_from_done(
+/// The facts of a case's first window, before whose first launch of `kernel` something is queued in the referee's stream; it is told the page and the output.
+fn with_something_before(
+    kernel: &'static str,
     kind: WindowKind,
-    mut watch: impl FnMut(&mut CpuDriver, &SharedPage, &str, DevicePtr, Stream) + Send + 'static,
+    something: impl FnOnce(&mut CpuDriver, Stream, PageAddresses, DevicePtr) + Send + 'static,
 ) -> WindowFacts {
-    let (to_driver, of_case) = std::sync::mpsc::channel::<(SharedPage, DevicePtr)>();
-    let mut opened = None;
+    let (to_driver, of_case) = std::sync::mpsc::channel::<(PageAddresses, DevicePtr)>();
+    let mut something = Some(something);
     let driver = FaultyDriver::watched(cpu(), move |driver, call| {
-        opened = opened.take().or_else(|| of_case.try_recv().ok());
-        if let Some((page, output)) = &opened
-            && page.done.load(Ordering::Acquire) == 1
+        if call.name == kernel
+            && let (Some(something), Some(stream)) = (something.take(), call.stream)
         {
-            watch(driver, page, &call.name, *output, call.stream.unwrap_or(Stream(0)));
+            let (page, output) = of_case.try_recv().unwrap();
+            something(driver, stream, page, output);
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
-    let page = another(&worker_page(&case).words);
-    to_driver.send((page, case.buffers[1].address())).unwrap();
+    let (page, output) = (worker_page(&case).on_device, case.buffers[1].address());
+    to_driver.send((page, output)).unwrap();
     referee.generate(&case, 1).unwrap();
     let order = WindowOrder { kind, ..order(1) };
     end_at_once(&mut referee, &case, &order).unwrap()
@@ -45,11 +40,9 @@ const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
 #[test]
 fn a_seal_that_comes_behind_done_does_not_count() {
     for kind in KINDS {
-        let facts = watched_from_done(kind, |_, page, name, _, _| {
-            // The first look is queued when the stream is behind *done*.
-            if name == "gb_digest" {
-                page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
-            }
+        // The first look is the digest.
+        let facts = with_something_before("gb_digest", kind, |driver, stream, page, _| {
+            driver.set(stream, DevicePtr(page.seal(0)), 7, 8).unwrap();
         });
         assert_eq!(facts.end, WindowEnd::Checked);
         assert_eq!(facts.outputs()[0].seal_claimed, 0, "{kind:?}");
@@ -60,13 +53,23 @@ fn a_seal_that_comes_behind_done_does_not_count() {
 #[test]
 fn a_write_behind_the_snapshot_is_late_in_every_kind_of_window() {
     for kind in KINDS {
-        let facts = watched_from_done(kind, |driver, _, name, output, stream| {
-            if name == "gb_check" {
-                driver.set(stream, output, 7, 8).unwrap();
-            }
+        let facts = with_something_before("gb_check", kind, |driver, stream, _, output| {
+            driver.set(stream, output, 7, 8).unwrap();
         });
         let late = facts.outputs()[0].late_bytes;
         assert!((1..=8).contains(&late), "{late} bytes in a window of kind {kind:?}");
+    }
+}
+
+#[test]
+fn a_window_of_every_role_has_room_for_all_its_reports() {
+    for kind in KINDS {
+        let mut referee = referee(Box::new(cpu())).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+        referee.generate(&case, 1).unwrap();
+        let order = WindowOrder { kind, ..order(1) };
+        let facts = end_at_once(&mut referee, &case, &order).unwrap();
+        assert_eq!(facts.end, WindowEnd::Checked);
     }
 }
 
@@ -179,7 +182,8 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
     referee.generate(case, window).unwrap();
     let place = case.place(window);
     referee.restore(case, place).unwrap();
-    referee.reveal(case, place).unwrap();
+    let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 1).unwrap();
+    let _ = referee.reveal(case, place, &mut batch).unwrap();
     referee.driver.synchronize(referee.stream).unwrap();
     let mut read = |buffer: &crate::referee::buffers::Buffer| {
         let mut contents = vec![0; buffer.layout.allocation as usize];
@@ -308,7 +312,7 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
-    let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream).unwrap();
+    let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
     referee.prepare(&case, worker_page(&case), place, &mut batch).unwrap();
     for buffer in [2, 5] {
         let buffer = &case.buffers[buffer];

@@ -5,6 +5,7 @@ use gpubench_contract::{Flush, Method};
 
 use crate::window::{Seat, WindowKind};
 use crate::wire::FixedText;
+use crate::wire::PLACES;
 
 /// How the referee measures.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
@@ -46,6 +47,20 @@ pub struct Cast {
     pub has_null: bool,
     /// Zero.
     pub reserved: u16,
+}
+
+impl Cast {
+    /// Who has a page, in the order in which their descriptors are sent.
+    pub fn seats(self) -> impl Iterator<Item = Seat> {
+        let baseline = self.has_baseline.then_some(Seat::Baseline);
+        let null = self.has_null.then_some(Seat::Null);
+        [Some(Seat::Candidate), baseline, null].into_iter().flatten()
+    }
+
+    /// How many pages each of them takes in turns.
+    pub fn places(self) -> u32 {
+        if self.has_null { PLACES } else { 1 }
+    }
 }
 
 /// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.

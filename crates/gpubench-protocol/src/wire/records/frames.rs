@@ -11,7 +11,7 @@ pub mod to_referee {
     pub const PREPARE: u32 = 3;
     /// [`WindowOrder`](crate::wire::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
-    /// The worker is gone: give the window up.
+    /// The worker is gone, or has had its time: wait for *done* no longer.
     pub const ABORT: u32 = 5;
     /// Forget the case and its memory.
     pub const CLOSE_CASE: u32 = 6;
@@ -88,7 +88,7 @@ pub mod from_worker {
     pub const REFUSED: u32 = 105;
     /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
-    /// Answer to `HAND_BACK`.
+    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between them that was measured at the case's end, in a stream held back as that of a window is, in nanoseconds.
     pub const HANDED_BACK: u32 = 107;
     /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;

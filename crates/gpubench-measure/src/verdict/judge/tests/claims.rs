@@ -50,6 +50,44 @@ fn a_claim_is_possible_up_to_one_per_cent_and_a_microsecond_beyond_what_passed()
 }
 
 #[test]
+fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
+    let tensors = tensors();
+    let judged = |kind, elapsed_ns, shortest_claim_ns| {
+        let windows = [claimed(WindowKind::Timed, 4_000.0, 0.0), claimed(kind, elapsed_ns, 0.0)];
+        judge(&Evidence {
+            null: NullWindows {
+                shortest_claim_ns,
+                ..NullWindows::default()
+            },
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        })
+    };
+    let [claimed, shortest] = [1e-6_f32, 0.001_184].map(|milliseconds: f32| f64::from(milliseconds) * 1e6);
+    let found = judged(WindowKind::Timed, claimed, Some(shortest));
+    assert_eq!(
+        (told(&found).as_str(), found.window),
+        (
+            "protocol-violation / bad-claim: the worker claims that call 1 took 1 ns; \
+             two events with nothing between them are 1184 ns apart at least",
+            Some(1)
+        )
+    );
+    for (kind, elapsed_ns, shortest_claim_ns, cause) in [
+        (WindowKind::Timed, 1_183.9, Some(1_184.0), Some(Cause::BadClaim)),
+        (WindowKind::Timed, 1_184.0, Some(1_184.0), None),
+        // Nobody knows.
+        (WindowKind::Timed, 1.0, None, None),
+        (WindowKind::EarlyCheck, 0.0, Some(1_184.0), None),
+    ] {
+        let judgement = judged(kind, elapsed_ns, shortest_claim_ns);
+        assert_eq!(
+            judgement.cause, cause,
+            "{elapsed_ns} of {shortest_claim_ns:?} in {kind:?}"
+        );
+    }
+}
+
+#[test]
 fn one_call_below_the_floor_is_enough_wherever_it_is() {
     let tensors = tensors();
     for place in 0..3 {
@@ -128,7 +166,7 @@ fn null_windows_in_which_an_output_changed_hide_no_time() {
         assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
         assert_eq!(
             honest.grade_reason.unwrap(),
-            "an output changed in 10 of 20 null windows, in which nothing writes"
+            "an output changed in 10 of 20 null windows, in which nothing else writes"
         );
     }
 }
@@ -143,9 +181,8 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
         judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
             null: NullWindows {
-                windows: &null,
                 alone,
-                loss: None,
+                ..interleaved(&null)
             },
             other_clients: Some(other_clients),
             ..evidence(&tensors, &windows, Ending::Stopped)
@@ -158,6 +195,6 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
     alone[7].facts.outputs[0].seal_claimed = 1;
     assert_eq!(
         reason(&alone, 0).unwrap(),
-        "an output changed in 1 of 28 null windows, in which nothing writes"
+        "an output changed in 1 of 28 null windows, in which nothing else writes"
     );
 }

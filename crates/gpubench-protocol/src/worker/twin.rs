@@ -1,0 +1,55 @@
+//! The twin of a call: one plain kernel of the tool that reads what the call must read and writes what it must write. A null window runs it in place of the call, so
+//! that what the referee's clock sees beyond both claims is the same.
+
+use std::num::NonZeroU32;
+
+use gpubench::catalog::{Recording, Role};
+use gpubench::plan::Step;
+
+use super::buffers::Buffers;
+use gpubench_device::harness::{Harness, Touch, Touched};
+use gpubench_device::{DeviceError, Driver, Stream};
+
+/// What a null window runs in place of the call.
+pub(super) struct Twin {
+    buffers: Vec<Touched>,
+    launches: NonZeroU32,
+}
+
+impl Twin {
+    /// That of a call with so many launches over a case's buffers, but for scratch.
+    pub(super) fn of(buffers: &Buffers, launches: NonZeroU32) -> Twin {
+        let touched = buffers.0.iter().filter_map(|buffer| {
+            let access = match buffer.role {
+                Role::Input | Role::Constant => Touch::Reads,
+                Role::Output => Touch::Writes,
+                Role::InOut => Touch::Both,
+                Role::Scratch => return None,
+            };
+            Some(Touched {
+                address: buffer.address(),
+                bytes: buffer.layout.len,
+                access,
+            })
+        });
+        Twin {
+            buffers: touched.collect(),
+            launches,
+        }
+    }
+
+    /// Queues it.
+    pub(super) fn queue(&self, driver: &mut dyn Driver, harness: &Harness, stream: Stream) -> Result<(), DeviceError> {
+        harness.twin(driver, stream, &self.buffers, self.launches)
+    }
+}
+
+/// Launches of a call; those of host code are not known.
+pub(super) fn launches(recording: &Recording) -> NonZeroU32 {
+    let steps = recording.plan.steps.iter();
+    let launches = steps.filter(|step| matches!(step, Step::Launch(_))).count();
+    u32::try_from(launches)
+        .ok()
+        .and_then(NonZeroU32::new)
+        .unwrap_or(NonZeroU32::MIN)
+}

@@ -1,0 +1,48 @@
+//! The suite's compiled kernels, as an archive has them.
+
+use gpubench::prelude::*;
+
+include!(concat!(env!("TWINS_KERNELS"), "/table.rs"));
+
+/// An image for the driver, and the symbols of its kernels.
+pub(crate) struct Image {
+    names: Vec<(String, String)>,
+    pub(crate) code: &'static [u8],
+}
+
+impl Image {
+    /// That of a source.
+    pub(crate) fn of(source: &str) -> Result<Image> {
+        let found = IMAGES.iter().find(|(name, _)| *name == source);
+        let (_, file) =
+            found.ok_or_else(|| Error::new(format!("the archive of the suite has no kernels of `{source}`")))?;
+        Image::decode(file).ok_or_else(|| Error::new(format!("the kernels of `{source}` are damaged")))
+    }
+
+    /// As `KernelImage::encode` of gpubench-device writes it.
+    fn decode(file: &'static [u8]) -> Option<Image> {
+        let mut rest = file.strip_prefix(b"GBKIMG01")?;
+        let number = |rest: &mut &'static [u8]| {
+            let (number, behind) = rest.split_first_chunk()?;
+            *rest = behind;
+            Some(u32::from_le_bytes(*number) as usize)
+        };
+        let mut names = Vec::new();
+        for _ in 0..number(&mut rest)? {
+            let mut text = || {
+                let length = number(&mut rest)?;
+                let (text, behind) = rest.split_at_checked(length)?;
+                rest = behind;
+                String::from_utf8(text.to_vec()).ok()
+            };
+            names.push((text()?, text()?));
+        }
+        Some(Image { names, code: rest })
+    }
+
+    /// The symbol of a kernel.
+    pub(crate) fn symbol<'a>(&'a self, kernel: &'a str) -> &'a str {
+        let found = self.names.iter().find(|(name, _)| name == kernel);
+        found.map_or(kernel, |(_, symbol)| symbol)
+    }
+}

@@ -1,0 +1,61 @@
+//! Hosted twins of the benchmarks of the suite that take less than 50 µs on a GPU: host code makes the launches of each one's plan, with the same compiled kernels. So what
+//! a hosted benchmark reports can be held against what the sealed one of the same name does; `twins.py` beside this crate does so.
+//!
+//! `run.sh` builds it: it takes the kernels from an archive of the suite.
+
+mod driver;
+mod images;
+mod replay;
+
+/// Hosted benchmarks of a problem of the suite, each with the parameters of the sealed one of its name.
+macro_rules! twins {
+    ($($module:ident of $problem:ident {
+        $($name:ident($($axis:ident),*; $($tensor:ident: $role:ident<$element:ty>),*);)+
+    })+) => {$(
+        mod $module {
+            use gpubench::prelude::*;
+
+            $(
+                #[gpubench(hosted, problem = gpubench_suite::$module::$problem, requires(cuda))]
+                fn $name(cx: &mut Host, $($axis: usize,)* $($tensor: $role<$element>),*) -> Result<()> {
+                    let tensors = [$((stringify!($tensor), cx.pointer($tensor) as u64)),*];
+                    let axes = [$((stringify!($axis), $axis)),*];
+                    crate::replay::twin(cx, concat!(stringify!($module), "::", stringify!($name)), &axes, &tensors)
+                }
+            )+
+        }
+    )+};
+}
+
+twins! {
+    add1 of add1_on_cpu {
+        add1(n; x: In<f32>, y: Out<f32>);
+    }
+    argmax of argmax_on_cpu {
+        argmax(rows, columns; x: In<f32>, index: Out<i32>);
+    }
+    histogram of histogram {
+        privatised(n; pixels: In<u8>, bins: Out<u32>);
+    }
+    image of grayscale_on_cpu {
+        grayscale(width, height; rgb: In<f32>, gray: Out<f32>);
+    }
+    layer_norm of layer_norm_on_cpu {
+        layer_norm(rows, columns; x: In<f32>, gain: In<f32>, bias: In<f32>, y: Out<f32>);
+    }
+    modular of product {
+        long_remainder(n; a: In<u32>, b: In<u32>, c: Out<u32>);
+        montgomery(n; a: In<u32>, b: In<u32>, c: Out<u32>);
+    }
+    reduction of reduction {
+        shared_memory(n; x: In<f32>, sum: Out<f32>);
+        warp_shuffle(n; x: In<f32>, sum: Out<f32>);
+        persistent(n; x: In<f32>, sum: Out<f32>);
+        programmatic(n; x: In<f32>, sum: Out<f32>);
+        cluster(n; x: In<f32>, sum: Out<f32>);
+    }
+    transpose of transpose {
+        tiled(rows, columns; x: In<f32>, y: Out<f32>);
+        tensor_map(rows, columns; x: In<f32>, y: Out<f32>);
+    }
+}
