@@ -145,7 +145,10 @@ fn is_zero(count: &u64) -> bool {
 pub struct Change {
     /// The candidate's `value` over the baseline's.
     pub ratio: f64,
-    /// Bounds of the ratio's interval, by how far the workers of either side differ; of runs in turns by the ratios of neighbouring samples, which drift leaves alone, and wide enough for `ratio`.
+    /// By how much the machine drifted between two runs apart: what the candidate's twin took over what the baseline's did. Null where one of them has none, and for runs in turns.
+    #[serde(default)]
+    pub drift: Option<f64>,
+    /// Bounds of the interval that the verdict goes by, wide enough for `ratio`. Of runs apart it is that of `ratio` over `drift`, by how far the workers and the twins of either side differ, and wider by the drift on either side; of runs in turns that of the ratios of neighbouring samples, which drift leaves alone.
     pub interval: [f64; 2],
     /// How sure the interval is, as a fraction.
     pub confidence: f64,

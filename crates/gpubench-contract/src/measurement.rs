@@ -268,6 +268,18 @@ impl Conservation {
     }
 }
 
+/// What a fixed job of the tool's own took in the same minute as the case and over the same buffers: how fast the machine was then. The job is the same whatever the code under test is, so where its time differs between two runs, the machine drifted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Twin {
+    /// Its figure, made of its times as that of a case is of samples.
+    pub value_ns: f64,
+    /// Bounds of the 95 % interval of `value_ns`.
+    pub ci95_ns: [f64; 2],
+    /// For each fresh worker under test in whose round it was timed, in order: the interquartile mean of its times in that round.
+    pub rounds_ns: Vec<f64>,
+}
+
 /// Surroundings that times depend on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]

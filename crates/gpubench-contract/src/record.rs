@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
-    HostTime, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Verdict, WindowCounts,
+    HostTime, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict, WindowCounts,
     WorkerShare,
 };
 
@@ -243,6 +243,9 @@ pub struct BenchmarkComplete {
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,
+    /// How fast the machine was meanwhile; null where nothing was timed, and left out by versions of the tool that did not look.
+    #[serde(default)]
+    pub twin: Option<Twin>,
     /// What a reader of the figures should know and no verdict says.
     pub notices: Vec<String>,
     /// Surroundings of the case.
@@ -300,6 +303,7 @@ impl BenchmarkComplete {
             window_counts: WindowCounts::default(),
             distinct_inputs: 0,
             conservation: None,
+            twin: None,
             notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,

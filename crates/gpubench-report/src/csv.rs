@@ -13,7 +13,7 @@ use gpubench_diagnostic::printable_line;
 type Value = fn(&Row<'_>) -> Field;
 
 /// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
-const COLUMNS: [(&str, Value); 39] = [
+const COLUMNS: [(&str, Value); 40] = [
     ("package", |row| text(Some(&row.result.package))),
     ("benchmark", |row| text(Some(&row.result.benchmark))),
     ("case", |row| text(Some(&row.result.case))),
@@ -65,6 +65,7 @@ const COLUMNS: [(&str, Value); 39] = [
     ("change_remark", |row| {
         text(row.compared.and_then(|compared| compared.remark.as_ref()))
     }),
+    ("drift", |row| number(row.change().and_then(|change| change.drift))),
 ];
 
 /// Writes one row a case as soon as it has its verdict, or when the run has ended where there will be a comparison. Every axis of any selected case has a column

@@ -175,7 +175,10 @@ fn row(row: &ComparisonRow) -> String {
         name(row),
         value(&row.baseline),
         value(&row.candidate),
-        shown(figures.map(|figures| change(figures.ratio))),
+        shown(figures.map(|figures| {
+            let machine = figures.drift.map(|drift| format!(" (machine {})", change(drift)));
+            change(figures.ratio) + &machine.unwrap_or_default()
+        })),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),
         shown(row.remark.as_deref().map(remark)),

@@ -95,6 +95,11 @@ impl Ratio {
         }
     }
 
+    /// How far the interval reaches above the estimate, as a logarithm.
+    pub fn reach(self) -> f64 {
+        (self.interval.high / self.estimate).ln()
+    }
+
     /// This ratio with an interval that takes in `other` as well.
     pub fn reaching(self, other: f64) -> Ratio {
         let Interval { low, high } = self.interval;

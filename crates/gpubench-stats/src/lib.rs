@@ -21,6 +21,7 @@ mod share;
 mod student;
 mod summary;
 mod turnout;
+mod twin;
 mod warmup;
 
 pub use comparison::*;
@@ -39,4 +40,5 @@ pub use share::*;
 pub use student::*;
 pub use summary::*;
 pub use turnout::*;
+pub use twin::*;
 pub use warmup::*;

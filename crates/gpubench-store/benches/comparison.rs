@@ -8,7 +8,7 @@ use std::time::Instant;
 use gpubench_contract::{Arrangement, Better, ChangeVerdict, ThresholdSource};
 use gpubench_stats::{Confidence, Estimate, Looks, Paired, Ratio, median};
 use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
-use gpubench_store::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, Size, TwoLevel, run};
+use gpubench_store::testing::{DRIFTS, Drift, MACHINES, Machine, Noise, RunApart, SHAPES, Shifts, Size, TwoLevel, run};
 use gpubench_store::{read, save};
 
 /// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
@@ -21,12 +21,13 @@ const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (
 type Estimator = fn(&[Vec<f64>]) -> f64;
 
 fn main() {
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("time", time),
         ("alarms", alarms),
         ("quiet", quiet),
         ("power", power),
         ("precision", precision),
+        ("apart", apart),
         ("turns-alarms", alarms_in_turns),
         ("turns-quiet", quiet_in_turns),
         ("turns-power", power_in_turns),
@@ -197,6 +198,58 @@ fn precision() {
             });
         }
     }
+}
+
+/// Workers a side, and samples of each, of runs apart.
+const SIZES_APART: [(usize, usize); 3] = [(5, 6), (5, 30), (10, 20)];
+
+/// Runs apart on machines that drift, by their figures alone and relative to their twins.
+fn apart() {
+    for (factor, what, wanted) in [
+        (
+            1.0,
+            "regressed or improved, the same code",
+            is_alarm as fn(ChangeVerdict) -> bool,
+        ),
+        (1.1, "found, 10 % slower", |verdict| verdict == ChangeVerdict::Regressed),
+        (1.03, "found, 3 % slower", |verdict| verdict == ChangeVerdict::Regressed),
+    ] {
+        println!("\nTwo runs apart: {what}, per cent, by their figures alone and relative to their twins");
+        println!("  workers a side × samples of each: {SIZES_APART:?}");
+        for machine in &MACHINES {
+            for follows in [0.0, 0.5, 1.0, 2.0] {
+                let shape = normal(0.005, 0.01);
+                let name = format!("{}, follows {follows}", machine.name);
+                print!("  {name:52}");
+                for size in SIZES_APART {
+                    let [alone, relative] = verdicts_apart(machine, &shape, size, factor, follows);
+                    print!("  {:5.2} {:5.2}", share(&alone, wanted), share(&relative, wanted));
+                }
+                println!();
+            }
+        }
+    }
+}
+
+/// The verdicts of comparisons of two runs apart, by their figures alone and relative to their twins.
+fn verdicts_apart(
+    machine: &Machine,
+    shape: &TwoLevel,
+    size: (usize, usize),
+    factor: f64,
+    follows: f64,
+) -> [Vec<ChangeVerdict>; 2] {
+    let mut random = fastrand::Rng::with_seed(2026);
+    let judged = |ratio: &Ratio| judge(ratio, FLOOR, Better::Lower);
+    let (alone, relative) = (0..TRIALS / 4)
+        .map(|_| {
+            let runs = machine.two_runs(shape, &mut random, size, (100.0, factor), follows);
+            let [before, after] = runs.each_ref().map(RunApart::estimate);
+            let measured = compared(&before, &after);
+            (judged(&measured), judged(&RunApart::relative(&runs, measured)))
+        })
+        .unzip();
+    [alone, relative]
 }
 
 /// What is compared of samples that were taken in turns.

@@ -160,6 +160,7 @@ fn run(name: &str, commit: &str, branch: &str, started_at: &str) -> ComparedRun 
 fn figures(baseline: f64, ratio: f64, reach: f64) -> (f64, Change) {
     let change = Change {
         ratio,
+        drift: Some(1.004),
         interval: [ratio / (1.0 + reach), ratio * (1.0 + reach)],
         confidence: 0.99,
         threshold: 0.01,

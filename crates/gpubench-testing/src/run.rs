@@ -3,7 +3,7 @@
 use gpubench::catalog::{DType, Work};
 
 use gpubench_contract::{Cause, Grade, Verdict, *};
-use gpubench_stats::{median, summary, worker_share};
+use gpubench_stats::{median, summary, twin, worker_share};
 use gpubench_store::testing::gpu;
 
 /// A run: its first record, its cases, their results and its last record.
@@ -420,6 +420,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         },
         distinct_inputs: 14,
         conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
+        twin: twin(&[&[80_100.0, 80_000.0, 79_900.0]]),
         grade_reason: (grade == Grade::Advisory)
             .then(|| "kernels of the CPU device are native code in the worker".to_owned()),
         environment: environment(),

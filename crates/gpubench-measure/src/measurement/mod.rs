@@ -26,6 +26,7 @@ mod samples;
 mod sequence;
 mod session;
 mod stopping;
+mod twin;
 mod watcher;
 
 pub use case::{CaseLibrary, Contest, ReadyCase, StoppingQuery};

@@ -9,6 +9,7 @@ use super::checks::{checks, worth};
 use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
+use super::twin::twin;
 use crate::verdict::{NullWindows, WindowEvidence, null_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
@@ -99,6 +100,12 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             ..clocks
         },
     });
+    let null = NullWindows {
+        windows: &measured.null_windows,
+        turns: &measured.null_turns,
+        ..NullWindows::default()
+    };
+    record.twin = twin(&measured.windows, &measured.warm_ups, null);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
     hold(record, worth, yardsticks.demands);

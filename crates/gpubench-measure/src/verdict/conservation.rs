@@ -1,5 +1,6 @@
 //! Conservation of time: the worker's windows beside null windows.
 
+use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
@@ -15,7 +16,8 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
         let (claim_ns, residual_ns) = (timed_claim(window)?, residual(window)?);
         Some(Clocked { claim_ns, residual_ns })
     };
-    let turns = evidence.sampled_by_worker().zip(evidence.null.by_worker());
+    let workers = sampled_by_worker(evidence.windows, evidence.warm_ups);
+    let turns = workers.zip(evidence.null.by_worker());
     let turns = turns.map(|(windows, null)| ClockedTurn {
         windows: windows.iter().filter_map(clocked).collect(),
         null_ns: null_residuals(null),

@@ -46,16 +46,6 @@ impl<'a> Evidence<'a> {
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
         sampled(self.windows, self.warm_ups)
     }
-
-    /// The same of each worker that was warmed up, or of all where none was.
-    pub fn sampled_by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'_, 'a> {
-        let (all, warm_ups) = (self.windows, self.warm_ups);
-        let begins = std::iter::once(0).chain(warm_ups.iter().map(|warm_up| warm_up.end));
-        let ends = warm_ups.iter().map(|warm_up| warm_up.start).chain([all.len()]);
-        begins
-            .zip(ends)
-            .map(move |(begin, end)| all.get(begin..end).unwrap_or_default())
-    }
 }
 
 /// The windows of a case that warmed no worker up.
@@ -66,6 +56,18 @@ pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> 
         .filter(|(position, _)| !warms_up(*position))
         .map(|(_, window)| window)
         .collect()
+}
+
+/// The same of each worker that was warmed up, or of all where none was.
+pub fn sampled_by_worker<'a>(
+    windows: &'a [WindowEvidence],
+    warm_ups: &[Range<usize>],
+) -> impl Iterator<Item = &'a [WindowEvidence]> {
+    let begins = std::iter::once(0).chain(warm_ups.iter().map(|warm_up| warm_up.end));
+    let ends = warm_ups.iter().map(|warm_up| warm_up.start).chain([windows.len()]);
+    begins
+        .zip(ends)
+        .map(move |(begin, end)| windows.get(begin..end).unwrap_or_default())
 }
 
 /// What is known of the tool's own part of a window.

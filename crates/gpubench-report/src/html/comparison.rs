@@ -84,7 +84,9 @@ fn counts(comparison: &ComparisonComplete) -> Element {
 /// Which runs these are, and how their times came together.
 fn sides(comparison: &ComparisonComplete) -> Element {
     let arrangement = match comparison.arrangement {
-        Arrangement::Apart => "Measured one after the other: what drifted in between is part of the difference.",
+        Arrangement::Apart => {
+            "Measured one after the other: a change counts beyond what the machine drifted in between."
+        }
         Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
     };
     let metric = metric_of(comparison);
@@ -215,7 +217,9 @@ fn shown(metric: &Metric, value: Option<f64>) -> String {
 
 fn figures(figures: &Change) -> Markup {
     let interval = interval(figures.interval);
-    Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(format_args!(" {interval}")))
+    let drift = figures.drift.map(|drift| format!(", machine {}", change(drift)));
+    let said = format!(" {interval}{}", drift.unwrap_or_default());
+    Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(said))
 }
 
 fn threshold(change: &Change) -> Markup {

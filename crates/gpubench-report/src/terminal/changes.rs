@@ -17,6 +17,7 @@ pub(super) enum Figure {
     Baseline,
     Candidate,
     Change,
+    Drift,
     Interval,
     Threshold,
 }
@@ -24,17 +25,18 @@ pub(super) enum Figure {
 use Figure::*;
 
 /// All columns, in order.
-const ALL: [Column<Figure>; 6] = [
+const ALL: [Column<Figure>; 7] = [
     Column::new(Left, Verdict, 14, "verdict"),
     Column::new(Right, Baseline, 8, "baseline"),
     Column::new(Right, Candidate, 9, "candidate"),
     Column::new(Right, Change, 7, "change"),
+    Column::new(Right, Drift, 7, "machine"),
     Column::new(Right, Interval, 18, "interval"),
     Column::new(Right, Threshold, 9, "threshold"),
 ];
 
 /// Which columns give way, from the widest line to the narrowest. Verdict and change always stay.
-const DROPPED: [&[Figure]; 7] = [
+const DROPPED: [&[Figure]; 8] = [
     &[],
     &[Threshold],
     &[Interval],
@@ -42,6 +44,7 @@ const DROPPED: [&[Figure]; 7] = [
     &[Baseline, Interval, Threshold],
     &[Candidate, Interval, Threshold],
     &[Baseline, Candidate, Interval, Threshold],
+    &[Baseline, Candidate, Drift, Interval, Threshold],
 ];
 
 /// After a threshold that comes from the history.
@@ -52,6 +55,10 @@ pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) 
     let names = rows.iter().map(|row| width(&name_of(row)));
     let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
     let mut columns = ALL.to_vec();
+    // Where sides took turns, nothing drifted between them.
+    if !rows.iter().any(|row| drift_of(row).is_some()) {
+        columns.retain(|column| column.key != Drift);
+    }
     if let (Some(confidence), Some(column)) = (confidence, columns.iter_mut().find(|column| column.key == Interval)) {
         column.title = format!("{} interval", level(confidence)).into();
     }
@@ -93,6 +100,7 @@ impl Figure {
                 };
                 (figures.map(|figures| change(figures.ratio)), style)
             }
+            Drift => (drift_of(row).map(change), FAINT),
             Interval => (figures.map(|figures| interval(figures.interval)), PLAIN),
             Threshold => {
                 let threshold = figures.map(|figures| match figures.threshold_source {
@@ -114,6 +122,11 @@ fn failed(row: &ComparisonRow) -> Cell {
         _ => "failed".to_owned(),
     };
     (format!("{sign} {word}: {}", row.candidate.verdict), style)
+}
+
+/// What the machine did meanwhile.
+fn drift_of(row: &ComparisonRow) -> Option<f64> {
+    row.change.as_ref()?.drift
 }
 
 fn name_of(row: &ComparisonRow) -> String {

@@ -132,10 +132,6 @@ impl Page<'_> {
     }
 
     fn hints(&self) -> String {
-        let apart = self.comparison.arrangement == Arrangement::Apart;
-        let drift = (self.comparison.has_regressed() && apart).then_some(
-            "drift between two runs is part of their difference; `--against REVISION` measures both in turns",
-        );
         let unlike = |row: &ComparisonRow| {
             row.remark
                 .as_ref()
@@ -147,10 +143,7 @@ impl Page<'_> {
             .iter()
             .any(unlike)
             .then_some("`--allow-different-setups` compares them all the same");
-        let hints = [drift, setups].into_iter().flatten();
-        hints
-            .map(|hint| format!("({}: {hint})\n", self.paint(HINT, "hint")))
-            .collect()
+        setups.map_or_else(String::new, |hint| format!("({}: {hint})\n", self.paint(HINT, "hint")))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Two runs side by side.
 
 use super::pairing::Pairing;
-use super::row::{Ground, row};
+use super::row::{Ground, drift, row};
 use super::{Rules, difference};
 use crate::StoredRun;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
+use gpubench_stats::Drift;
 
 /// A run and what it was asked for by.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +24,21 @@ pub fn compare(
     rules: &Rules,
 ) -> ComparisonComplete {
     let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
+    let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
+    // A measurement that both runs have kept says nothing of what the machine did between them.
+    let apart = pairing
+        .both
+        .iter()
+        .filter(|pair| pair.baseline.twin != pair.candidate.twin);
+    let drifts: Vec<Drift> = apart.filter_map(drift).collect();
     let ground = Ground {
         rules,
         arrangement,
         runs: [baseline.run, candidate.run],
         differences: &differences,
         tick: tick(&baseline).max(tick(&candidate)),
+        drifted: Drift::typical(&drifts),
     };
-    let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
     ComparisonComplete {
         schema_version: SchemaVersion,
         baseline: baseline.described(),

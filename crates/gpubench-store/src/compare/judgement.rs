@@ -45,14 +45,9 @@ pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
     // Which way is better decides what a change is called, not whether it is one.
     match judge(ratio, threshold, Better::Lower) {
         ChangeVerdict::Inconclusive => false,
-        ChangeVerdict::NoChange => reach(ratio) <= threshold.value.max(FINDS).ln_1p(),
+        ChangeVerdict::NoChange => ratio.reach() <= threshold.value.max(FINDS).ln_1p(),
         _ => true,
     }
-}
-
-/// How far an interval reaches from its estimate, as a logarithm.
-pub(super) fn reach(ratio: &Ratio) -> f64 {
-    (ratio.interval.high / ratio.estimate).ln()
 }
 
 /// The relative change that samples must rule out to show that there is none.
@@ -66,7 +61,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{DRIFTS, Drift, Noise, SHAPES, Shifts, TwoLevel};
+    use crate::testing::{DRIFTS, Drift, MACHINES, Machine, Noise, RunApart, SHAPES, Shifts, TwoLevel};
     use gpubench_stats::{Confidence, Estimate, Interval, Looks, Paired};
 
     const FLOOR: Threshold = Threshold {
@@ -215,6 +210,63 @@ mod tests {
             let seen = verdicts(shape, 5, 20, 1.0, 500);
             let quiet = count(&seen, &[ChangeVerdict::NoChange, ChangeVerdict::WithinNoise]);
             assert!(quiet >= 450, "shift {shift}, noise {noise}: {quiet} of 500");
+        }
+    }
+
+    /// The verdicts of `trials` seeded comparisons of two runs apart, by their figures alone and relative to their twins.
+    fn apart(
+        machine: Machine,
+        follows: f64,
+        size: (usize, usize),
+        factor: f64,
+        trials: usize,
+    ) -> [Vec<ChangeVerdict>; 2] {
+        let mut random = fastrand::Rng::with_seed(31);
+        let verdicts = (0..trials).map(|_| {
+            let runs = machine.two_runs(&STEADY_PROCESSES, &mut random, size, (100.0, factor), follows);
+            let [before, after] = runs.each_ref().map(RunApart::estimate);
+            let alone = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+            let relative = RunApart::relative(&runs, alone);
+            (
+                judge(&alone, FLOOR, Better::Lower),
+                judge(&relative, FLOOR, Better::Lower),
+            )
+        });
+        let (alone, relative) = verdicts.unzip();
+        [alone, relative]
+    }
+
+    const STEADY_PROCESSES: TwoLevel = TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(0.005),
+        noise: Noise::Normal(0.01),
+    };
+
+    #[test]
+    fn fewer_than_one_in_a_hundred_comparisons_of_runs_apart_raises_an_alarm_whatever_the_machine_did_between_them() {
+        let changed = [ChangeVerdict::Regressed, ChangeVerdict::Improved];
+        for machine in MACHINES {
+            for follows in [0.0, 0.5, 1.0, 1.5] {
+                let [alone, relative] = apart(machine, follows, (5, 8), 1.0, 1_000);
+                let alarms = count(&relative, &changed);
+                assert!(alarms < 10, "{}, follows {follows}: {alarms} of 1000", machine.name);
+                let drifts = machine.runs > 0.05 && follows > 0.0;
+                let by_figures = count(&alone, &changed);
+                assert!(!drifts || by_figures > 200, "{}: {by_figures} of 1000", machine.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_is_10_per_cent_slower_is_found_between_runs_apart_9_times_in_10_on_a_quiet_machine() {
+        for machine in &MACHINES[..3] {
+            for follows in [0.0, 1.0] {
+                for (factor, wanted) in [(1.1, ChangeVerdict::Regressed), (1.0 / 1.1, ChangeVerdict::Improved)] {
+                    let [_, relative] = apart(*machine, follows, (5, 8), factor, 500);
+                    let found = count(&relative, &[wanted]);
+                    assert!(found >= 450, "{}, follows {follows}: {found} of 500", machine.name);
+                }
+            }
         }
     }
 

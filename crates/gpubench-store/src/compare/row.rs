@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::difference::{self, Difference, Weight};
-use super::judgement::{NOISY_HISTORY, judge, reach, ruled_out};
+use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{CaseKey, Rules, Setups, Threshold};
 use crate::StoredRun;
@@ -13,7 +13,7 @@ use gpubench_contract::{
     Metric, SampleFlagKind, ThresholdSource, Verdict,
 };
 use gpubench_diagnostic::in_backticks;
-use gpubench_stats::{Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
+use gpubench_stats::{Drift, Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 
 /// What a row needs to know beside its two results.
 pub(super) struct Ground<'a> {
@@ -25,6 +25,8 @@ pub(super) struct Ground<'a> {
     pub differences: &'a [Difference],
     /// The step of the coarser of the two devices' clocks, in nanoseconds.
     pub tick: f64,
+    /// How far the machine drifted between the runs beside their cases, by [`Drift::typical`].
+    pub drifted: f64,
 }
 
 /// What is said of two results.
@@ -222,6 +224,7 @@ fn same(pair: &Pair<'_>, ground: &Ground<'_>) -> Finding {
 fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
     Change {
         ratio: ratio.estimate,
+        drift: None,
         interval: [ratio.interval.low, ratio.interval.high],
         confidence: rules.confidence.fraction(),
         threshold: threshold.value,
@@ -253,44 +256,74 @@ fn compared(
         Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
     };
     let of_pairs = paired.map(|paired| paired.ratio(looks.confidence(confidence), step));
+    let drift = drift(pair).filter(|_| needs_twins(pair, ground));
     // What decides: drift leaves the ratios of pairs alone, and moves the figures of both sides.
-    let ratio = of_pairs.unwrap_or(of_figures);
+    let ratio = match drift {
+        Some(drift) => of_figures.relative_to(drift, ground.drifted),
+        None => of_pairs.unwrap_or(of_figures),
+    };
     // What is shown: the two figures and their own ratio, with what is known of it.
-    let shown = match of_pairs {
-        None => of_figures,
-        Some(of_pairs) => Ratio {
-            estimate: of_figures.estimate,
-            ..of_pairs.reaching(of_figures.estimate)
-        },
+    let shown = Ratio {
+        estimate: of_figures.estimate,
+        ..ratio.reaching(of_figures.estimate)
     };
     let workers = [baseline.workers(), candidate.workers()];
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
     let (verdict, reason) = if are_too_few {
         (ChangeVerdict::Inconclusive, Some(too_few(workers)))
+    } else if needs_twins(pair, ground) && drift.is_none() {
+        (ChangeVerdict::Inconclusive, Some(NO_TWIN.to_owned()))
     } else {
         let verdict = judge(&ratio, threshold, metric.better);
         (
             verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| match &paired {
-                None => too_wide(threshold, workers),
-                Some(paired) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
+            (verdict == ChangeVerdict::Inconclusive).then(|| match (&paired, drift) {
+                (Some(paired), _) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
+                (None, Some(drift)) if ratio.reach() > 2.0 * of_figures.reach() => too_much_drift(threshold, drift),
+                (None, _) => too_wide(threshold, workers),
             }),
         )
     };
     let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
         .then(|| UNPAIRED.to_owned());
-    let drifted = (!are_too_few && judge(&shown, threshold, metric.better) != verdict).then(|| by_pairs(&ratio));
+    let unlike_shown = paired.is_some() && !are_too_few && judge(&shown, threshold, metric.better) != verdict;
     Finding {
         verdict,
-        change: Some(change(&shown, threshold, ground.rules)),
+        change: Some(Change {
+            drift: drift.map(|drift| drift.factor),
+            ..change(&shown, threshold, ground.rules)
+        }),
         remarks: reason
             .into_iter()
             .chain(too_noisy(threshold))
             .chain(unpaired)
-            .chain(drifted)
+            .chain(unlike_shown.then(|| by_pairs(&ratio)))
             .chain(doubts(pair, ground, differences))
             .collect(),
     }
+}
+
+/// Whether what the machine did between the sides can be part of their ratio.
+fn needs_twins(pair: &Pair<'_>, ground: &Ground<'_>) -> bool {
+    ground.arrangement == Arrangement::Apart && pair.candidate.metric.is_time()
+}
+
+/// How far the machine drifted between the sides; `None` where nothing says so.
+pub(super) fn drift(pair: &Pair<'_>) -> Option<Drift> {
+    Drift::between(pair.baseline.twin.as_ref()?, pair.candidate.twin.as_ref()?)
+}
+
+/// Said of runs apart, of which one says nothing of the machine.
+const NO_TWIN: &str =
+    "nothing says how far the machine drifted between the runs: one of them has no twin; `--against REVISION` decides";
+
+/// Said of runs apart between which the machine changed by more than would have to be known.
+fn too_much_drift(threshold: Threshold, drift: Drift) -> String {
+    format!(
+        "the machine drifted by {} between the runs, so a change beyond {} cannot be ruled out; `--against REVISION` decides",
+        units::change(drift.factor),
+        percent(ruled_out(threshold))
+    )
 }
 
 /// Said of sides that were measured in turns and cannot be compared so.
@@ -330,10 +363,10 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
 /// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends on what it is that varies.
 fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
     let rounds = paired.rounds();
-    let known = percent(reach(ratio).exp_m1());
+    let known = percent(ratio.reach().exp_m1());
     let ruled_out = ruled_out(threshold);
     // An interval becomes narrower with the square root of the rounds.
-    let enough = (rounds as f64 * (reach(ratio) / ruled_out.ln_1p()).powi(2)).ceil() as usize;
+    let enough = (rounds as f64 * (ratio.reach() / ruled_out.ln_1p()).powi(2)).ceil() as usize;
     let workers = enough.max(2 * rounds);
     let more_rounds = (workers <= MOST_WORKERS).then(|| format!("`--workers {workers}`"));
     let more_samples = (paired.wide_for() == Spread::WithinRounds).then(|| "a longer `--max-time`".to_owned());

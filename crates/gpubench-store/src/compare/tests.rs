@@ -6,6 +6,7 @@ mod metrics;
 mod setups;
 mod thresholds;
 mod turns;
+mod twins;
 mod verdicts;
 mod workers;
 
@@ -13,10 +14,10 @@ use regex::Regex;
 use setups::with_a_kept_result;
 
 use super::*;
-use crate::testing::{Noise, Shifts, TwoLevel};
+use crate::testing::{Noise, STEADY, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
 use gpubench_contract::{Cause, Grade, Revision, Verdict, *};
-use gpubench_stats::{Confidence, Looks, summary};
+use gpubench_stats::{Confidence, Looks, summary, twin};
 use gpubench_testing::gpu;
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.
@@ -91,6 +92,7 @@ fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
                 value: gpubench_stats::median(samples),
             })
             .collect(),
+        twin: twin(&STEADY),
         ..result(name, Verdict::Pass)
     }
 }

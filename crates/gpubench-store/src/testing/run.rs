@@ -5,7 +5,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Params, RunEnd,
     RunFinished, RunStarted, SchemaVersion, Verdict,
 };
-use gpubench_stats::{summary, worker_share};
+use gpubench_stats::{summary, twin, worker_share};
 
 use super::samples::{Noise, Shifts, TwoLevel};
 
@@ -24,6 +24,9 @@ pub struct Size {
     /// Samples of each process.
     pub samples: usize,
 }
+
+/// What a twin takes in each round on a machine that does not drift, in nanoseconds.
+pub const STEADY: [&[f64]; 3] = [&[50_000.0], &[50_010.0], &[49_990.0]];
 
 /// A run of benchmarks with their medians in nanoseconds.
 pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
@@ -90,6 +93,7 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         execution: Some(Execution::Sealed),
         stats: summary(&by_worker),
         workers: by_worker.into_iter().map(worker_share).collect(),
+        twin: twin(&STEADY),
         samples,
         environment: environment(),
         ..BenchmarkComplete::unmeasured(&started, gpu().short(), Verdict::Pass)

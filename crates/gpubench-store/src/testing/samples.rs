@@ -1,5 +1,7 @@
 //! Seeded samples of the shape that kernels' times have: processes are shifted against each other, and within a process samples are noisy. For tests and benchmarks.
 
+use gpubench_stats::{Estimate, Ratio, twin};
+
 /// How workers are shifted against each other, relative to the center.
 #[derive(Clone, Copy, Debug)]
 pub enum Shifts {
@@ -85,14 +87,47 @@ pub struct Drift {
 
 /// Machines on which two sides are measured in turns.
 pub const DRIFTS: [Drift; 5] = [
-    drift("a steady machine", 0.0, 0.0, 0.0),
-    drift("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
-    drift("20 % between rounds", 0.2, 0.0, 0.0),
-    drift("20 % between rounds, steps of 20 %", 0.2, 0.2, 0.0),
-    drift("all of these", 0.2, 0.2, 0.005),
+    drifting("a steady machine", 0.0, 0.0, 0.0),
+    drifting("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
+    drifting("20 % between rounds", 0.2, 0.0, 0.0),
+    drifting("20 % between rounds, steps of 20 %", 0.2, 0.2, 0.0),
+    drifting("all of these", 0.2, 0.2, 0.005),
 ];
 
-const fn drift(name: &'static str, rounds: f64, step: f64, walk: f64) -> Drift {
+/// How the speed of a machine differs between two runs apart, and how kernels feel it.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// What it is called in printed tables.
+    pub name: &'static str,
+    /// Between the runs: a standard deviation, on a logarithmic scale.
+    pub runs: f64,
+    /// The same between the rounds of a run.
+    pub rounds: f64,
+}
+
+/// Machines on which two runs are measured apart.
+pub const MACHINES: [Machine; 5] = [
+    machine("a steady machine", 0.0, 0.0),
+    machine("0.3 % between runs", 0.003, 0.001),
+    machine("1 % between runs", 0.01, 0.003),
+    machine("10 % between runs, 5 % between rounds", 0.1, 0.05),
+    machine("30 % between runs, 10 % between rounds", 0.3, 0.1),
+];
+
+const fn machine(name: &'static str, runs: f64, rounds: f64) -> Machine {
+    Machine { name, runs, rounds }
+}
+
+/// A run apart: the samples of each worker, and what the twin took in its round.
+#[derive(Debug)]
+pub struct RunApart {
+    /// Of the kernel.
+    pub samples: Vec<Vec<f64>>,
+    /// Of the twin.
+    pub twin: Vec<Vec<f64>>,
+}
+
+const fn drifting(name: &'static str, rounds: f64, step: f64, walk: f64) -> Drift {
     Drift {
         name,
         rounds,
@@ -147,6 +182,62 @@ impl Drift {
         }
         [baseline, candidate]
     }
+}
+
+impl Machine {
+    /// Two runs of a kernel round `center`, the second of one that is slower by `factor`. The kernel feels what the machine does `follows` times as much as the twin: not at all where that is zero.
+    pub fn two_runs(
+        &self,
+        shape: &TwoLevel,
+        random: &mut fastrand::Rng,
+        (workers, samples): (usize, usize),
+        (center, factor): (f64, f64),
+        follows: f64,
+    ) -> [RunApart; 2] {
+        let mut run = |center: f64| {
+            let mut samples = shape.side(random, workers, samples, center);
+            let mut twin = TWIN.side(random, workers, 20, 100.0);
+            let level = self.runs * normal(random);
+            for (samples, twin) in samples.iter_mut().zip(&mut twin) {
+                let level = level + self.rounds * normal(random);
+                samples.iter_mut().for_each(|time| *time *= f64::exp(follows * level));
+                twin.iter_mut().for_each(|time| *time *= f64::exp(level));
+            }
+            RunApart { samples, twin }
+        };
+        [run(center), run(center * factor)]
+    }
+}
+
+/// How a twin's own times spread.
+const TWIN: TwoLevel = TwoLevel {
+    name: "a twin",
+    shifts: Shifts::Normal(0.002),
+    noise: Noise::Normal(0.02),
+};
+
+impl RunApart {
+    /// What its samples say.
+    ///
+    /// # Panics
+    /// Where there are none.
+    pub fn estimate(&self) -> Estimate {
+        Estimate::of(&slices(&self.samples)).expect("times")
+    }
+
+    /// The ratio of two runs of one case, relative to what their twins say of the machine.
+    ///
+    /// # Panics
+    /// Where one of them has no times.
+    pub fn relative(runs: &[RunApart; 2], ratio: Ratio) -> Ratio {
+        let [before, after] = runs.each_ref().map(|run| twin(&slices(&run.twin)).expect("times"));
+        let drift = gpubench_stats::Drift::between(&before, &after).expect("times above zero");
+        ratio.relative_to(drift, gpubench_stats::Drift::typical(&[drift]))
+    }
+}
+
+fn slices(workers: &[Vec<f64>]) -> Vec<&[f64]> {
+    workers.iter().map(Vec::as_slice).collect()
 }
 
 impl Shifts {

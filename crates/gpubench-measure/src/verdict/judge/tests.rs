@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::verdict::{NullWindows, balance, open_sandbox};
+use crate::verdict::{NullWindows, balance, open_sandbox, sampled_by_worker};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -264,7 +264,11 @@ fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
         warm_ups: &[0..0, 10..10, 20..20, 30..30],
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
-    let of_workers = |evidence: &Evidence<'_>| evidence.sampled_by_worker().map(<[_]>::len).collect::<Vec<_>>();
+    let of_workers = |evidence: &Evidence<'_>| {
+        sampled_by_worker(evidence.windows, evidence.warm_ups)
+            .map(<[_]>::len)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(of_workers(&by_four), [0, 10, 10, 10, 10]);
     let part = Evidence {
         windows: &windows[..25],

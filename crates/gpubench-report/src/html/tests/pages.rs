@@ -140,6 +140,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         remark: remark.map(str::to_owned),
         change: ratio.is_finite().then_some(Change {
             ratio,
+            drift: None,
             interval: [ratio * 0.995, ratio * 1.005],
             confidence: 0.99,
             threshold: 0.01,

@@ -1,0 +1,112 @@
+//! What the machine did between two runs apart.
+
+use super::*;
+
+/// A result on a machine that was slower by `factor`: its twin says so, and so do its samples.
+fn on_a_machine(factor: f64, result: BenchmarkComplete) -> BenchmarkComplete {
+    let rounds = STEADY.map(|round| round.iter().map(|time| time * factor).collect::<Vec<_>>());
+    BenchmarkComplete {
+        twin: twin(&rounds.each_ref().map(Vec::as_slice)),
+        ..result
+    }
+}
+
+fn without_a_twin(result: BenchmarkComplete) -> BenchmarkComplete {
+    BenchmarkComplete { twin: None, ..result }
+}
+
+#[test]
+fn what_the_machine_did_is_no_change_of_the_code() {
+    let slower = on_a_machine(1.2, quiet("axpy", 1.2e5));
+    let row = row_of(quiet("axpy", 1e5), slower, &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert_eq!(
+        remark(&row),
+        "the machine drifted by +20.0% between the runs, so a change beyond 5.00% cannot be ruled out; `--against REVISION` decides"
+    );
+    let change = row.change.unwrap();
+    assert!((change.ratio - 1.2).abs() < 0.01, "{change:?}");
+    assert!((change.drift.unwrap() - 1.2).abs() < 1e-9, "{change:?}");
+}
+
+#[test]
+fn a_change_beyond_what_the_machine_did_is_found_beside_both_figures() {
+    let slower = on_a_machine(1.02, quiet("axpy", 1.15e5));
+    let row = row_of(quiet("axpy", 1e5), slower, &Rules::default());
+    assert_eq!((row.verdict, &row.remark), (ChangeVerdict::Regressed, &None));
+    let change = row.change.unwrap();
+    assert!((change.ratio - 1.15).abs() < 0.01, "as measured: {change:?}");
+    assert!((change.drift.unwrap() - 1.02).abs() < 1e-9, "{change:?}");
+    assert!(change.interval[0] > 1.0 && change.interval[0] < 1.15 / 1.02 && change.interval[1] > 1.15);
+}
+
+#[test]
+fn a_kernel_that_a_slower_machine_left_alone_has_not_improved() {
+    let row = row_of(
+        quiet("axpy", 1e5),
+        on_a_machine(1.1, quiet("axpy", 1e5)),
+        &Rules::default(),
+    );
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+}
+
+#[test]
+fn runs_apart_are_inconclusive_where_one_of_them_has_no_twin() {
+    for (before, after) in [
+        (without_a_twin(quiet("axpy", 1e5)), quiet("axpy", 1.3e5)),
+        (quiet("axpy", 1e5), without_a_twin(quiet("axpy", 1.3e5))),
+    ] {
+        let row = row_of(before, after, &Rules::default());
+        assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+        assert!(
+            remark(&row).ends_with("one of them has no twin; `--against REVISION` decides"),
+            "{row:?}"
+        );
+        let change = row.change.unwrap();
+        assert!(change.ratio > 1.2 && change.drift.is_none(), "{change:?}");
+    }
+}
+
+#[test]
+fn a_result_from_before_there_were_twins_is_read_as_one_without() {
+    let mut result = serde_json::to_value(quiet("axpy", 1e5)).unwrap();
+    assert!(result.as_object_mut().unwrap().remove("twin").is_some());
+    let read: BenchmarkComplete = serde_json::from_value(result).unwrap();
+    assert_eq!(read, without_a_twin(quiet("axpy", 1e5)));
+}
+
+#[test]
+fn a_twin_whose_rounds_differ_says_little_of_the_machine() {
+    let restless = |factor: f64| BenchmarkComplete {
+        twin: twin(&[&[50_000.0], &[50_000.0 * factor], &[50_000.0 / factor]]),
+        ..quiet("axpy", 1.1e5)
+    };
+    let of = |factor| row_of(quiet("axpy", 1e5), restless(factor), &Rules::default());
+    assert_eq!(of(1.001).verdict, ChangeVerdict::Regressed);
+    assert_eq!(of(1.2).verdict, ChangeVerdict::Inconclusive);
+}
+
+#[test]
+fn what_the_machine_did_beside_other_cases_counts_too() {
+    let measured = |axpy: BenchmarkComplete, others: f64| {
+        let others = ["gemm", "sort", "scan"].map(|name| on_a_machine(others, quiet(name, 1e5)));
+        run([axpy].into_iter().chain(others).collect())
+    };
+    let verdict = |others| {
+        let baseline = measured(quiet("axpy", 1e5), 1.0);
+        let candidate = measured(on_a_machine(1.000_1, quiet("axpy", 1.1e5)), others);
+        compared(&baseline, &candidate, &Rules::default()).rows[0].verdict
+    };
+    assert_eq!(verdict(1.01), ChangeVerdict::Regressed);
+    assert_eq!(verdict(1.15), ChangeVerdict::Inconclusive);
+}
+
+#[test]
+fn sides_in_turns_have_no_need_of_twins() {
+    let measured = |center| run(vec![without_a_twin(quiet("axpy", center))]);
+    let (baseline, candidate) = (measured(1e5), measured(1.1e5));
+    let named = |name, run| Contestant { name, run };
+    let (baseline, candidate) = (named("before", &baseline), named("after", &candidate));
+    let rows = compare(baseline, candidate, Arrangement::Interleaved, &Rules::default()).rows;
+    assert_eq!((rows[0].verdict, &rows[0].remark), (ChangeVerdict::Regressed, &None));
+}
