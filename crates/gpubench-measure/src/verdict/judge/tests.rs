@@ -421,7 +421,7 @@ fn an_output_that_changes_in_null_windows_until_the_worker_ends_is_work_between_
     );
     let message = until_its_end.message.unwrap();
     assert!(
-        message.starts_with("an output changed in 1 of 28 null windows, in which nothing writes"),
+        message.starts_with("an output changed in 1 of 28 null windows, in which nothing else writes"),
         "{message}"
     );
     let behind_it = judge_behind_its_end(
