@@ -17,5 +17,5 @@ for queues in 8 4 3 2 1; do
     CUDA_DEVICE_MAX_CONNECTIONS=$queues "$1" gpubench --device cuda --archive-file "$2" --workers 20 --min-samples 1000 --max-samples 1000 --max-time 60s \
         --export-json "$records" 'add1.*n=1024' >&2
     python3 "$here/workers.py" "$records"
-    python3 "$here/bound.py" "$records"
+    python3 "$here/residuals.py" "$records"
 done

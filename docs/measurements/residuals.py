@@ -19,9 +19,10 @@ for path in sys.argv[1:]:
     clocks = [result["conservation"] for result in results if (result["conservation"] or {}).get("residuals_ns")]
     windows = [spread(clock["residuals_ns"]) for clock in clocks]
     null_windows = [spread(clock["null_residuals_ns"]) for clock in clocks if clock["null_residuals_ns"]]
-    excesses = [abs(clock["excess_ns"]) for clock in clocks]
+    excesses = [clock["excess_ns"] for clock in clocks]
+    bounds = [clock["bound_ns"] for clock in clocks if clock["claimed_ns"] < 3e5]
     sealed = sum(result["grade"] == "sealed" for result in results)
     print(f"{path}: {len(results)} cases, {sealed} sealed; {len(clocks)} with a clock")
-    for what, values in (("spread of a case", windows), ("of its null windows", null_windows), ("excess", excesses)):
+    for what, values in (("spread of a case", windows), ("of its null windows", null_windows), ("excess", excesses), ("bound of calls below 300 us", bounds)):
         if values:
             print(f"  {what}: median {statistics.median(values):.0f} ns, {min(values):.0f} to {max(values):.0f} ns")
