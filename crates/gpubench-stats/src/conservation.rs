@@ -41,9 +41,6 @@ const FEWEST: usize = 6;
 /// Null windows may last so much longer while the worker under test lives than behind its end: another process with a context costs a little.
 const DISTURBED_NS: f64 = 5_000.0;
 
-/// What is longer is a gap, a time slice of somebody else's for example, and costs the grade: it counts no more than this.
-const GAP_NS: f64 = 300_000.0;
-
 /// A window by both clocks, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clocked {
@@ -103,7 +100,7 @@ impl Balance {
         let claimed_ns = figure(turns.iter().map(|turn| each(turn, |window| window.claim_ns)))?;
         let verified = |(turn, own_part): (&&ClockedTurn, &f64)| {
             each(turn, |window| {
-                window.claim_ns + (window.residual_ns - own_part).min(GAP_NS)
+                window.claim_ns + window.residual_ns - own_part
             })
         };
         let verified_ns = figure(turns.iter().zip(&own_parts).map(verified))?;

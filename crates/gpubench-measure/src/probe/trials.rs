@@ -106,7 +106,7 @@ fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
         )));
     }
     driver.unregister(on_host.base());
-    match page.done.load(Ordering::Acquire) {
+    match page.in_window(0).done.load(Ordering::Acquire) {
         1 => Ok(()),
         _ => Err(DeviceError::Unsupported(
             "write a word of shared host memory".to_owned(),

@@ -241,6 +241,7 @@ impl Stage {
         self.null.arm(window, |_, _, _, _| ());
         let order = WindowOrder {
             kind: WindowKind::Null,
+            seat: Seat::Null,
             ..order(window)
         };
         self.referee.release(&self.case, &order, &self.broker.0).unwrap()
@@ -291,7 +292,7 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
         assert!(facts.s0_ns < facts.s1_ns && facts.s1_ns < facts.s2_ns && facts.s2_ns <= facts.s3_ns);
     }
     assert_eq!(
-        stage.peer.page.go.load(Ordering::Acquire),
+        stage.peer.page.in_window(1).go.load(Ordering::Acquire),
         1,
         "the worker under test sees none of it"
     );
@@ -311,6 +312,7 @@ fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Null,
+        seat: Seat::Null,
         ..order(WindowKind::null_window(0))
     };
     let (broker, _theirs) = Channel::pair().unwrap();
@@ -508,6 +510,7 @@ fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
     case.page_of(Seat::Candidate)
         .unwrap()
         .words
+        .in_window(1)
         .done
         .store(1, Ordering::Release);
     let (ours, theirs) = Channel::pair().unwrap();
@@ -539,7 +542,7 @@ fn a_worker_that_takes_done_back_again_and_again_holds_nobody_up() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                peer.page.done.store(0, Ordering::Release);
+                peer.page.in_window(1).done.store(0, Ordering::Release);
             }
         });
         let facts = referee.release(case, &hasty, &broker.0);
@@ -552,7 +555,7 @@ fn a_worker_that_takes_done_back_again_and_again_holds_nobody_up() {
 fn done_of_another_window_is_no_end() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
-    stage.peer.page.done.store(9, Ordering::Release);
+    stage.peer.page.in_window(1).done.store(9, Ordering::Release);
     let facts = stage.referee.release(&stage.case, &order(1), &stage.broker.0).unwrap();
     assert_eq!(facts.end, WindowEnd::NotDone);
 }
@@ -600,6 +603,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     let facts = end_at_once(&mut referee, &case, &order(1))?;
     let null_order = WindowOrder {
         kind: WindowKind::Null,
+        seat: Seat::Null,
         ..order(WindowKind::null_window(0))
     };
     let null_facts = end_at_once(&mut referee, &case, &null_order)?;
@@ -609,7 +613,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
 
 /// A window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
-    let page = &case.page_of(order.seat)?.words;
+    let page = case.page_of(order.seat)?.words.in_window(order.window);
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -111,7 +111,7 @@ impl Referee {
         batch: &mut Batch,
     ) -> Result<Queued, RefereeError> {
         let (stream, on_device) = (self.stream, page.on_device.in_window(order.window));
-        let keys = self.hand_in_keys(case, place, order.kind, batch)?;
+        let keys = self.hand_in_keys(case, place, batch)?;
         let preparation = self.prepare(case, page, place, batch)?;
         self.driver
             .write_value(stream, DevicePtr(on_device.go()), order.window)?;
@@ -182,7 +182,9 @@ impl Referee {
 /// What the broker's word to wait no longer means: nothing where *done* is there, and only the looks take their time.
 fn heed_abort(page: &WorkerPage, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
     match broker.receive(Patience::Forever)?.kind {
-        to_referee::ABORT if page.words.done.load(Ordering::Acquire) == order.window => Ok(WindowEnd::Checked),
+        to_referee::ABORT if page.words.in_window(order.window).done.load(Ordering::Acquire) == order.window => {
+            Ok(WindowEnd::Checked)
+        }
         to_referee::ABORT => Ok(WindowEnd::Aborted),
         _ => Err(ChannelError::Protocol("an order came in the middle of a window").into()),
     }

@@ -39,7 +39,7 @@ pub struct PageLayout {
 
 const _: () = assert!(size_of::<PageLayout>() <= PAGE_BYTES);
 
-/// A mapping of the page, or of the pages that a worker's windows take in turns. Dereferences to the words of the first.
+/// A mapping of the page, or of the pages that a worker's windows take in turns.
 #[derive(Debug)]
 pub struct SharedPage {
     descriptor: OwnedFd,
@@ -62,7 +62,7 @@ impl SharedPage {
         ftruncate(&descriptor, u64::from(places) * PAGE_BYTES as u64)?;
         fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let page = SharedPage::map(descriptor, places)?;
-        page.version.store(WIRE_VERSION, Ordering::Relaxed);
+        page.in_window(0).version.store(WIRE_VERSION, Ordering::Relaxed);
         Ok(page)
     }
 
@@ -77,7 +77,7 @@ impl SharedPage {
             .find(|places| i64::from(*places) * PAGE_BYTES as i64 == bytes);
         let places = places.ok_or_else(|| std::io::Error::other("the shared page has another size"))?;
         let page = SharedPage::map(descriptor, places)?;
-        match page.version.load(Ordering::Relaxed) {
+        match page.in_window(0).version.load(Ordering::Relaxed) {
             WIRE_VERSION => Ok(page),
             other => Err(std::io::Error::other(format!("the shared page has version `{other}`"))),
         }
@@ -101,6 +101,13 @@ impl SharedPage {
             address: address.cast(),
             places,
         })
+    }
+
+    /// The words of a window's page.
+    pub fn in_window(&self, window: u32) -> &PageLayout {
+        let page = self.on_host().in_window(window).base() as *const PageLayout;
+        // SAFETY: the mapping lives as long as `self`, and each of its pages holds a `PageLayout`, all of whose words are atomic.
+        unsafe { &*page }
     }
 
     /// Its bytes, those of all pages.
@@ -200,15 +207,6 @@ pub fn opening_words(keys: [u64; 2]) -> [u64; 2 + MAX_OUTPUTS] {
 
 const _: () = assert!(offset_of!(PageLayout, seals) == offset_of!(PageLayout, keys) + 16);
 
-impl std::ops::Deref for SharedPage {
-    type Target = PageLayout;
-
-    fn deref(&self) -> &PageLayout {
-        // SAFETY: the mapping lives as long as `self` and holds at least a `PageLayout`, all of whose words are atomic.
-        unsafe { &*self.address }
-    }
-}
-
 impl AsFd for SharedPage {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
@@ -226,13 +224,21 @@ impl Drop for SharedPage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::window::WindowKind;
 
     #[test]
     fn a_word_written_through_one_mapping_is_seen_through_the_other() {
-        let page = SharedPage::create(1).unwrap();
-        let other = SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap();
-        page.go.store(7, Ordering::Release);
-        assert_eq!(other.go.load(Ordering::Acquire), 7);
+        for places in [1, PLACES] {
+            let page = SharedPage::create(places).unwrap();
+            let other = SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap();
+            let windows = WindowKind::null_window(3)..WindowKind::null_window(3) + places;
+            for window in windows.clone() {
+                page.in_window(window).go.store(window, Ordering::Release);
+            }
+            for window in windows {
+                assert_eq!(other.in_window(window).go.load(Ordering::Acquire), window);
+            }
+        }
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Stopwatch {
         page: &SharedPage,
         on_device: PageAddresses,
     ) -> Result<f64, DeviceError> {
-        let last = page.go.load(Ordering::Relaxed);
+        let last = page.in_window(0).go.load(Ordering::Relaxed);
         let mut shortest_ns = f64::INFINITY;
         for reading in 1..=EMPTY_READINGS as u32 {
             let go = last.wrapping_add(reading);
@@ -115,7 +115,7 @@ mod tests {
         let cpu = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
         let mut driver = FaultyDriver::watched(cpu, move |_, call| log.lock().unwrap().push(call.clone()));
         let page = SharedPage::create(1).unwrap();
-        page.go.store(41, Ordering::Relaxed);
+        page.in_window(0).go.store(41, Ordering::Relaxed);
         let on_device = page.mapped_at(driver.register(page.on_host().base(), page.bytes()).unwrap().0);
         let (stream, stopwatch) = (driver.stream().unwrap(), Stopwatch::events(&mut driver).unwrap());
         calls.lock().unwrap().clear();

@@ -77,7 +77,7 @@ fn a_window_of_every_role_has_room_for_all_its_reports() {
 fn seals_left_from_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
-    let page = &worker_page(&case).words;
+    let page = worker_page(&case).words.in_window(1);
     page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
     referee.generate(&case, 1).unwrap();
     let facts = end_at_once(&mut referee, &case, &order(1)).unwrap();
@@ -95,7 +95,13 @@ fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
         let expected = [Purpose::Seal, Purpose::SealOrder].map(|purpose| seeds.key(purpose, place));
         assert_eq!(seal_keys(seeds, place), expected);
         assert_eq!(
-            stage.peer.page.keys.each_ref().map(|key| key.load(Ordering::Acquire)),
+            stage
+                .peer
+                .page
+                .in_window(window)
+                .keys
+                .each_ref()
+                .map(|key| key.load(Ordering::Acquire)),
             expected
         );
         expected.into_iter().for_each(|key| assert!(keys.insert(key)));
@@ -319,9 +325,7 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
         let before = buffer.address().0 - 8;
         referee.driver.set(referee.stream, DevicePtr(before), 7, 8).unwrap();
     }
-    let keys = referee
-        .hand_in_keys(&case, place, WindowKind::Timed, &mut batch)
-        .unwrap();
+    let keys = referee.hand_in_keys(&case, place, &mut batch).unwrap();
     referee.snapshot(&case).unwrap();
     let looks = referee
         .queue_looks(&case, place, WindowKind::Timed, keys, &mut batch)
