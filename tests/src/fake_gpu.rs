@@ -1,6 +1,7 @@
 //! A GPU that is none: the double of the CUDA driver and of NVRTC, where the tool finds it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,7 +15,7 @@ use crate::tool::artifact;
 #[derive(Debug)]
 pub struct FakeGpu {
     libraries: TempDir,
-    ledger: TempDir,
+    shared: TempDir,
 }
 
 /// What a process has of the driver's and has not given back, by kind.
@@ -26,9 +27,21 @@ impl FakeGpu {
     /// # Panics
     /// When the double does not build.
     pub fn new() -> FakeGpu {
+        FakeGpu::writing_in(&std::env::temp_dir())
+    }
+
+    /// As [`new`](FakeGpu::new), for runs with host code, which may write to no other folder of everybody's.
+    ///
+    /// # Panics
+    /// As [`new`](FakeGpu::new).
+    pub fn for_host_code() -> FakeGpu {
+        FakeGpu::writing_in(Path::new("/dev/shm"))
+    }
+
+    fn writing_in(folder: &Path) -> FakeGpu {
         let gpu = FakeGpu {
             libraries: tempfile::tempdir().expect("a folder can be made"),
-            ledger: tempfile::tempdir().expect("a folder can be made"),
+            shared: tempfile::tempdir_in(folder).expect("a folder can be made"),
         };
         for name in ["libcuda.so.1", "libnvrtc.so.12"] {
             let link = gpu.libraries.path().join(name);
@@ -46,15 +59,19 @@ impl FakeGpu {
         path.to_str().expect("the name is text").to_owned()
     }
 
+    /// The folder that its processes write to.
+    pub fn folder(&self) -> String {
+        text(&self.shared)
+    }
+
     /// A run that finds the driver; which compiler it uses is left to it.
     ///
     /// # Panics
     /// As [`FakeGpu::nvrtc`].
     pub fn run_without_nvrtc(&self, fixture: &Fixture) -> Run {
-        let text = |folder: &TempDir| folder.path().to_str().expect("the name is text").to_owned();
         Run::on(fixture)
             .env("LD_LIBRARY_PATH", &text(&self.libraries))
-            .env("FAKE_CUDA_LEDGER", &text(&self.ledger))
+            .env("FAKE_CUDA_LEDGER", &self.folder())
     }
 
     /// A run that finds the driver, and the compiler with `--nvrtc`.
@@ -70,7 +87,7 @@ impl FakeGpu {
     /// # Panics
     /// When a ledger is damaged.
     pub fn ledgers_of(&self, role: &str) -> Vec<Ledger> {
-        let files = std::fs::read_dir(self.ledger.path())
+        let files = std::fs::read_dir(self.shared.path())
             .expect("the folder is there")
             .flatten();
         let of_role = files.filter(|file| file.file_name().to_string_lossy().starts_with(&format!("{role}-")));
@@ -84,7 +101,11 @@ impl Default for FakeGpu {
     }
 }
 
-fn read_ledger(path: &std::path::Path) -> Ledger {
+fn text(folder: &TempDir) -> String {
+    folder.path().to_str().expect("the name is text").to_owned()
+}
+
+fn read_ledger(path: &Path) -> Ledger {
     let text = std::fs::read_to_string(path).expect("a ledger is text");
     let entry = |line: &str| {
         let (kind, count) = line.split_once(' ')?;

@@ -99,9 +99,7 @@ impl Balance {
             .collect::<Option<_>>()?;
         let claimed_ns = figure(turns.iter().map(|turn| each(turn, |window| window.claim_ns)))?;
         let verified = |(turn, own_part): (&&ClockedTurn, &f64)| {
-            each(turn, |window| {
-                window.claim_ns + window.residual_ns - own_part
-            })
+            each(turn, |window| window.claim_ns + window.residual_ns - own_part)
         };
         let verified_ns = figure(turns.iter().zip(&own_parts).map(verified))?;
         let residuals: Vec<Vec<f64>> = turns

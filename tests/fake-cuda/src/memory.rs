@@ -56,6 +56,12 @@ impl AddressSpace {
         self.handles.get(&handle).ok_or(Refusal(INVALID_HANDLE))
     }
 
+    /// Whether memory that other processes have lies at an address.
+    pub(crate) fn shares(&self, address: u64) -> bool {
+        let inside = |(first, mapped): (&u64, &Mapped)| (*first..first + mapped.bytes as u64).contains(&address);
+        self.mapped.iter().any(inside)
+    }
+
     /// Whether a range lies in one that was reserved.
     fn reserves(&self, start: u64, bytes: usize) -> bool {
         let inside =

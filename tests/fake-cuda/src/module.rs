@@ -12,7 +12,7 @@ use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchCon
 
 use crate::behaviour::{Moment, behaviour};
 use crate::call::{in_context, with_gpu};
-use crate::cheat::{Cheat, disturbance};
+use crate::cheat::disturbance;
 use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
 use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
@@ -35,7 +35,7 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
             Image::Harness => gpu.cpu.load(ModuleImage::Harness)?,
             Image::Library(bytes) => {
                 let library = Loadable::new(bytes)?;
-                gpu.cheat = gpu.cheat.take().or_else(Cheat::begin);
+                gpu.begin_cheating();
                 let code = SealedFile::copy_of(library.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
                 gpu.cpu.load(ModuleImage::File(&code))?
             }

@@ -79,7 +79,12 @@ pub(crate) unsafe extern "C" fn cuMemcpyAsync(
     bytes: usize,
     stream: CUstream,
 ) -> c_int {
-    in_context("cuMemcpyAsync", |gpu| copy(gpu, stream, target, source, bytes))
+    in_context("cuMemcpyAsync", |gpu| {
+        if gpu.addresses.shares(target) {
+            gpu.begin_cheating();
+        }
+        copy(gpu, stream, target, source, bytes)
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -64,7 +64,7 @@ mod tests {
             WindowFacts at offset_of!(WindowFacts, end) => 0..=2,
             WindowFacts at offset_of!(WindowFacts, kind) => 0..=2,
             WindowOrder at offset_of!(WindowOrder, kind) => 0..=2,
-            WindowOrder at offset_of!(WindowOrder, seat) => 0..=1,
+            WindowOrder at offset_of!(WindowOrder, seat) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
         }
     }
