@@ -21,9 +21,9 @@ const TWIN_NS: f64 = 2_000.0;
 /// And as a share of the claim: clocks differ in their rates, and a call of milliseconds is interrupted.
 const TWIN_SHARE: f64 = 0.002;
 
-/// By how much the verified figure of an honest case may be longer than that of its claims before it is reported, in nanoseconds. Most honest cases lie 0.3 µs below to 1.2 µs above, so this
-/// moves them by at most half a microsecond, and no claim is worth more than one.
-const AGREED_NS: f64 = 700.0;
+/// By how much the verified figure may be longer than that of the claims before it is reported, in nanoseconds: what a claim
+/// that is too short can be worth. Of 29 honest twins of the suite's kernels 4 lay above it on a disturbed H200, by 1.8 µs at most.
+const AGREED_NS: f64 = 1_000.0;
 
 /// How well a figure must be known for its bound to say much: in nanoseconds, and as a share of the claim.
 const VAGUE_NS: f64 = 6_000.0;

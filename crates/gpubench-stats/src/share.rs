@@ -15,8 +15,9 @@ const FEWEST_ESTIMATES: usize = 16;
 /// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
 
-/// Workers agree when their interval is at most this multiple of the target interval.
-const AGREED: f64 = 0.5;
+/// Workers agree when their interval is at most this multiple of the target interval: the difference of two runs has an
+/// interval √2 times as wide as that of either.
+const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// A case's stop rule, shared out among fresh workers that are measured one after another.
 ///
@@ -50,8 +51,8 @@ impl Shares {
         self.turnout.first().get()
     }
 
-    /// Whether the samples of each worker so far are as many as the case must have, and the workers agree: two runs that are each known to half of what two runs may differ by do not differ by more. No more workers are
-    /// needed then.
+    /// Whether the samples of each worker so far are as many as the case must have, and the workers agree, so
+    /// that two runs differ by no more than the target interval 95 times in 100. No more workers are needed then.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
         let is_known = |estimate: Estimate| {
@@ -154,7 +155,7 @@ mod tests {
         let suffice = |workers: &[Vec<f64>]| shares.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
         assert!(suffice(&workers(6, 0.2)));
         assert!(!suffice(&workers(3, 0.2)), "20 samples are the fewest");
-        assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than half of 1 %");
+        assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than 1 % / √2");
     }
 
     #[test]

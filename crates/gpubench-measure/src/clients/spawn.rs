@@ -20,9 +20,10 @@ const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 /// 3.4 us in a worker took 0.1 us longer on an H200.
 const QUEUES_OF_REFEREE: &str = "8";
 
-/// A plan is queued on one stream, and queues are most of what a context's creation and its end take: a case of 20 workers takes 4.05 s with three and 8.33 s with eight. With fewer still, the
-/// windows' own parts spread too much for a bound (`docs/measurements/queues.sh`).
-const QUEUES_OF_PLAN: &str = "3";
+/// With more than one, streams that wait hold the device for a time slice of 2 ms in front of a window, and what a second
+/// stream does behind a call's end is not on the referee's clock (`docs/measurements/2026-11-23-queues.md`). A plan is queued on
+/// one stream, and a context with one queue is made in half the time of one with eight.
+const QUEUES_OF_WORKER: &str = "1";
 
 /// A process that was started.
 pub(super) struct Spawned {
@@ -67,24 +68,20 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);
     }
-    match (role, private) {
-        (_, Some(private)) => {
-            command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
-        }
-        (RoleName::Worker, None) => limit_queues(&mut command, std::env::var_os(HARDWARE_QUEUES)),
-        (RoleName::Referee, None) => {
-            command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE);
-        }
-        (_, None) => {}
+    if let Some(private) = private {
+        command.env("TMPDIR", private).env("CUDA_CACHE_PATH", private);
     }
+    set_queues(&mut command, role, std::env::var_os(HARDWARE_QUEUES));
     Ok(command)
 }
 
-/// Host code may have as many streams as it likes, and is not limited; nor is who has said how many there shall be.
-fn limit_queues(command: &mut Command, said: Option<OsString>) {
-    if said.is_none() {
-        command.env(HARDWARE_QUEUES, QUEUES_OF_PLAN);
-    }
+/// Who has said how many there shall be has said it of workers: code of several streams may need more.
+fn set_queues(command: &mut Command, role: RoleName, said: Option<OsString>) {
+    match role {
+        RoleName::Referee => command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE),
+        RoleName::Worker if said.is_none() => command.env(HARDWARE_QUEUES, QUEUES_OF_WORKER),
+        _ => command,
+    };
 }
 
 /// The command's own variables say how the run is made, its seed among them.
@@ -117,25 +114,33 @@ mod tests {
     }
 
     #[test]
-    fn host_code_has_as_many_queues_as_anywhere_else() {
-        let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
-        assert_eq!(queues(&command), None);
+    fn the_referee_has_as_many_queues_whatever_was_set_for_all_processes() {
+        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        assert_eq!(queues(&command), Some("8"));
         let command = command_for(RoleName::Author, &[], None).unwrap();
         assert_eq!(queues(&command), None);
     }
 
     #[test]
-    fn the_referee_has_as_many_queues_whatever_was_set_for_all_processes() {
-        let command = command_for(RoleName::Referee, &[], None).unwrap();
-        assert_eq!(queues(&command), Some("8"));
+    fn a_worker_has_one_queue_unless_somebody_has_said_how_many() {
+        let mut command = Command::new("worker");
+        set_queues(&mut command, RoleName::Worker, Some("8".into()));
+        assert_eq!(queues(&command), None);
+        set_queues(&mut command, RoleName::Worker, None);
+        assert_eq!(queues(&command), Some("1"));
     }
 
     #[test]
-    fn a_plan_has_four_queues_unless_somebody_has_said_how_many() {
-        let mut command = Command::new("worker");
-        limit_queues(&mut command, Some("8".into()));
-        assert_eq!(queues(&command), None);
-        limit_queues(&mut command, None);
-        assert_eq!(queues(&command), Some("3"));
+    fn host_code_has_folders_of_its_own() {
+        let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
+        let of = |wanted: &str| {
+            command
+                .get_envs()
+                .find(|(name, _)| *name == wanted)
+                .and_then(|(_, value)| value)
+        };
+        for name in ["TMPDIR", "CUDA_CACHE_PATH"] {
+            assert_eq!(of(name), Some("/its/own".as_ref()));
+        }
     }
 }

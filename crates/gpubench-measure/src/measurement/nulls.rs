@@ -15,8 +15,8 @@ const FEWEST: usize = 8;
 const FEWEST_EACH: usize = 2;
 
 /// How many are enough while there is time.
-const ENOUGH: usize = 20;
-const ENOUGH_EACH: usize = 4;
+const ENOUGH: usize = 40;
+const ENOUGH_EACH: usize = 6;
 
 /// Null windows from which on they only have to show that the machine has not changed.
 const MANY: usize = 8;

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""How long processes take to make a context on a GPU, and how long to be killed then, by their number of hardware queues.
+
+usage: contexts.py
+"""
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import time
+
+MS = 1e3
+
+
+def make():
+    cuda = ctypes.CDLL("libcuda.so.1")
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    code = cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0)
+    began = time.monotonic()
+    code = code or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    print(json.dumps([code, MS * (time.monotonic() - began)]), flush=True)
+    sys.stdin.read()
+
+
+def measure(queues, processes):
+    variables = dict(os.environ, CUDA_DEVICE_MAX_CONNECTIONS=str(queues))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    children = [subprocess.Popen([sys.executable, __file__, "make"], env=variables, **pipes) for _ in range(processes)]
+    made = [json.loads(child.stdout.readline()) for child in children]
+    if any(code for code, _ in made):
+        sys.exit(f"error: the driver answered {made}")
+    killed = []
+    for child in children:
+        began = time.monotonic()
+        child.kill()
+        child.wait()
+        killed.append(MS * (time.monotonic() - began))
+    figures = ["/".join(f"{figure:.0f}" for figure in figures) for figures in ([ms for _, ms in made], killed)]
+    print(f"{queues} queues, {processes} at once: made in {figures[0]} ms, killed in {figures[1]} ms", flush=True)
+
+
+if sys.argv[1:] == ["make"]:
+    make()
+else:
+    measure(8, 1)
+    for queues in (8, 3, 1):
+        for processes in (1, 5):
+            measure(queues, processes)
