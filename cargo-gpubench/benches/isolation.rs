@@ -1,6 +1,8 @@
-//! What isolation costs on the CPU device: an empty kernel as one isolated case, and the tool's own part of a window over 1 MiB of buffers.
+//! What isolation costs on the CPU device: an empty kernel as one isolated case, and the tool's own
+//! part of a window over 1 MiB of buffers.
 //!
-//! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done before the clock starts.
+//! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done
+//! before the clock starts.
 
 use std::error::Error;
 use std::num::NonZeroUsize;

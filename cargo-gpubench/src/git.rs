@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_contract::Revision;
 
-/// Variables by which a hook, or git itself, would point us at another repository or index than that of the folder.
+/// Variables by which a hook, or git itself, would point us at another repository or index than
+/// that of the folder.
 const OTHER_REPOSITORY: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -15,7 +16,8 @@ const OTHER_REPOSITORY: [&str; 5] = [
     "GIT_PREFIX",
 ];
 
-/// Git in a folder. It asks nobody anything, takes no locks that it can do without, and runs no hooks.
+/// Git in a folder. It asks nobody anything, takes no locks that it can do without, and runs no
+/// hooks.
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: Utf8PathBuf,
@@ -61,7 +63,8 @@ impl Git {
         })
     }
 
-    /// The revision that the folder's files are of; `None` where there is no git, no repository or no commit yet.
+    /// The revision that the folder's files are of; `None` where there is no git, no repository or
+    /// no commit yet.
     pub fn revision(&self) -> Option<Revision> {
         let ask = |question: &[&str]| self.ask(question).ok()?.ok();
         Some(Revision {

@@ -1,4 +1,5 @@
-//! `cargo gpubench` finds, builds and refuses packages as cargo would: real cargo, real crates, made on the spot.
+//! `cargo gpubench` finds, builds and refuses packages as cargo would: real cargo, real crates,
+//! made on the spot.
 
 mod fixture;
 
@@ -95,7 +96,8 @@ fn a_package_with_kernels_may_build_on_another() {
         .stderr(library("fx-base", "libfx_base.so").and(library("fx-more", "libfx_more.so")));
 }
 
-/// Two checkouts of one workspace share the target directory, as all fixtures do. The one is built last, and the files of the other are older than what was built.
+/// Two checkouts of one workspace share the target directory, as all fixtures do. The one is built
+/// last, and the files of the other are older than what was built.
 #[test]
 fn a_checkout_never_gets_what_was_built_of_another() {
     let this = Fixture::new("checkout")

@@ -18,7 +18,8 @@ const SIZE: Size = Size {
 };
 
 impl Folder {
-    /// One with `before.json`, `same.json` of the same code, and `slower.json`, in which `axpy` takes 3 % longer.
+    /// One with `before.json`, `same.json` of the same code, and `slower.json`, in which `axpy`
+    /// takes 3 % longer.
     fn new() -> Folder {
         let folder = Folder::empty();
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));

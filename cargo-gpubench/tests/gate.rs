@@ -1,4 +1,5 @@
-//! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives them.
+//! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives
+//! them.
 
 mod run_folder;
 
@@ -14,7 +15,8 @@ const SIZE: Size = Size {
 };
 
 impl Folder {
-    /// One with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and `elsewhere.json` of another device.
+    /// One with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and
+    /// `elsewhere.json` of another device.
     fn new() -> Folder {
         let folder = Folder::empty();
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));

@@ -1,4 +1,5 @@
-//! Null windows between real processes: on the CPU device under a clock bound that it does not have. So a busy machine may make a claim look too short.
+//! Null windows between real processes: on the CPU device under a clock bound that it does not
+//! have. So a busy machine may make a claim look too short.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -53,7 +54,8 @@ fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<
 }
 "#;
 
-/// Null windows among 40 samples at least: the key draws one in four, and never lets more than eight others go by while the bound is not looked at.
+/// Null windows among 40 samples at least: the key draws one in four, and never lets more than
+/// eight others go by while the bound is not looked at.
 const FEWEST: usize = 4;
 
 /// Positions of the benchmarks.
@@ -186,7 +188,8 @@ fn assert_right(judgement: &Judgement) {
     assert!(right, "{judgement:?}");
 }
 
-/// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs' distributions and the reference.
+/// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs'
+/// distributions and the reference.
 fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut null_worker = NullWorker::on(stage.device);
     let first = Numbering::default();
@@ -338,7 +341,8 @@ impl Stage {
         })
     }
 
-    /// Measures the hosted benchmark's case of the axis' value at `value`. `at` is told how many samples there are, after each.
+    /// Measures the hosted benchmark's case of the axis' value at `value`. `at` is told how many
+    /// samples there are, after each.
     fn measure(
         &mut self,
         value: usize,

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# How often `cargo gpubench --against` with the defaults finds a kernel that is 3 % slower, and how often it takes one for slower that is not, on the CPU device.
+# How often `cargo gpubench --against` with the defaults finds a kernel that is 3 % slower, and how
+# often it takes one for slower that is not, on the CPU device.
 #
 # usage: found.sh [RUNS]
 #
-# Makes a crate in a folder of its own, with kernels of about 20 µs, 150 µs and 1 ms on one core and one that copies memory, and prints for each case how many of RUNS (10) comparisons ended in each verdict.
-# GPUBENCH names a cargo-gpubench that is built already.
+# Makes a crate in a folder of its own, with kernels of about 20 µs, 150 µs and 1 ms on one core and
+# one that copies memory, and prints for each case how many of RUNS (10) comparisons ended in each
+# verdict. GPUBENCH names a cargo-gpubench that is built already.
 set -euo pipefail
 
 runs=${1:-10}

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Makes what run.sh needs on a GPU machine without cargo or sources, on a machine that has both and needs no GPU.
+# Makes what run.sh needs on a GPU machine without cargo or sources, on a machine that has both and
+# needs no GPU.
 #
 #   pack.sh FOLDER [OPTIONS of cargo gpubench archive]
 #
-# With `--gpu-arch sm_90 --nvrtc "$(.ci/cuda-tools 13)/nvidia/cu13/lib"` kernels are compiled ahead; else on arrival.
+# With `--gpu-arch sm_90 --nvrtc "$(.ci/cuda-tools 13)/nvidia/cu13/lib"` kernels are compiled ahead;
+# else on arrival.
 set -euo pipefail
 if [ $# -lt 1 ]; then
     echo "usage: pack.sh FOLDER [OPTIONS of cargo gpubench archive]" >&2

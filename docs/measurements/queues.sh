@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the number of hardware queues in the workers' contexts does to a small kernel's time and to the start of its workers, on a GPU. The referee's number is always the driver's usual one.
+# What the number of hardware queues in the workers' contexts does to a small kernel's time and to
+# the start of its workers, on a GPU. The referee's number is always the driver's usual one.
 #
 #   queues.sh TOOL SUITE
 #

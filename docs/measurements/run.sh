@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Everything that is measured on a GPU, on a machine without cargo or sources, each to a file of its own, and the tests that need one.
+# Everything that is measured on a GPU, on a machine without cargo or sources, each to a file of its
+# own, and the tests that need one.
 #
 #   run.sh FOLDER OUTPUT [WHEELS]
 #
-# FOLDER is made by pack.sh on a build machine, OUTPUT is for the files, and WHEELS is for peers/run.sh. HONEST are the first and the last of the
-# honest cases, nine for each number, by default `0 109`; where it is empty they are left out. PARTS names the parts to run, by default all.
+# FOLDER is made by pack.sh on a build machine, OUTPUT is for the files, and WHEELS is for
+# peers/run.sh. HONEST are the first and the last of the honest cases, nine for each number, by
+# default `0 109`; where it is empty they are left out. PARTS names the parts to run, by default
+# all.
 set -uo pipefail
 if [ $# -lt 2 ]; then
     echo "usage: run.sh FOLDER OUTPUT [WHEELS]" >&2
@@ -20,7 +23,8 @@ mkdir -p -- "$2"
 cd -- "$2" || exit 1
 status=0
 
-# Runs a command with its output in a file, and says how it ended; nothing where the part is not asked for.
+# Runs a command with its output in a file, and says how it ended; nothing where the part is not
+# asked for.
 measure() {
     local what=$1 file=$1.txt
     shift
@@ -50,7 +54,8 @@ attack() {
     python3 "$verdicts" attacks.jsonl
 }
 
-# What counts is that nobody is accused: honest cases, beside those of the suite. One worker each: more of them would give the judgement more windows, not more cases.
+# What counts is that nobody is accused: honest cases, beside those of the suite. One worker each:
+# more of them would give the judgement more windows, not more cases.
 honest() {
     run "$attacks" --ignored --workers 1 takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, "$first" "$last")" \
         --export-json honest.jsonl >honest.log 2>&1

@@ -3,8 +3,9 @@
 #
 # usage: samples.sh [FOLDER [NVRTC]]
 #
-# FOLDER is a checkout of https://github.com/NVIDIA/cuda-samples, which is cloned below target/ without one; nothing of it is ever part of this repository. NVRTC is what
-# `--nvrtc` names: both compilers of GPUs are looked for there first. samples.txt names the files, and one kernel of each.
+# FOLDER is a checkout of https://github.com/NVIDIA/cuda-samples, which is cloned below target/
+# without one; nothing of it is ever part of this repository. NVRTC is what `--nvrtc` names: both
+# compilers of GPUs are looked for there first. samples.txt names the files, and one kernel of each.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd -- "$here/../.." && pwd)

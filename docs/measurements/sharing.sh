@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What becomes of the grade where the GPU is not the tool's alone: beside a process that computes, and under MPS.
+# What becomes of the grade where the GPU is not the tool's alone: beside a process that computes,
+# and under MPS.
 #
 #   sharing.sh TOOL SUITE
 #
-# TOOL and SUITE are those of run.sh. PyTorch must be installed, and the GPU without a user; MPS is started with folders of its own and ended again.
+# TOOL and SUITE are those of run.sh. PyTorch must be installed, and the GPU without a user; MPS is
+# started with folders of its own and ended again.
 set -uo pipefail
 if [ $# -lt 2 ]; then
     echo "usage: sharing.sh TOOL SUITE" >&2

@@ -83,7 +83,8 @@ fn shown(path: &Path) -> String {
     quote!(#path).to_string().replace(' ', "")
 }
 
-/// The axes of the problem are known to the compiler, not to this macro: constants that fail to evaluate when a name is wrong.
+/// The axes of the problem are known to the compiler, not to this macro: constants that fail to
+/// evaluate when a name is wrong.
 fn axis_checks(definition: &TokenStream, options: &Options, function: &Function) -> TokenStream {
     let own: Vec<String> = options.axes.iter().map(AxisOption::text).collect();
     let taken = options.axes.iter().map(|axis| {

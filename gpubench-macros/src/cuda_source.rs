@@ -66,7 +66,8 @@ impl Parse for Input {
 }
 
 impl Input {
-    /// What the source is: the path's extension says whether a compiler is still needed, and `compiler` which.
+    /// What the source is: the path's extension says whether a compiler is still needed, and
+    /// `compiler` which.
     fn form(&self) -> Result<TokenStream> {
         let image = image_form(&self.path.value());
         let misplaced = |span| {
@@ -118,7 +119,8 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         None => package.include_folders(&options)?,
     };
     let files = package.collect(&path, &folders)?;
-    // `include_bytes!` rather than the bytes: the compiler then knows that the crate depends on the files.
+    // `include_bytes!` rather than the bytes: the compiler then knows that the crate depends on the
+    // files.
     let files = files.iter().map(|file| {
         let (inside, absolute) = (&file.inside, &file.absolute);
         quote!((#inside, ::core::include_bytes!(#absolute)))

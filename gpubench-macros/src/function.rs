@@ -69,7 +69,8 @@ impl Parameter {
 }
 
 impl Function {
-    /// The function under `#[gpubench]`: what it launches with, then axes and buffers; it returns a `Result`.
+    /// The function under `#[gpubench]`: what it launches with, then axes and buffers; it returns a
+    /// `Result`.
     pub(crate) fn parse_benchmark(item: TokenStream, execution: Execution) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
         match item.sig.inputs.first() {
@@ -118,7 +119,8 @@ impl Function {
         }
     }
 
-    /// A function whose first parameter is a launcher or a host; `returns` says what it has to return.
+    /// A function whose first parameter is a launcher or a host; `returns` says what it has to
+    /// return.
     fn with_context(item: ItemFn, returns: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
             return Err(Error::new(item.sig.paren_token.span.close(), returns));
@@ -166,7 +168,8 @@ impl Function {
         self.tensors().find(|parameter| matches!(parameter.kind, Kind::Scratch))
     }
 
-    /// Statements that give every axis its value under its own name, and under one that nothing hides.
+    /// Statements that give every axis its value under its own name, and under one that nothing
+    /// hides.
     pub(crate) fn bind_axes(&self, params: &Ident) -> TokenStream {
         let locals = self.bind_locals(params);
         let named = self.axes().map(|parameter| {

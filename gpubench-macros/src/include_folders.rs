@@ -33,8 +33,9 @@ pub(crate) struct IncludeFolders(Vec<PathBuf>);
 const NAMES: [&str; 2] = ["-I", "--include-path"];
 
 impl IncludeFolders {
-    /// Reads a source's options. Paths are relative to the package's root, where compilers run. What lies at an absolute path is of the machine
-    /// that compiles the kernels, and is left to it.
+    /// Reads a source's options. Paths are relative to the package's root, where compilers run.
+    /// What lies at an absolute path is of the machine that compiles the kernels, and is left to
+    /// it.
     pub(crate) fn named_by(options: &[LitStr], root: &Path) -> Result<IncludeFolders> {
         let mut folders = Vec::new();
         let mut rest = options.iter();
@@ -58,7 +59,8 @@ impl IncludeFolders {
         Ok(IncludeFolders(folders))
     }
 
-    /// The file that an `#include` of a file in the folder `beside` means, if it is one of the package.
+    /// The file that an `#include` of a file in the folder `beside` means, if it is one of the
+    /// package.
     pub(crate) fn find(&self, include: &Include<'_>, beside: &Path) -> Option<PathBuf> {
         let (path, beside) = match include {
             Include::Quoted(path) => (path, Some(beside)),

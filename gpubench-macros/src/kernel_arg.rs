@@ -107,7 +107,8 @@ fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
     Ok(library)
 }
 
-/// The struct is `#[repr(C)]` and not packed. An implementation may stand beside the error that the former is missing: then that is the only error.
+/// The struct is `#[repr(C)]` and not packed. An implementation may stand beside the error that the
+/// former is missing: then that is the only error.
 fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
     let mut is_c = false;
     for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {

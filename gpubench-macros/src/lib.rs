@@ -1,4 +1,5 @@
-//! The macros of the `gpubench` library. Name them through it; they are documented where it exports them, so that their examples run.
+//! The macros of the `gpubench` library. Name them through it; they are documented where it exports
+//! them, so that their examples run.
 #![forbid(unsafe_code)]
 
 mod axes;
@@ -57,7 +58,8 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())
 }
 
-/// The expansion; or the errors beside what was there, so that the compiler does not also complain about its absence.
+/// The expansion; or the errors beside what was there, so that the compiler does not also complain
+/// about its absence.
 fn finish(expansion: syn::Result<proc_macro2::TokenStream>, original: proc_macro2::TokenStream) -> TokenStream {
     let tokens = expansion.unwrap_or_else(|error| {
         let error = error.into_compile_error();

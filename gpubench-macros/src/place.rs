@@ -31,7 +31,8 @@ pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()>
     }
 }
 
-/// Whether more braces open than close before a place, which is seen sooner than what they belong to.
+/// Whether more braces open than close before a place, which is seen sooner than what they belong
+/// to.
 fn is_inside_braces(text: &str, line: usize, column: usize) -> bool {
     let (above, same) = (text.lines().take(line - 1), text.lines().nth(line - 1));
     let before = same.unwrap_or_default().chars().take(column - 1);

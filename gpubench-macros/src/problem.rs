@@ -1,4 +1,5 @@
-//! Problems: what a benchmark computes, whether it stands in a `#[problem]` of its own or in the benchmark's own attribute.
+//! Problems: what a benchmark computes, whether it stands in a `#[problem]` of its own or in the
+//! benchmark's own attribute.
 
 use crate::axes::{AxisOption, device_tokens};
 use crate::axis_names::refuse_unknown;

@@ -172,7 +172,8 @@ fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
     }
 }
 
-/// A function from `Params` and `Launcher`. Of a buffer it is the called function that says which type it takes.
+/// A function from `Params` and `Launcher`. Of a buffer it is the called function that says which
+/// type it takes.
 fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let launcher = Ident::new("gpubench_launcher", Span::mixed_site());

@@ -1,4 +1,5 @@
-//! The files of a kernel source: the one that is named and what it includes, as far as it is in the package.
+//! The files of a kernel source: the one that is named and what it includes, as far as it is in the
+//! package.
 
 use crate::cuda_source::image_form;
 use crate::include_folders::{IncludeFolders, includes, normal};
@@ -58,7 +59,8 @@ impl Package {
                 Some(_) => String::new(),
             };
             for include in includes(&text) {
-                // A file that is not there may be one of the toolkit's headers, or left out by the preprocessor: the compiler knows.
+                // A file that is not there may be one of the toolkit's headers, or left out by the
+                // preprocessor: the compiler knows.
                 let Some(included) = folders.find(&include, beside) else {
                     continue;
                 };
@@ -79,7 +81,8 @@ impl Package {
                 "the path is relative to the Rust file, so that the package can be moved",
             ));
         }
-        // Editors may expand macros without saying in which file: they have the root and `src` of the package to go by.
+        // Editors may expand macros without saying in which file: they have the root and `src` of
+        // the package to go by.
         let folders = match literal.span().unwrap().local_file().as_deref().and_then(Path::parent) {
             Some(folder) => vec![std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())],
             None => vec![self.root.join("src"), self.root.clone()],
@@ -113,7 +116,8 @@ impl Package {
         })
     }
 
-    /// The path from the package's root, if it is inside; by its text first, so that links inside the package are kept as they are.
+    /// The path from the package's root, if it is inside; by its text first, so that links inside
+    /// the package are kept as they are.
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let by_text = path.strip_prefix(&self.root).ok().map(Path::to_owned);
         by_text.or_else(|| {

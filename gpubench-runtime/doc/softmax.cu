@@ -1,4 +1,5 @@
-// Two ways to take the softmax of every row, a block of 256 threads for each: the example of `#[problem]`.
+// Two ways to take the softmax of every row, a block of 256 threads for each: the example of
+// `#[problem]`.
 
 __device__ float block_reduce(float value, bool largest) {
     __shared__ float values[256];
@@ -27,7 +28,8 @@ extern "C" __global__ void three_passes(const float *x, float *y, size_t cols) {
     for (size_t col = threadIdx.x; col < cols; col += blockDim.x) y[col] = expf(x[col] - largest) / sum;
 }
 
-// Finds the largest value and the sum in one pass, rescaling the sum whenever a larger value turns up.
+// Finds the largest value and the sum in one pass, rescaling the sum whenever a larger value turns
+// up.
 extern "C" __global__ void online(const float *x, float *y, size_t cols) {
     x += blockIdx.x * cols;
     y += blockIdx.x * cols;

@@ -62,7 +62,8 @@ macro_rules! float_axes {
             }
 
             fn into_value(self) -> AxisValue {
-                // By way of its shortest text, so that `0.1f32` is listed as 0.1 and not as 0.10000000149011612.
+                // By way of its shortest text, so that `0.1f32` is listed as 0.1 and not as
+                // 0.10000000149011612.
                 AxisValue::Float(self.to_string().parse().unwrap_or(f64::from(self)))
             }
         }

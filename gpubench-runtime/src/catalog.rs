@@ -15,11 +15,13 @@ pub struct Catalog {
 /// One `#[gpubench]` function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Benchmark {
-    /// The library it is declared in, as in `module_path!`: a library's catalog also has the benchmarks of those it depends on.
+    /// The library it is declared in, as in `module_path!`: a library's catalog also has the
+    /// benchmarks of those it depends on.
     pub library: String,
     /// Module path and function without the crate's name: `image::grayscale`.
     pub path: String,
-    /// The problem it solves, as `module::problem` without the crate's name; equal for implementations that compete.
+    /// The problem it solves, as `module::problem` without the crate's name; equal for
+    /// implementations that compete.
     pub problem: String,
     /// Source file as the compiler names it.
     pub file: String,
@@ -85,14 +87,16 @@ pub enum DeviceKind {
     Cuda,
 }
 
-/// Where kernels come from: a CUDA C++ source with what it includes, or what a compiler has made of one.
+/// Where kernels come from: a CUDA C++ source with what it includes, or what a compiler has made of
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
     /// The file as named in `cuda_source!`, relative to the Rust file; of a `cuda_image!` its name.
     pub name: String,
     /// What it is.
     pub form: SourceForm,
-    /// The main file first, then everything it includes with quotes, transitively. Paths are relative to the crate's root.
+    /// The main file first, then everything it includes with quotes, transitively. Paths are
+    /// relative to the crate's root.
     pub files: Vec<SourceFile>,
     /// Compiler options given in `cuda_source!`, such as `-DTILE=16`.
     pub options: Vec<String>,
@@ -119,7 +123,8 @@ impl SourceForm {
         matches!(self, SourceForm::Cuda | SourceForm::CudaForNvcc)
     }
 
-    /// What these bytes are, as another crate ships them: an image by its first bytes, CUDA C++ by a kernel in it, and PTX otherwise.
+    /// What these bytes are, as another crate ships them: an image by its first bytes, CUDA C++ by
+    /// a kernel in it, and PTX otherwise.
     pub fn of_image(bytes: &[u8]) -> SourceForm {
         const ELF: &[u8] = b"\x7fELF";
         const KERNEL: &[u8] = b"__global__";
@@ -241,7 +246,8 @@ pub struct Recording {
 pub enum Reference {
     /// The crate's CPU function, in the author process.
     Author,
-    /// Another plan over the same tensors: it reads inputs and constants and writes every output. Scratch it has of its own.
+    /// Another plan over the same tensors: it reads inputs and constants and writes every output.
+    /// Scratch it has of its own.
     Plan(Plan),
 }
 
@@ -278,7 +284,8 @@ pub struct Tensor {
     pub role: Role,
     /// What it holds before the call.
     pub fill: Fill,
-    /// How its elements are compared after the call; [`Tolerance::Exact`] for tensors that are not outputs.
+    /// How its elements are compared after the call; [`Tolerance::Exact`] for tensors that are not
+    /// outputs.
     pub tolerance: Tolerance,
 }
 
@@ -340,7 +347,8 @@ pub enum Fill {
         /// Standard deviation, at least zero.
         stddev: f64,
     },
-    /// Uniform integers over `[low, high)`, also for floating-point elements. 128-bit so that all of `u64` and `i64` fit.
+    /// Uniform integers over `[low, high)`, also for floating-point elements. 128-bit so that all
+    /// of `u64` and `i64` fit.
     Integers {
         /// Inclusive lower bound.
         low: i128,
@@ -349,7 +357,8 @@ pub enum Fill {
     },
     /// Any bit pattern of the element type, each equally likely. For integers.
     Bits,
-    /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched over `len` threads at least.
+    /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched over `len` threads
+    /// at least.
     Kernel(KernelRef),
     /// The crate's CPU function.
     Cpu,

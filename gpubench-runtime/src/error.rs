@@ -7,7 +7,8 @@ pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a benchmark could not be described, or its reference could not be computed.
 ///
-/// Made by `?` from any [`std::error::Error`], keeping its causes, and by [`Error::new`] from any message:
+/// Made by `?` from any [`std::error::Error`], keeping its causes, and by [`Error::new`] from any
+/// message:
 ///
 /// ```
 /// use gpubench::prelude::*;
@@ -45,8 +46,9 @@ impl Error {
         }
     }
 
-    /// No error: the case is skipped, and `reason` says why. For combinations of axes that make no sense, where a benchmark function that describes launches, or the
-    /// function that makes its tensors, finds out by itself; `requires(if = ..)` says it in the attribute.
+    /// No error: the case is skipped, and `reason` says why. For combinations of axes that make no
+    /// sense, where a benchmark function that describes launches, or the function that makes its
+    /// tensors, finds out by itself; `requires(if = ..)` says it in the attribute.
     ///
     /// ```
     /// # use gpubench::prelude::*;

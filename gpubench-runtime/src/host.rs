@@ -11,13 +11,17 @@ use crate::plan::launcher::{BufferParam, WritableBuffer, declared, place};
 /// The measured call of a hosted benchmark.
 pub(crate) type HostCall = Box<dyn FnMut() -> Result<()>>;
 
-/// What a `#[gpubench(hosted)]` function is given instead of a [`Launcher`](crate::Launcher): a stream, device pointers, and [`call`](Host::call).
+/// What a `#[gpubench(hosted)]` function is given instead of a [`Launcher`](crate::Launcher): a
+/// stream, device pointers, and [`call`](Host::call).
 ///
-/// The function runs once in the process that measures, and nothing of it is timed: this is where handles are made, workspaces are allocated and modules
-/// are loaded. What it hands to [`call`](Host::call) is run for every measured call, on the thread that ran the function, with the device's primary context current.
+/// The function runs once in the process that measures, and nothing of it is timed: this is where
+/// handles are made, workspaces are allocated and modules are loaded. What it hands to
+/// [`call`](Host::call) is run for every measured call, on the thread that ran the function, with
+/// the device's primary context current.
 ///
-/// The rules of a call: it queues all of its work on [`stream`](Host::stream) and does not wait for it. Work on other streams must be joined to this one by events.
-/// Work that is not finished when the stream has finished counts as written late.
+/// The rules of a call: it queues all of its work on [`stream`](Host::stream) and does not wait for
+/// it. Work on other streams must be joined to this one by events. Work that is not finished when
+/// the stream has finished counts as written late.
 #[doc = include_str!("../doc/host_routes.md")]
 pub struct Host {
     benchmark: String,
@@ -54,14 +58,16 @@ impl Host {
         }
     }
 
-    /// The stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`. Null on the CPU device, where a call does its work itself.
+    /// The stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`. Null on
+    /// the CPU device, where a call does its work itself.
     ///
     /// It belongs to the tool: do not destroy it, and do not wait for it in a call.
     pub fn stream(&self) -> *mut c_void {
         self.environment.stream
     }
 
-    /// Ordinal of the device among those the driver shows this process, for `cudaSetDevice` and the like. 0 on the CPU device.
+    /// Ordinal of the device among those the driver shows this process, for `cudaSetDevice` and the
+    /// like. 0 on the CPU device.
     pub fn ordinal(&self) -> u32 {
         self.environment.ordinal
     }
@@ -71,13 +77,15 @@ impl Host {
         &self.facts
     }
 
-    /// Address of a buffer's first element on the device, the same for every call; on the CPU device an address of this process. A part of a buffer gives the address of
-    /// its first element.
+    /// Address of a buffer's first element on the device, the same for every call; on the CPU
+    /// device an address of this process. A part of a buffer gives the address of its first
+    /// element.
     ///
     /// Its contents are those of a measured call only while that call runs.
     ///
     /// # Panics
-    /// When a [part](crate::In::range) leaves its buffer. The panic is reported as the benchmark's error.
+    /// When a [part](crate::In::range) leaves its buffer. The panic is reported as the benchmark's
+    /// error.
     #[track_caller]
     pub fn pointer<B: BufferParam>(&self, buffer: B) -> *const B::Element {
         self.address(buffer).cast_const()
@@ -92,7 +100,8 @@ impl Host {
         self.address(buffer)
     }
 
-    /// Declares what is measured: `call` queues the work of one call on the [stream](Host::stream). A benchmark declares exactly one.
+    /// Declares what is measured: `call` queues the work of one call on the [stream](Host::stream).
+    /// A benchmark declares exactly one.
     ///
     /// # Errors
     /// When a call has been declared already.

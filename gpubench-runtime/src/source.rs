@@ -25,7 +25,8 @@ enum Embedded {
     },
 }
 
-/// PTX, a cubin, a fatbin or CUDA C++ as another crate ships it: a text or bytes, for [`cuda_image!`](crate::cuda_image).
+/// PTX, a cubin, a fatbin or CUDA C++ as another crate ships it: a text or bytes, for
+/// [`cuda_image!`](crate::cuda_image).
 pub trait ImageBytes: fmt::Debug {
     /// The image.
     fn bytes(&self) -> &[u8];
@@ -73,8 +74,8 @@ impl CudaSource {
         CudaSource { name, contents }
     }
 
-    /// A kernel of this source by its name expression: `axpy`, `reduce<256>`, `image::blur<float, 3>`. A kernel of PTX, a cubin or a fatbin
-    /// is named as it is there.
+    /// A kernel of this source by its name expression: `axpy`, `reduce<256>`,
+    /// `image::blur<float, 3>`. A kernel of PTX, a cubin or a fatbin is named as it is there.
     ///
     /// Whether the source has such a kernel is checked when it is compiled.
     pub fn kernel(&'static self, name: impl Into<String>) -> Kernel {

@@ -1,4 +1,5 @@
-//! Mistakes in a kernel crate are compile errors at the word that is wrong, and say what was expected.
+//! Mistakes in a kernel crate are compile errors at the word that is wrong, and say what was
+//! expected.
 
 #[test]
 fn a_mistake_is_a_compile_error_that_says_what_was_expected() {

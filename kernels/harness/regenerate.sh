@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the generated files of this package again: the bindings (bindgen) and the PTX and cubins (NVRTC). With --check nothing is written, and
-# the script fails if a file differs. Pinned tools are installed under the target directory.
+# Makes the generated files of this package again: the bindings (bindgen) and the PTX and cubins
+# (NVRTC). With --check nothing is written, and the script fails if a file differs. Pinned tools are
+# installed under the target directory.
 set -eu
 package=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$package/../../target}

@@ -30,7 +30,8 @@ impl FakeGpu {
         FakeGpu::writing_in(&std::env::temp_dir())
     }
 
-    /// As [`new`](FakeGpu::new), for runs with host code, which may write to no other folder of everybody's.
+    /// As [`new`](FakeGpu::new), for runs with host code, which may write to no other folder of
+    /// everybody's.
     ///
     /// # Panics
     /// As [`new`](FakeGpu::new).

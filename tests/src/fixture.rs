@@ -23,7 +23,8 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// The crate of this name. It is built from the dependencies that the repository is locked to, so that nothing is downloaded for it.
+    /// The crate of this name. It is built from the dependencies that the repository is locked to,
+    /// so that nothing is downloaded for it.
     ///
     /// # Panics
     /// When there is none.

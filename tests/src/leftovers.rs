@@ -1,4 +1,5 @@
-//! What a run leaves behind: processes. Its shared memory has no name and goes with the last of them.
+//! What a run leaves behind: processes. Its shared memory has no name and goes with the last of
+//! them.
 
 use std::fs;
 
@@ -33,7 +34,8 @@ pub struct Process {
     pub command: String,
 }
 
-/// The processes that carry a run's mark, whoever is their parent by now. Those that have ended and wait to be collected are none.
+/// The processes that carry a run's mark, whoever is their parent by now. Those that have ended and
+/// wait to be collected are none.
 ///
 /// # Panics
 /// When there is no `/proc`.

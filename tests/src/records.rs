@@ -74,7 +74,8 @@ impl Records {
     }
 }
 
-/// A test for each benchmark: its name, what it ends in, and words of its message. The tests look at what the function `records` of their file gives.
+/// A test for each benchmark: its name, what it ends in, and words of its message. The tests look
+/// at what the function `records` of their file gives.
 #[macro_export]
 macro_rules! ends {
     ($($(#[$attribute:meta])* $test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(

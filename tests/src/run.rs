@@ -98,7 +98,8 @@ impl Run {
         Run::in_environment(command, fixture)
     }
 
-    /// The tool on an archive, in `folder`, which also takes its temporary files, and with an environment in which `programs` are all there is.
+    /// The tool on an archive, in `folder`, which also takes its temporary files, and with an
+    /// environment in which `programs` are all there is.
     pub fn from_archive(archive: &Utf8Path, folder: &Utf8Path, programs: &Utf8Path) -> Run {
         let mut command = Command::new(tool());
         let mark = new_mark();
@@ -191,7 +192,8 @@ impl Run {
         }
     }
 
-    /// Runs to the end, with standard output on something else than a pipe; what is printed there is not in the result.
+    /// Runs to the end, with standard output on something else than a pipe; what is printed there
+    /// is not in the result.
     ///
     /// # Panics
     /// As [`finish`](Run::finish).

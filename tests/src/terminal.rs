@@ -55,8 +55,8 @@ impl Terminal {
         (terminal, theirs)
     }
 
-    /// Starts the tool in a crate's folder with a terminal of so many columns as a shell gives it: for
-    /// its input and its output, and as the terminal of its session.
+    /// Starts the tool in a crate's folder with a terminal of so many columns as a shell gives it:
+    /// for its input and its output, and as the terminal of its session.
     ///
     /// # Panics
     /// When `setsid` is not installed.
@@ -140,7 +140,8 @@ fn read(mut terminal: File, heard: &Mutex<Vec<u8>>) {
     }
 }
 
-/// What is left of a text on the screen: lines are rewritten after a carriage return, and erased to their end.
+/// What is left of a text on the screen: lines are rewritten after a carriage return, and erased to
+/// their end.
 fn screen(text: &str, columns: usize) -> String {
     const ERASE: &str = "\u{1b}[K";
     let mut lines = vec![Vec::new()];

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::fixture::repository;
 
-/// The tool's executable, built with the profile of the running tests. The first call of a process builds it.
+/// The tool's executable, built with the profile of the running tests. The first call of a process
+/// builds it.
 ///
 /// # Panics
 /// When it does not build.
@@ -22,7 +23,8 @@ pub fn tool() -> &'static Utf8Path {
     })
 }
 
-/// Builds a part of the repository with the profile of the running tests, and says where the file of a target lies.
+/// Builds a part of the repository with the profile of the running tests, and says where the file
+/// of a target lies.
 ///
 /// # Panics
 /// When it does not build.

@@ -9,7 +9,8 @@ use gpubench_tests::{Finished, Fixture, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// A repository with a crate in a folder of it. The kernel's work and the tensors depend on what a revision says.
+/// A repository with a crate in a folder of it. The kernel's work and the tensors depend on what a
+/// revision says.
 struct Repository {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
@@ -121,7 +122,8 @@ impl Repository {
             "--workers",
             "6",
         ];
-        // On a busy machine two runs of the same code may differ by a lot; the slow revision takes four times as long.
+        // On a busy machine two runs of the same code may differ by a lot; the slow revision takes
+        // four times as long.
         self.against(revision).args(limits).args(["--noise-threshold", "60%"])
     }
 
@@ -191,7 +193,8 @@ extern "C" __global__ void copy(const unsigned *x, unsigned *y, size_t n) {
 }
 "#;
 
-/// One repository for all tests, which take turns with it: what is built of its revisions is used again.
+/// One repository for all tests, which take turns with it: what is built of its revisions is used
+/// again.
 fn repository_in_turn() -> MutexGuard<'static, Repository> {
     static REPOSITORY: OnceLock<Mutex<Repository>> = OnceLock::new();
     let repository = REPOSITORY.get_or_init(|| Mutex::new(Repository::new()));
@@ -288,7 +291,8 @@ fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_re
     let runtime = own.runtime.strip_prefix("/").expect("absolute").to_owned();
     own.runtime = up.join(runtime);
     own.write(FAST);
-    // Cargo would take one library for the other: all crates of the tests are built in one target directory.
+    // Cargo would take one library for the other: all crates of the tests are built in one target
+    // directory.
     let manifest = own.crate_folder().join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("text");
     std::fs::write(&manifest, text.replace("\"spin\"", "\"outside\"")).expect("it is written");

@@ -1,4 +1,5 @@
-//! `--against-archive`: two archives of a crate in turns, where there are no sources, and what is built here beside an archive.
+//! `--against-archive`: two archives of a crate in turns, where there are no sources, and what is
+//! built here beside an archive.
 #![forbid(unsafe_code)]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! What is built here runs there: in a folder without sources, and where neither cargo nor a compiler of Rust can be found.
+//! What is built here runs there: in a folder without sources, and where neither cargo nor a
+//! compiler of Rust can be found.
 #![forbid(unsafe_code)]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! The whole CUDA path in real processes, with a double of the driver and of NVRTC (`fake-cuda/README.md`) in the place of a GPU.
+//! The whole CUDA path in real processes, with a double of the driver and of NVRTC
+//! (`fake-cuda/README.md`) in the place of a GPU.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -248,7 +249,8 @@ fn a_case_that_the_gpu_has_no_memory_for_fails_and_the_next_one_runs() {
     assert_ends(&records, CASE, "pass", None);
 }
 
-/// The second case is opened with the third allocation; its failure costs the referee, and the third case has a fresh one.
+/// The second case is opened with the third allocation; its failure costs the referee, and the
+/// third case has a fresh one.
 #[test]
 fn a_driver_that_fails_while_a_case_is_opened_fails_that_case_alone() {
     for (call, cause) in [
@@ -387,7 +389,8 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
     assert_nothing_is_left(&gpu);
 }
 
-/// Of three cases the first runs in workers that do what `variable` plans for its kernel: it alone ends so, and one referee has served all three.
+/// Of three cases the first runs in workers that do what `variable` plans for its kernel: it alone
+/// ends so, and one referee has served all three.
 #[track_caller]
 fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
     let gpu = FakeGpu::new();
@@ -538,7 +541,8 @@ fn beside_the_clock(gpu: &FakeGpu, fixture: &str) -> Run {
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
 }
 
-/// The first run of a few that shows something: a busy machine disturbs windows by as much as a lie counts, and as a worker that goes on.
+/// The first run of a few that shows something: a busy machine disturbs windows by as much as a lie
+/// counts, and as a worker that goes on.
 fn on_a_quiet_machine<T>(run: impl Fn() -> Option<T>) -> T {
     (0..5).find_map(|_| run()).expect("one of five runs shows it")
 }
@@ -621,7 +625,8 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
         reason.ends_with("the clock found the claims of the first of two measurements too short"),
         "{reason}"
     );
-    // Nothing else of the first is left: neither its samples, of half a millisecond, nor its windows.
+    // Nothing else of the first is left: neither its samples, of half a millisecond, nor its
+    // windows.
     let samples = result["samples"].as_array().unwrap();
     assert_eq!(samples.len(), SAMPLES);
     assert!(
@@ -642,7 +647,8 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(gpu.ledgers_of("worker").len(), 2);
 }
 
-/// Of `gpu`, a case of host code: the null worker runs its null windows. It never ends where the attacks would not find the page of a window.
+/// Of `gpu`, a case of host code: the null worker runs its null windows. It never ends where the
+/// attacks would not find the page of a window.
 const HOSTED: &str = "copies::waits_for_go_as_well::n=4099";
 
 #[test]
@@ -658,7 +664,8 @@ fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
     assert_says(&records, HOSTED, &["two events with nothing between them are"]);
 }
 
-/// A worker that goes on between its windows, and whose claims are true: launches of the null worker take 30 ms longer as long as it lives.
+/// A worker that goes on between its windows, and whose claims are true: launches of the null
+/// worker take 30 ms longer as long as it lives.
 fn lingering(gpu: &FakeGpu) -> Run {
     beside_the_clock(gpu, "gpu")
         .args(["--exact", HOSTED])
@@ -727,7 +734,8 @@ fn tells_of_two(result: &Value) -> bool {
     notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
 }
 
-/// The median of the residuals, of which there is one for each sample; some null windows stand beside them.
+/// The median of the residuals, of which there is one for each sample; some null windows stand
+/// beside them.
 #[track_caller]
 fn median_residual(result: &Value) -> i64 {
     let numbers = |field: &str| -> Vec<i64> {

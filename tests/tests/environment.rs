@@ -91,7 +91,8 @@ fn a_target_directory_that_cannot_be_written_is_named() {
     assert_eq!(finished.stdout, "");
 }
 
-/// A run that finds another file system in place of its cache of kernels, or nothing where the system does not permit that.
+/// A run that finds another file system in place of its cache of kernels, or nothing where the
+/// system does not permit that.
 fn with_kernel_cache(options: &str) -> Option<Finished> {
     let cache = Fixture::target_directory().join("gpubench/kernels");
     std::fs::create_dir_all(&cache).expect("a directory");
@@ -133,7 +134,8 @@ fn assert_kernels_fail(finished: Finished, reason: &str) {
     assert_eq!(records.result("axes::no-axes")["verdict"], "pass", "it needs no kernel");
 }
 
-/// Where nothing may be mounted, files may not grow, which is as good as a full disk to the one who writes.
+/// Where nothing may be mounted, files may not grow, which is as good as a full disk to the one who
+/// writes.
 #[test]
 fn a_full_disk_under_the_kernels_is_named() {
     if let Some(finished) = with_kernel_cache("size=64k") {
@@ -229,7 +231,8 @@ fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
     assert!(finished.stdout.contains("CPU device"), "{}", finished.stdout);
 }
 
-/// A stub such as toolkits bring for linking: it has every function that is asked for, and none works.
+/// A stub such as toolkits bring for linking: it has every function that is asked for, and none
+/// works.
 #[test]
 fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cuda() {
     if has_driver() {

@@ -1,4 +1,5 @@
-//! Hosted benchmarks: those that do what they should pass, and every other one ends in its own verdict and cause.
+//! Hosted benchmarks: those that do what they should pass, and every other one ends in its own
+//! verdict and cause.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! Kernels and host code that cheat, break or lie: each ends in its own verdict and cause, and disturbs nobody else.
+//! Kernels and host code that cheat, break or lie: each ends in its own verdict and cause, and
+//! disturbs nobody else.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;

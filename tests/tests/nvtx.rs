@@ -1,4 +1,5 @@
-//! Windows as ranges that a profiler shows: a profiler of our own, in C, writes down what it is told.
+//! Windows as ranges that a profiler shows: a profiler of our own, in C, writes down what it is
+//! told.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};

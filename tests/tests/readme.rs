@@ -4,7 +4,8 @@ use camino::Utf8Path;
 use gpubench_tests::{Fixture, Run, repository};
 use regex::Regex;
 
-/// Does what a marked block says: writes or extends a file of the crate, or runs the command and finds as many cases as are shown.
+/// Does what a marked block says: writes or extends a file of the crate, or runs the command and
+/// finds as many cases as are shown.
 fn follow(folder: &Utf8Path, what: &str, path: &str, block: &str) {
     let file = folder.join(path);
     match what {

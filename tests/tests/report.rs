@@ -1,4 +1,5 @@
-//! The page about a run, as a run writes it and as it is made of stored results. What it looks like is the browser's to say.
+//! The page about a run, as a run writes it and as it is made of stored results. What it looks like
+//! is the browser's to say.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;

@@ -3,7 +3,8 @@
 
 use gpubench_tests::{Fixture, Terminal};
 
-/// All cases of the crate in one run, with a terminal as a shell gives it: for its input and its output, and as the terminal of its session.
+/// All cases of the crate in one run, with a terminal as a shell gives it: for its input and its
+/// output, and as the terminal of its session.
 fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
     let fixture = Fixture::of("reaching");
     let given = ["--color", "never", "--device", "cpu", "--test"];

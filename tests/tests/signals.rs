@@ -165,7 +165,8 @@ fn a_referee_killed_from_outside_fails_one_case_and_is_replaced() {
     assert_eq!(records.result("sources::honest")["verdict"], "pass");
 }
 
-/// Where nobody looks at it any more, a referee has ten seconds, not the two minutes of its own work.
+/// Where nobody looks at it any more, a referee has ten seconds, not the two minutes of its own
+/// work.
 #[test]
 fn a_referee_that_is_stopped_is_given_up_soon_after_its_worker() {
     let running = loop_forever("4s", None);

@@ -1,4 +1,5 @@
-//! The fresh workers of a case: as many processes as are asked for, one after another, and a case that fails with any of them.
+//! The fresh workers of a case: as many processes as are asked for, one after another, and a case
+//! that fails with any of them.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -7,7 +8,8 @@ use gpubench_tests::{FakeGpu, Fixture, Records, Role, Run, Running, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Cases of kernels that behave differently in a second process, measured by so many workers. Each process takes a number out of a pipe.
+/// Cases of kernels that behave differently in a second process, measured by so many workers. Each
+/// process takes a number out of a pipe.
 fn run_of(benchmark: &str, workers: &'static str) -> Run {
     let name = format!("later::{benchmark}::n=600");
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];

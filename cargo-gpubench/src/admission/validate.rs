@@ -1,7 +1,8 @@
 //! Validation of a recording before anything is built from it.
 //!
-//! The rules of every plan are in the runtime, and checked here again: the process that recorded it runs user code.
-//! What the broker alone knows is here: which kernels there are, how much it can hold, and who may run what.
+//! The rules of every plan are in the runtime, and checked here again: the process that recorded it
+//! runs user code. What the broker alone knows is here: which kernels there are, how much it can
+//! hold, and who may run what.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -16,7 +17,8 @@ use gpubench_diagnostic::in_backticks;
 use gpubench_protocol::window::Duties;
 use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS, MAX_SOURCES};
 
-/// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can certainly map several times over.
+/// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can
+/// certainly map several times over.
 const MAX_CASE_BYTES: u64 = 1 << 42;
 
 /// What is wrong with a recording, in words that name the tensor, kernel or step.
@@ -53,7 +55,8 @@ pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> 
     }
 }
 
-/// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it, and scratch.
+/// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it,
+/// and scratch.
 pub fn memory_needed(duties: &Duties<'_>) -> u64 {
     let recording = duties.recording;
     let of = |tensor: &Tensor| tensor.bytes().saturating_mul(duties.copies(tensor));
@@ -96,7 +99,8 @@ fn size(recording: &Recording) -> Checked {
 }
 
 fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
-    // A source's text is looked through once for each of its kernels, however often that is launched.
+    // A source's text is looked through once for each of its kernels, however often that is
+    // launched.
     let mut known = HashMap::new();
     for (position, step) in plan.steps.iter().enumerate() {
         let Step::Launch(launch) = step else { continue };
@@ -118,8 +122,8 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
     Ok(())
 }
 
-/// The source must be one of the crate's, and have a kernel of the name before any template arguments. What is compiled already is looked into
-/// when it is made ready for the device.
+/// The source must be one of the crate's, and have a kernel of the name before any template
+/// arguments. What is compiled already is looked into when it is made ready for the device.
 fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     let source = catalog.sources.get(kernel.source as usize);
     let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` names a source that does not exist")))?;
@@ -143,8 +147,9 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     )))
 }
 
-/// The referee runs generators and references in the process that holds masters and expected outputs.
-/// So it runs no kernel from a file that also has a kernel under test: its author could write both.
+/// The referee runs generators and references in the process that holds masters and expected
+/// outputs. So it runs no kernel from a file that also has a kernel under test: its author could
+/// write both.
 fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
     let under_test: Vec<&SourceFile> = kernels(&recording.plan)
         .filter_map(|kernel| catalog.sources.get(kernel.source as usize)?.files.first())

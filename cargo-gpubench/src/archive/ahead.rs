@@ -1,4 +1,5 @@
-//! Kernels that were compiled ahead as a compiler: what the archive has is taken from it, the rest is compiled here where that is possible.
+//! Kernels that were compiled ahead as a compiler: what the archive has is taken from it, the rest
+//! is compiled here where that is possible.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,8 @@ impl AheadCompiler {
         }
     }
 
-    /// The compiler of this machine for a source, or why there is none. What is compiled already needs no compiler.
+    /// The compiler of this machine for a source, or why there is none. What is compiled already
+    /// needs no compiler.
     fn here(&self, source: &Source) -> Result<&dyn Compiler, NoCompiler> {
         let here = self.here.as_ref().map_err(NoCompiler::clone)?;
         match here.lack().filter(|_| source.form.is_compiled()) {

@@ -17,7 +17,8 @@ pub enum ExtractTo {
     Kept {
         /// The folder.
         folder: Utf8PathBuf,
-        /// Whether files of the same names are replaced, and others left; else a folder that has something in it is refused.
+        /// Whether files of the same names are replaced, and others left; else a folder that has
+        /// something in it is refused.
         overwrite: bool,
     },
 }
@@ -70,7 +71,8 @@ impl ExtractionFolder {
         &self.path
     }
 
-    /// A new file below it, with the folders it lies in. One that was there is replaced, not written into: it may be a link, or in use.
+    /// A new file below it, with the folders it lies in. One that was there is replaced, not
+    /// written into: it may be a link, or in use.
     pub(super) fn create(&self, path: &Utf8Path) -> Result<fs_err::File, ArchiveError> {
         let path = self.path.join(path);
         if let Some(parent) = path.parent() {

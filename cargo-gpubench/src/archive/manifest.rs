@@ -34,7 +34,8 @@ pub struct Manifest {
     pub target: String,
     /// When the archive was made, in UTC as RFC 3339 has it.
     pub created_at: String,
-    /// Where the sources stood; unknown where they lie in no git repository, and in archives that are older than this field.
+    /// Where the sources stood; unknown where they lie in no git repository, and in archives that
+    /// are older than this field.
     #[serde(default)]
     pub revision: Option<Revision>,
     /// The benchmark libraries, in workspace order.
@@ -70,7 +71,8 @@ pub struct ArchivedKernels {
     pub source_name: String,
     /// The kernels in it, as name expressions.
     pub names: Vec<String>,
-    /// What it is compiled for: an architecture such as `sm_90`, or a level of processors such as `x86-64-v3`.
+    /// What it is compiled for: an architecture such as `sm_90`, or a level of processors such as
+    /// `x86-64-v3`.
     pub target: String,
     /// The compiler, for people.
     pub compiler: String,
@@ -137,7 +139,8 @@ mod tests {
     use super::*;
     use crate::config::SampleCount;
 
-    /// Archives outlive the tool that made them: a field that is renamed here can no longer be read there.
+    /// Archives outlive the tool that made them: a field that is renamed here can no longer be read
+    /// there.
     #[test]
     fn the_manifest_has_these_fields() {
         let file = |path: &str| ArchivedFile {

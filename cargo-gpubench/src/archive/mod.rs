@@ -1,7 +1,10 @@
-//! Archives: what was built on one machine, to be run on another that has no cargo, no sources and no network.
+//! Archives: what was built on one machine, to be run on another that has no cargo, no sources and
+//! no network.
 //!
-//! An archive is a `.tar.gz`. Its first entry is a [`Manifest`], which lists every other entry with its size and its digest. [`write()`] makes one from what
-//! a build yields; [`unpack`] puts one into a folder and gives back the same [`Built`](crate::build::Built), so that a run cannot tell the two apart.
+//! An archive is a `.tar.gz`. Its first entry is a [`Manifest`], which lists every other entry with
+//! its size and its digest. [`write()`] makes one from what a build yields; [`unpack`] puts one
+//! into a folder and gives back the same [`Built`](crate::build::Built), so that a run cannot tell
+//! the two apart.
 
 mod ahead;
 mod digest;

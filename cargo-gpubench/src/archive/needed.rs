@@ -7,8 +7,8 @@ use object::Object;
 
 use super::ArchiveError;
 
-/// Every library below `search`'s folders that `library` needs, directly or through another, by the name it is needed under. What is found nowhere
-/// there is the system's.
+/// Every library below `search`'s folders that `library` needs, directly or through another, by the
+/// name it is needed under. What is found nowhere there is the system's.
 ///
 /// # Errors
 /// A library cannot be read.

@@ -53,7 +53,8 @@ impl<'a> Archive<'a> {
         let mut first = match entries.raw(true).next() {
             Some(Ok(first)) if &*first.path_bytes() == MANIFEST.as_bytes() => first,
             Some(Err(error)) if self.is_interrupted() => return Err(self.unreadable(error)),
-            // What tar cannot make sense of has no kind; what cannot be decompressed or read has one.
+            // What tar cannot make sense of has no kind; what cannot be decompressed or read has
+            // one.
             Some(Err(error)) if error.kind() != io::ErrorKind::Other => return Err(self.unreadable(error)),
             _ => return Err(self.not_an_archive()),
         };

@@ -73,7 +73,8 @@ impl Unpacked {
 /// Verifies an archive and unpacks it.
 ///
 /// # Errors
-/// It is not an archive, damaged, newer than this tool, for another platform, or of too many files; the folder cannot be had or written to; or it is interrupted.
+/// It is not an archive, damaged, newer than this tool, for another platform, or of too many files;
+/// the folder cannot be had or written to; or it is interrupted.
 pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> Result<Unpacked, ArchiveError> {
     let archive = Archive::open(archive, interrupted)?;
     let manifest = archive.manifest()?;
@@ -145,8 +146,8 @@ impl Unpacking {
     }
 }
 
-/// A library is loaded by this tool's own processes: processor and C library must be theirs. Other versions of the C library are told apart by the
-/// dynamic linker alone.
+/// A library is loaded by this tool's own processes: processor and C library must be theirs. Other
+/// versions of the C library are told apart by the dynamic linker alone.
 fn refuse_other_platform(archive: &Utf8Path, made_for: &str) -> Result<(), ArchiveError> {
     let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
     let mut parts = made_for.split('-');

@@ -27,7 +27,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// What a build of sources that stood at `revision` yielded, with the shared libraries that it needs and brought forth.
+    /// What a build of sources that stood at `revision` yielded, with the shared libraries that it
+    /// needs and brought forth.
     ///
     /// # Errors
     /// A library cannot be read.
@@ -70,7 +71,8 @@ impl Contents {
         })
     }
 
-    /// Adds kernels that `compiler`, which is named for people, compiled from a source into one file, for `target`: `sm_90`, or a level of processors.
+    /// Adds kernels that `compiler`, which is named for people, compiled from a source into one
+    /// file, for `target`: `sm_90`, or a level of processors.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -117,7 +119,8 @@ impl Contents {
     }
 }
 
-/// Writes an archive and gives its size in bytes. A file of the name is replaced once the new one is complete.
+/// Writes an archive and gives its size in bytes. A file of the name is replaced once the new one
+/// is complete.
 ///
 /// # Errors
 /// A file cannot be read or written, or changed meanwhile.
@@ -160,8 +163,8 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
     Ok(file.metadata().map_err(unwritten())?.len())
 }
 
-/// Headers say nothing of the machine or the time, so that equal contents make equal archives. A name is in the header or refused: readers refuse all that
-/// extends an entry.
+/// Headers say nothing of the machine or the time, so that equal contents make equal archives. A
+/// name is in the header or refused: readers refuse all that extends an entry.
 fn append(tar: &mut tar::Builder<impl Write>, path: &str, bytes: &[u8]) -> io::Result<()> {
     let mut header = tar::Header::new_ustar();
     header.set_path(path)?;

@@ -37,8 +37,8 @@ pub(crate) struct Ahead {
     pub(crate) sources_that_do_not_compile: usize,
 }
 
-/// Records every case for the target's device and adds the kernels that they launch to an archive. What cannot be recorded or
-/// compiled is warned of, and fails when it is run.
+/// Records every case for the target's device and adds the kernels that they launch to an archive.
+/// What cannot be recorded or compiled is warned of, and fails when it is run.
 ///
 /// # Errors
 /// The user interrupts, cases cannot be told apart, or a file cannot be read.
@@ -58,7 +58,8 @@ pub(crate) fn compile_ahead(
     for (library, catalog) in catalogs.iter().enumerate() {
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
-        // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run is recorded anew.
+        // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run
+        // is recorded anew.
         let mut ask = |_: &SealedFile, _: &OccupancyQuery| Ok(1);
         let build = KernelBuild {
             compiler: &*target.compiler,
@@ -96,7 +97,8 @@ pub(crate) fn compile_ahead(
     Ok(ahead)
 }
 
-/// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the run will tell the rest.
+/// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the
+/// run will tell the rest.
 fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
     let message = match failure.cause {
         Cause::CompileFailed | Cause::Unsupported => &*failure.message,

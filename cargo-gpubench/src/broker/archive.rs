@@ -98,7 +98,8 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-/// A crate for GPUs may have kernels that no compiler for processors takes; where no GPU is named, the CPU device is what the archive is for.
+/// A crate for GPUs may have kernels that no compiler for processors takes; where no GPU is named,
+/// the CPU device is what the archive is for.
 fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
     options.architectures.is_empty() || target.name != BASELINE
 }
@@ -113,7 +114,8 @@ fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, Failure> {
     Ok(Git::in_folder(&root).revision())
 }
 
-/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. Without a compiler for the CPU device kernels are compiled where the archive is run.
+/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. Without
+/// a compiler for the CPU device kernels are compiled where the archive is run.
 ///
 /// # Errors
 /// `--nvrtc` names none, or there is no compiler for a GPU that is asked for.
@@ -156,7 +158,8 @@ fn warn_of_lack(target: &str, reason: &str) {
     ));
 }
 
-/// Recording looks at what benchmark functions may know, and at the memory that is free, which is another machine's.
+/// Recording looks at what benchmark functions may know, and at the memory that is free, which is
+/// another machine's.
 fn facts_for_recording(device: DeviceFacts) -> Facts {
     Facts {
         device,

@@ -3,7 +3,8 @@
 use gpubench::catalog::Benchmark;
 use gpubench_contract::{BenchmarkComplete, Cause};
 
-/// Puts the benchmark's line and name in front of a message about what its author wrote, unless the message has a line of its file.
+/// Puts the benchmark's line and name in front of a message about what its author wrote, unless the
+/// message has a line of its file.
 pub(super) fn say_where(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
     let is_of_the_author = matches!(
         result.cause,

@@ -46,7 +46,8 @@ struct CurrentCase<'c> {
 }
 
 impl<'a> Campaign<'a> {
-    /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its device already is used.
+    /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its
+    /// device already is used.
     ///
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
@@ -99,7 +100,8 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Records the cases of both sides, and compiles what they use. Gives those of the candidate and those that the other revision has as well, none without one.
+    /// Records the cases of both sides, and compiles what they use. Gives those of the candidate
+    /// and those that the other revision has as well, none without one.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let Campaign {
             roles,
@@ -292,7 +294,8 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// What the author of a case, the referee and the null worker are in the middle of is unknown: the next case gets new ones.
+    /// What the author of a case, the referee and the null worker are in the middle of is unknown:
+    /// the next case gets new ones.
     fn retire_roles(&mut self, case: &Case) {
         self.candidate.authors.retire(self.candidate.selected.library_of(case));
         self.roles.retire();

@@ -62,8 +62,8 @@ impl ChosenCases {
     }
 }
 
-/// The cases of the other revision that fit the command line, in whatever part of it: parts that are counted begin elsewhere there. What does not fit is no
-/// failure of this one.
+/// The cases of the other revision that fit the command line, in whatever part of it: parts that
+/// are counted begin elsewhere there. What does not fit is no failure of this one.
 pub(super) fn choose_other_cases(
     options: &RunOptions,
     other: &OtherRevision,

@@ -57,7 +57,8 @@ pub enum ComparisonFormat {
 /// Compares stored runs and shows what changed.
 ///
 /// # Errors
-/// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison cannot be written.
+/// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison
+/// cannot be written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     if options.runs.is_empty() {
         return list(&options.places.home()?, options);

@@ -1,4 +1,5 @@
-//! Runs on one device measure one after the other: two at once would each find the other in its times.
+//! Runs on one device measure one after the other: two at once would each find the other in its
+//! times.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -13,7 +14,8 @@ use gpubench_store::{Holder, LockError};
 use super::options::{Action, OtherRuns, RunOptions};
 use crate::turn::{lock_file, wait_for};
 
-/// The right to measure on a device, for as long as this lives. The system takes it back when the process dies.
+/// The right to measure on a device, for as long as this lives. The system takes it back when the
+/// process dies.
 #[derive(Debug)]
 pub(super) struct DeviceTurn {
     _lock: Option<File>,
@@ -37,8 +39,8 @@ impl Expected for DeviceBusy {
 }
 
 impl DeviceTurn {
-    /// Waits until no other run of this user measures on the device. Calls without a time are none of anybody's business. `before_waiting` lets go of what would
-    /// disturb the other run.
+    /// Waits until no other run of this user measures on the device. Calls without a time are none
+    /// of anybody's business. `before_waiting` lets go of what would disturb the other run.
     ///
     /// # Errors
     /// Another run keeps the device for an hour, or Ctrl-C.
@@ -102,7 +104,8 @@ fn key(facts: &Facts) -> String {
         .collect()
 }
 
-/// The user's folder for what lives as long as processes do: `$XDG_RUNTIME_DIR/gpubench`, or one among temporary files.
+/// The user's folder for what lives as long as processes do: `$XDG_RUNTIME_DIR/gpubench`, or one
+/// among temporary files.
 fn folder() -> io::Result<Utf8PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let runtime = std::env::var("XDG_RUNTIME_DIR")

@@ -80,7 +80,8 @@ impl Libraries {
         }
     }
 
-    /// The compiler of a run: where there is an archive, what it has for the device comes before a compiler of this machine.
+    /// The compiler of a run: where there is an archive, what it has for the device comes before a
+    /// compiler of this machine.
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.
@@ -105,7 +106,8 @@ impl Libraries {
         archive.is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
     }
 
-    /// A library that was built here could not be listed; one from elsewhere may not fit this machine.
+    /// A library that was built here could not be listed; one from elsewhere may not fit this
+    /// machine.
     pub(crate) fn explain(&self, error: ListingError) -> Failure {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
@@ -119,7 +121,8 @@ impl Libraries {
     }
 }
 
-/// Puts what was compiled ahead, as the manifest of an archive that was unpacked to `folder` has it, before a compiler of this machine.
+/// Puts what was compiled ahead, as the manifest of an archive that was unpacked to `folder` has
+/// it, before a compiler of this machine.
 fn ahead_of(
     here: Result<Box<dyn Compiler>, Failure>,
     archive: &Utf8Path,

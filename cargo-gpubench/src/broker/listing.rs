@@ -9,8 +9,8 @@ use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{OutputError, json_line};
 use gpubench_store::Listing;
 
-/// Notes the names of all cases. Commands that need them say so where there are none, so a full target directory is no
-/// reason not to measure.
+/// Notes the names of all cases. Commands that need them say so where there are none, so a full
+/// target directory is no reason not to measure.
 pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
     let cases = chosen.cases.iter().chain(&chosen.left_out);
     let names: Vec<String> = cases.map(Case::full_name).collect();

@@ -1,4 +1,5 @@
-//! The broker: the command itself. It spawns the other roles, leads every case through its windows and asks for a verdict.
+//! The broker: the command itself. It spawns the other roles, leads every case through its windows
+//! and asks for a verdict.
 
 mod against;
 mod ahead;

@@ -9,8 +9,9 @@ use crate::config::{CaseNames, CaseOverride};
 use gpubench_device::Backend;
 use gpubench_diagnostic::print_warning;
 
-/// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is, on whatever kind of device. Where the workspace may have
-/// benchmarks that are not built, nothing is said.
+/// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is,
+/// on whatever kind of device. Where the workspace may have benchmarks that are not built, nothing
+/// is said.
 pub(super) fn warn_of_idle_overrides(
     overrides: &[CaseOverride],
     chosen: &ChosenCases,

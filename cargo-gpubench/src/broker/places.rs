@@ -22,8 +22,8 @@ pub struct PlaceOptions {
 }
 
 impl PlaceOptions {
-    /// Where these runs and the histories are. Cargo is asked where a baseline is named; files are files without a workspace as well, and in one its history
-    /// counts.
+    /// Where these runs and the histories are. Cargo is asked where a baseline is named; files are
+    /// files without a workspace as well, and in one its history counts.
     ///
     /// # Errors
     /// When cargo cannot say.

@@ -13,8 +13,8 @@ pub(super) fn catch_interrupts() -> Result<Interrupt, Failure> {
     Ok(Interrupt::catch().map_err(InternalError::because("cannot listen to signals"))?)
 }
 
-/// Catches Ctrl-C, and closes the memory of this process to others: the master seed is drawn in it, and every buffer
-/// passes through it.
+/// Catches Ctrl-C, and closes the memory of this process to others: the master seed is drawn in it,
+/// and every buffer passes through it.
 ///
 /// # Errors
 /// The operating system refuses.

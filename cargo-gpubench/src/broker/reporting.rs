@@ -91,8 +91,8 @@ impl Reporting {
         self.results.push(result.clone());
     }
 
-    /// A measured run has ended; `other` is what came of the revision that it was measured in turns with. Gives what the
-    /// command exits with, and publishes the seed.
+    /// A measured run has ended; `other` is what came of the revision that it was measured in turns
+    /// with. Gives what the command exits with, and publishes the seed.
     ///
     /// # Errors
     /// When something could not be written.
@@ -151,7 +151,8 @@ impl Reporting {
         })
     }
 
-    /// What the command exits with where benchmarks failed: a kernel that does not compile is no failed benchmark.
+    /// What the command exits with where benchmarks failed: a kernel that does not compile is no
+    /// failed benchmark.
     fn exit_code_of_results(&self) -> Option<ExitCode> {
         let of = |cause| self.count(|result| result.cause == Some(cause));
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));

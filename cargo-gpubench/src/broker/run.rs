@@ -17,7 +17,8 @@ use gpubench_diagnostic::{ExitCode, Failure};
 ///
 /// # Errors
 ///
-/// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a result.
+/// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a
+/// result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
     let places = Places::of(&options.libraries, &results)?;

@@ -10,7 +10,8 @@ pub(super) struct RunNames {
 }
 
 impl RunNames {
-    /// Draws the run's id: sixteen random hexadecimal digits, or the time where the system has no randomness to give.
+    /// Draws the run's id: sixteen random hexadecimal digits, or the time where the system has no
+    /// randomness to give.
     pub(super) fn draw(naming: Naming) -> RunNames {
         let number = getrandom::u64().unwrap_or_else(|_| jiff::Timestamp::now().as_nanosecond() as u64);
         RunNames {

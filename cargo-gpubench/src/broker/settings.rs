@@ -104,7 +104,8 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// Seeds of the orders of threads that a test tries: the one that is asked for, else those that the device has.
+    /// Seeds of the orders of threads that a test tries: the one that is asked for, else those that
+    /// the device has.
     fn schedules(&self) -> &[u64] {
         match &self.options.measurement.schedule {
             Some(schedule) => std::slice::from_ref(schedule),

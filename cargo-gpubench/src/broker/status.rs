@@ -1,4 +1,5 @@
-//! The command's steps on standard error, as cargo tells of its own, and lists of names in what it says.
+//! The command's steps on standard error, as cargo tells of its own, and lists of names in what it
+//! says.
 
 use std::fmt::Display;
 

@@ -12,7 +12,8 @@ use gpubench_report::Color;
 
 /// The cargo that runs us, or the one in `PATH`.
 ///
-/// Cargo names itself in `CARGO`; finding another one would mix toolchains under `cargo +nightly gpubench`.
+/// Cargo names itself in `CARGO`; finding another one would mix toolchains under
+/// `cargo +nightly gpubench`.
 #[derive(Clone, Debug)]
 pub(super) struct Cargo {
     program: OsString,

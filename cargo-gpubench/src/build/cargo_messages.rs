@@ -40,8 +40,8 @@ impl Outputs {
 
 /// Cargo while it builds.
 ///
-/// It leads a process group of its own, so that an interruption ends its compilers and build scripts as well, whether the signal came from
-/// a terminal or was sent to this process alone.
+/// It leads a process group of its own, so that an interruption ends its compilers and build
+/// scripts as well, whether the signal came from a terminal or was sent to this process alone.
 pub(super) struct BuildingCargo {
     child: Child,
     messages: Receiver<io::Result<Message>>,
@@ -62,8 +62,8 @@ impl BuildingCargo {
         Ok(Self { child, messages })
     }
 
-    /// Waits for its end. If cargo is silent about the target named by `silent`, and the build takes
-    /// long, a message says that cargo is at work.
+    /// Waits for its end. If cargo is silent about the target named by `silent`, and the build
+    /// takes long, a message says that cargo is at work.
     ///
     /// # Errors
     ///

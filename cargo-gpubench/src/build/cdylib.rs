@@ -20,7 +20,8 @@ use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
 use crate::config::CaseSettings;
 use gpubench_device::{SealError, SealedFile};
 
-/// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own `[profile.gpubench]` adds.
+/// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own
+/// `[profile.gpubench]` adds.
 ///
 /// `cargo rustc --profile bench` itself would build a test harness instead of a library.
 const PROFILE: &str = "gpubench";
@@ -58,7 +59,8 @@ pub struct BuiltLibrary {
     pub library: Utf8PathBuf,
     /// What of it is loaded: a sealed copy, behind those of the libraries that it needs.
     pub code: Vec<SealedFile>,
-    /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before what is there already.
+    /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before
+    /// what is there already.
     pub library_path: Vec<Utf8PathBuf>,
     /// How its manifest wants its cases to be measured.
     pub settings: CaseSettings,
@@ -72,13 +74,15 @@ impl BuiltLibrary {
     }
 }
 
-/// Builds the library of every selected package that can have benchmarks. Diagnostics go to standard error as cargo prints them.
+/// Builds the library of every selected package that can have benchmarks. Diagnostics go to
+/// standard error as cargo prints them.
 ///
 /// A set `interrupted` ends the build; the caller sets it from its signal handlers.
 ///
 /// # Errors
 ///
-/// Cargo cannot be started or fails, the selection names no suitable package, no library has benchmarks, or the build was interrupted.
+/// Cargo cannot be started or fails, the selection names no suitable package, no library has
+/// benchmarks, or the build was interrupted.
 pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
     let cargo = Cargo::from_environment();
     let compiler = Compiler::ask()?;
@@ -269,7 +273,8 @@ impl Outputs {
         })
     }
 
-    /// As `cargo run` sets it: what build scripts link from inside the build, the library's own directory, the compiler's libraries.
+    /// As `cargo run` sets it: what build scripts link from inside the build, the library's own
+    /// directory, the compiler's libraries.
     fn library_path(
         &self,
         workspace: &Workspace,

@@ -1,4 +1,5 @@
-//! Whether a built library has benchmarks, read from its symbol table: it is not loaded, since its constructors would run.
+//! Whether a built library has benchmarks, read from its symbol table: it is not loaded, since its
+//! constructors would run.
 
 use camino::Utf8Path;
 use gpubench::abi::ENTRY_SYMBOL;
@@ -6,7 +7,8 @@ use object::{Object, ObjectSymbol};
 
 use super::BuildError;
 
-/// Whether `library` exports the runtime's entry point. Where nothing in it refers to the runtime, the linker left the runtime out.
+/// Whether `library` exports the runtime's entry point. Where nothing in it refers to the runtime,
+/// the linker left the runtime out.
 ///
 /// # Errors
 ///

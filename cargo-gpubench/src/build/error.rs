@@ -282,7 +282,8 @@ impl Unsuitable {
     }
 }
 
-/// Of many packages most have nothing to do with the runtime; what is worth saying is why the others were left out.
+/// Of many packages most have nothing to do with the runtime; what is worth saying is why the
+/// others were left out.
 fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
     if let [(package, reason)] = considered {
         return format!("package `{package}` {reason}: {}", reason.remedy());

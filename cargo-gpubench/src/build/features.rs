@@ -24,8 +24,9 @@ impl FeatureSelection {
 
     /// The selection for one package of several.
     ///
-    /// Cargo wants a feature to exist in at least one of the packages it builds at a time; here it builds one at a time, so each gets
-    /// the features it knows. A feature nobody knows goes to everyone: cargo then says so in its own words.
+    /// Cargo wants a feature to exist in at least one of the packages it builds at a time; here it
+    /// builds one at a time, so each gets the features it knows. A feature nobody knows goes to
+    /// everyone: cargo then says so in its own words.
     pub(super) fn for_package(&self, package: &Package, selected: &[&Package]) -> Self {
         let known_here = |feature: &String| {
             knows_feature(package, feature) || !selected.iter().any(|other| knows_feature(other, feature))

@@ -104,7 +104,8 @@ impl Workspace {
         })
     }
 
-    /// The version of the runtime that the packages depend on. There is one: several are refused, and a library with benchmarks has it.
+    /// The version of the runtime that the packages depend on. There is one: several are refused,
+    /// and a library with benchmarks has it.
     pub(super) fn runtime_version(&self) -> String {
         let runtime = |package: &&Package| package.name.as_str() == RUNTIME_PACKAGE;
         let found = self.metadata.packages.iter().find(runtime);
@@ -120,7 +121,8 @@ impl Workspace {
     }
 }
 
-/// The folders of the packages that a build reads where they lie: the workspace's own and those that manifests name by a path. Cargo neither fetches nor unpacks them.
+/// The folders of the packages that a build reads where they lie: the workspace's own and those
+/// that manifests name by a path. Cargo neither fetches nor unpacks them.
 ///
 /// # Errors
 /// Cargo does not start or cannot resolve the dependencies.
@@ -146,9 +148,11 @@ fn described(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
 /// Most bytes of what cargo says of all packages; each package may say what it wants of itself.
 const LONGEST_METADATA: u64 = 512 << 20;
 
-/// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the conflict we know how to explain.
+/// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the
+/// conflict we know how to explain.
 ///
-/// Without a platform cargo would want the packages of every platform, and `--offline` would fail for want of some never built here.
+/// Without a platform cargo would want the packages of every platform, and `--offline` would fail
+/// for want of some never built here.
 fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
     let mut command = cargo.command("metadata");
     command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
@@ -194,7 +198,8 @@ fn color_through_a_pipe(color: Color) -> Color {
 fn pass_on(mut stderr: ChildStderr) -> String {
     let mut seen = Vec::new();
     let mut buffer = [0; 4096];
-    // A read error ends the copy like the end of the stream: the exit status says whether cargo was content.
+    // A read error ends the copy like the end of the stream: the exit status says whether cargo was
+    // content.
     while let Ok(count @ 1..) = stderr.read(&mut buffer) {
         let _ = io::stderr().write_all(&buffer[..count]);
         seen.extend_from_slice(&buffer[..count]);
@@ -249,7 +254,8 @@ pub(super) mod sample {
         serde_json::from_value(package_json(name, fields)).expect("a package")
     }
 
-    /// A workspace of packages, given by name, the kind of their dependency on the runtime if they have one, and replaced fields.
+    /// A workspace of packages, given by name, the kind of their dependency on the runtime if they
+    /// have one, and replaced fields.
     pub(crate) fn workspace(packages: &[(&str, Option<Value>, Value)], default_members: &[&str]) -> Workspace {
         let members: Vec<_> = packages.iter().map(|(name, ..)| id(name)).collect();
         let runtime = package_json(RUNTIME_PACKAGE, json!({}));

@@ -1,7 +1,9 @@
-//! Building what is benchmarked: the crate as a cdylib through cargo, and its kernels through a device compiler.
+//! Building what is benchmarked: the crate as a cdylib through cargo, and its kernels through a
+//! device compiler.
 //!
-//! [`build_cdylibs`] asks cargo what the workspace holds, keeps the packages that can have benchmarks and builds the library of each
-//! under a profile that inherits the user's `bench` profile. Nothing that is built is loaded here.
+//! [`build_cdylibs`] asks cargo what the workspace holds, keeps the packages that can have
+//! benchmarks and builds the library of each under a profile that inherits the user's `bench`
+//! profile. Nothing that is built is loaded here.
 
 mod cargo;
 mod cargo_messages;

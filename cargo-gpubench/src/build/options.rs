@@ -71,7 +71,8 @@ pub enum InvalidProfile {
 impl FromStr for Profile {
     type Err = InvalidProfile;
 
-    /// `cargo rustc --profile bench` builds a test harness, so `bench` means the profile that inherits it.
+    /// `cargo rustc --profile bench` builds a test harness, so `bench` means the profile that
+    /// inherits it.
     fn from_str(name: &str) -> Result<Self, InvalidProfile> {
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         match name {

@@ -1,5 +1,6 @@
-//! Whether a library was built from the packages that were asked for. Two checkouts may share a target directory: cargo tells a package that lies at
-//! the same place of its workspace not from the other's, and takes what is there where the sources are older than it.
+//! Whether a library was built from the packages that were asked for. Two checkouts may share a
+//! target directory: cargo tells a package that lies at the same place of its workspace not from
+//! the other's, and takes what is there where the sources are older than it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +26,8 @@ impl fmt::Display for Stranger {
     }
 }
 
-/// The packages in `code`, each with benchmarks or kernels, that were built from none of `folders`. What is looked at is the copy that will be loaded.
+/// The packages in `code`, each with benchmarks or kernels, that were built from none of `folders`.
+/// What is looked at is the copy that will be loaded.
 ///
 /// # Errors
 /// The copy cannot be read.

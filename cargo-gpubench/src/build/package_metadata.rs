@@ -71,7 +71,8 @@ fn features(value: &Value) -> Option<Vec<String>> {
         .collect()
 }
 
-/// The features that a package's benchmarks need, as cargo takes them for one package of many: `kernels/bench`.
+/// The features that a package's benchmarks need, as cargo takes them for one package of many:
+/// `kernels/bench`.
 pub(super) fn features_of(package: &Package) -> Vec<String> {
     let value = table(package).and_then(|table| table.get(FEATURES));
     let features = value.and_then(features).unwrap_or_default();

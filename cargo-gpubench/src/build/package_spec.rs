@@ -8,7 +8,8 @@ use cargo_metadata::semver::Version;
 use glob::Pattern;
 use thiserror::Error;
 
-/// Names one package, or with a pattern several: `suite`, `suite@0.1`, `kernels-*`, `path+file:///…#suite@0.1.0`.
+/// Names one package, or with a pattern several: `suite`, `suite@0.1`, `kernels-*`,
+/// `path+file:///…#suite@0.1.0`.
 #[derive(Clone, Debug)]
 pub struct PackageSpec {
     text: String,

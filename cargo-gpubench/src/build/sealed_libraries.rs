@@ -1,4 +1,5 @@
-//! The shared libraries of a package as roles load them: sealed copies, each behind those that it needs.
+//! The shared libraries of a package as roles load them: sealed copies, each behind those that it
+//! needs.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +9,13 @@ use object::read::elf::ElfFile;
 
 use gpubench_device::{SealError, SealedFile};
 
-/// Seals a library and those that it needs, directly or through another, in the folders of `search` or where a library says beside itself (`$ORIGIN`); the library is the last.
-/// The dynamic linker takes a copy for a file of `/proc/self/fd`, beside which there is nothing.
+/// Seals a library and those that it needs, directly or through another, in the folders of `search`
+/// or where a library says beside itself (`$ORIGIN`); the library is the last. The dynamic linker
+/// takes a copy for a file of `/proc/self/fd`, beside which there is nothing.
 ///
-/// A needed library is left out where it is the system's, or has another `SONAME` than the name under which it is needed: the dynamic linker would take no copy
-/// for it, and finds it by its path.
+/// A needed library is left out where it is the system's, or has another `SONAME` than the name
+/// under which it is needed: the dynamic linker would take no copy for it, and finds it by its
+/// path.
 ///
 /// # Errors
 /// When a file cannot be copied, or `check`, which sees the copy of every path, refuses it.
@@ -86,7 +89,8 @@ impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing
     }
 }
 
-/// The folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`, as the linker's manual page has it: the library's own folder, without links. It finds all others by itself.
+/// The folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`, as the linker's
+/// manual page has it: the library's own folder, without links. It finds all others by itself.
 fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
     let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
     let Some(origin) = path.parent() else {
@@ -109,7 +113,8 @@ fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
         .collect()
 }
 
-/// The strings of a tag in the dynamic section; none where the file has no such section, which the linker will say better.
+/// The strings of a tag in the dynamic section; none where the file has no such section, which the
+/// linker will say better.
 fn strings(library: &[u8], tag: DynamicTag) -> Vec<String> {
     let Ok(file) = ElfFile::<FileHeader64<object::Endianness>>::parse(library) else {
         return Vec::new();

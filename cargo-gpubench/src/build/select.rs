@@ -10,7 +10,8 @@ use gpubench_diagnostic::closest;
 /// Which packages of the workspace are asked for: cargo's options of the same names.
 #[derive(Clone, Debug, Default)]
 pub enum PackageSelection {
-    /// What cargo builds when nothing is named: the package of the current directory, or the default members.
+    /// What cargo builds when nothing is named: the package of the current directory, or the
+    /// default members.
     #[default]
     Default,
     /// `--package`, at least once.
@@ -99,7 +100,8 @@ fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage
     }
 }
 
-/// The packages that are asked for in workspace order, each once, and what is odd about the selection.
+/// The packages that are asked for in workspace order, each once, and what is odd about the
+/// selection.
 fn asked_for<'a>(
     workspace: &'a Workspace,
     selection: &PackageSelection,

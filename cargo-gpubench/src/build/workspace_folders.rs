@@ -19,7 +19,8 @@ pub struct WorkspaceFolders {
 }
 
 impl WorkspaceFolders {
-    /// Asks cargo, which neither builds nor resolves anything for it. `target_dir` is the option of that name.
+    /// Asks cargo, which neither builds nor resolves anything for it. `target_dir` is the option of
+    /// that name.
     ///
     /// # Errors
     /// Cargo does not start or fails: there is no workspace, for example.
@@ -35,7 +36,8 @@ impl WorkspaceFolders {
     }
 }
 
-/// Asks cargo about a workspace, which resolves nothing for it; `complaints` get what cargo says besides.
+/// Asks cargo about a workspace, which resolves nothing for it; `complaints` get what cargo says
+/// besides.
 pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Stdio) -> Result<Metadata, BuildError> {
     let cargo = Cargo::from_environment();
     let mut command = cargo.command("metadata");

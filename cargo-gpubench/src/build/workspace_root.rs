@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::cargo::Cargo;
 
-/// The root of the workspace that a manifest, or the current folder, belongs to; nothing where there is none, or no cargo.
+/// The root of the workspace that a manifest, or the current folder, belongs to; nothing where
+/// there is none, or no cargo.
 pub fn workspace_root(manifest: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let mut command = Cargo::from_environment().command("locate-project");
     command.args(["--workspace", "--message-format", "plain"]);

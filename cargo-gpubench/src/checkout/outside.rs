@@ -8,7 +8,8 @@ use crate::git::Git;
 /// How git writes the mode of a symbolic link.
 const LINK: &str = "120000";
 
-/// The links of a commit, checked out in `folder`, that lead to something outside of the folder: by their paths in the repository, in order.
+/// The links of a commit, checked out in `folder`, that lead to something outside of the folder: by
+/// their paths in the repository, in order.
 ///
 /// # Errors
 /// Git cannot be started, or cannot list the commit.

@@ -7,7 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
 
-/// A folder below which everything has the path that it has on the machine, so that a relative path leads from a checkout to where it leads from the repository. It holds the folders above the
+/// A folder below which everything has the path that it has on the machine, so that a relative path
+/// leads from a checkout to where it leads from the repository. It holds the folders above the
 /// checkout, and links to packages outside the repository.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
@@ -25,7 +26,8 @@ impl Surroundings<'_> {
         self.place_of(self.repository)
     }
 
-    /// Makes what is round the checkout what it should be, and removes anything else. None of the folders above the checkout is a link afterwards: what is done in the checkout is done to
+    /// Makes what is round the checkout what it should be, and removes anything else. None of the
+    /// folders above the checkout is a link afterwards: what is done in the checkout is done to
     /// nothing else.
     ///
     /// # Errors
@@ -62,8 +64,9 @@ impl Surroundings<'_> {
         self.folder.join(real.strip_prefix("/").unwrap_or(real))
     }
 
-    /// What is to be linked: of each package outside the repository the topmost folder that is not also above the repository, so that the package finds its workspace. A folder that is above both
-    /// and has a manifest is such a workspace itself, of which everything is linked.
+    /// What is to be linked: of each package outside the repository the topmost folder that is not
+    /// also above the repository, so that the package finds its workspace. A folder that is above
+    /// both and has a manifest is such a workspace itself, of which everything is linked.
     fn links(&self) -> Result<BTreeSet<Utf8PathBuf>, CheckoutError> {
         let mut links = BTreeSet::new();
         for package in self.packages {
@@ -118,7 +121,8 @@ pub(super) fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
 mod tests {
     use super::*;
 
-    /// A folder of the machine with the packages `mine/kernels` and `tool/runtime`, and a folder for the surroundings.
+    /// A folder of the machine with the packages `mine/kernels` and `tool/runtime`, and a folder
+    /// for the surroundings.
     struct Machine {
         _folder: tempfile::TempDir,
         root: Utf8PathBuf,
@@ -137,7 +141,8 @@ mod tests {
             Machine { _folder: folder, root }
         }
 
-        /// Arranges what is round the checkout of `repository`, and gives where the checkout belongs.
+        /// Arranges what is round the checkout of `repository`, and gives where the checkout
+        /// belongs.
         fn arrange(&self, repository: &str, packages: &[&str]) -> Utf8PathBuf {
             let surroundings = Surroundings {
                 folder: &self.root.join("sources"),

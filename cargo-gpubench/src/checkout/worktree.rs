@@ -15,7 +15,8 @@ use crate::turn::wait_for;
 use gpubench_contract::Revision;
 use gpubench_diagnostic::Failure;
 
-/// A revision of the sources in a folder of its own, locked against other runs as long as this lives. The folder stays for the next run, whatever revision that asks for: there is never more
+/// A revision of the sources in a folder of its own, locked against other runs as long as this
+/// lives. The folder stays for the next run, whatever revision that asks for: there is never more
 /// than one, and what the two have in common is not built again.
 #[derive(Debug)]
 pub struct Checkout {
@@ -29,7 +30,8 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    /// Checks a revision out of the repository that the sources of a build lie in, below the target directory `target`. What is there already is used again.
+    /// Checks a revision out of the repository that the sources of a build lie in, below the target
+    /// directory `target`. What is there already is used again.
     ///
     /// # Errors
     /// There is no git, repository or revision, the revision lacks the manifest, or git fails.
@@ -91,7 +93,8 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// Links of the revision that lead out of it: what is behind them is the same on both sides, whatever the revision had there.
+    /// Links of the revision that lead out of it: what is behind them is the same on both sides,
+    /// whatever the revision had there.
     pub fn shared(&self) -> &[Utf8PathBuf] {
         &self.shared
     }
@@ -118,7 +121,8 @@ impl Checkout {
         options
     }
 
-    /// A lockfile that nobody has committed would be made anew, with other versions than the candidate's.
+    /// A lockfile that nobody has committed would be made anew, with other versions than the
+    /// candidate's.
     fn adopt_lockfile(
         &self,
         repository: &Utf8Path,
@@ -193,7 +197,8 @@ struct Worktree<'a> {
 }
 
 impl Worktree<'_> {
-    /// Makes the folder what it should be. Files that are as they should be keep their times, so that cargo does not build them again.
+    /// Makes the folder what it should be. Files that are as they should be keep their times, so
+    /// that cargo does not build them again.
     fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
         let filled = match self.is_ours()? {
             // What a git that died left in the way goes with the folder.
@@ -210,7 +215,8 @@ impl Worktree<'_> {
         filled
     }
 
-    /// Whether it is a worktree of this repository that was added here: never the user's own, to which a link may lead.
+    /// Whether it is a worktree of this repository that was added here: never the user's own, to
+    /// which a link may lead.
     fn is_ours(&self) -> Result<bool, CheckoutError> {
         let is_folder = fs_err::symlink_metadata(self.folder).is_ok_and(|found| found.is_dir());
         if !is_folder || !self.folder.join(".git").is_file() {
@@ -244,8 +250,9 @@ impl Worktree<'_> {
         tell(&git, "check the revision out", &switch)
     }
 
-    /// Removes what is there; a link goes, and not what it leads to. What git knows of the folder is replaced when it is added again: worktrees elsewhere, on a disk that
-    /// is not there now, are nobody's business.
+    /// Removes what is there; a link goes, and not what it leads to. What git knows of the folder
+    /// is replaced when it is added again: worktrees elsewhere, on a disk that is not there now,
+    /// are nobody's business.
     fn remove(&self) -> Result<(), CheckoutError> {
         if self.is_ours()? {
             // Git may have forgotten it.

@@ -55,11 +55,13 @@ pub struct App {
 pub enum Verb {
     /// Benchmark GPU kernels: every call with fresh inputs, every output checked
     ///
-    /// Builds the library of every selected package, finds its `#[gpubench]` functions and measures each of their cases in a fresh
-    /// process. Cargo's options mean what they mean to `cargo bench`.
+    /// Builds the library of every selected package, finds its `#[gpubench]` functions and measures
+    /// each of their cases in a fresh process. Cargo's options mean what they mean to
+    /// `cargo bench`.
     ///
-    /// Every option can also be given by an environment variable, `--max-time` by `GPUBENCH_MAX_TIME`, and most by a profile in
-    /// `.config/gpubench.toml`. The command line counts before the environment, and that before the profile.
+    /// Every option can also be given by an environment variable, `--max-time` by
+    /// `GPUBENCH_MAX_TIME`, and most by a profile in `.config/gpubench.toml`. The command line
+    /// counts before the environment, and that before the profile.
     Gpubench(Box<GpubenchArguments>),
     /// Runs a crate's host code; the socket to the broker is standard input
     #[command(name = "__author", hide = true)]
@@ -70,7 +72,8 @@ pub enum Verb {
     /// Runs one case; the socket to the broker is standard input
     #[command(name = "__worker", hide = true)]
     Worker,
-    /// Compiles one source with NVRTC; the request is on standard input, the answer on standard output
+    /// Compiles one source with NVRTC; the request is on standard input, the answer on standard
+    /// output
     #[command(name = "__nvrtc", hide = true)]
     Nvrtc,
     /// Looks at a driver, which may crash or hang, and prints what it finds
@@ -101,7 +104,8 @@ pub(super) fn described_verb() -> clap::Command {
     app.find_subcommand("gpubench").expect("the verb is there").clone()
 }
 
-/// What this process was started for, with its environment and its configuration. A command line that is none, or that asks for help, ends the process.
+/// What this process was started for, with its environment and its configuration. A command line
+/// that is none, or that asks for help, ends the process.
 ///
 /// # Errors
 /// The environment or the configuration makes no sense.
@@ -143,7 +147,8 @@ pub fn parse() -> Result<Verb, Failure> {
 mod tests {
     use super::*;
 
-    /// The help of `cargo gpubench`, at a fixed width and without the values of this process's environment.
+    /// The help of `cargo gpubench`, at a fixed width and without the values of this process's
+    /// environment.
     fn help(render: impl Fn(&mut clap::Command) -> String) -> String {
         let mut app = described().term_width(100);
         app.build();

@@ -25,9 +25,9 @@ settings! {
 
         /// Compile kernels ahead for GPUs of this architecture: `sm_90`, `9.0`
         ///
-        /// May be given several times. It needs NVRTC or nvcc here and no GPU. Plans are recorded for a
-        /// typical device of the architecture; what another device needs beyond that, and every
-        /// architecture that is not named, is compiled where the archive is run.
+        /// May be given several times. It needs NVRTC or nvcc here and no GPU. Plans are recorded
+        /// for a typical device of the architecture; what another device needs beyond that, and
+        /// every architecture that is not named, is compiled where the archive is run.
         #[arg(long, value_name = "ARCH", help_heading = "Archive options", value_parser = Architecture::of_a_gpu)]
         gpu_arch: Vec<Architecture> => Line "--gpu-arch sm_90 --gpu-arch sm_80";
 

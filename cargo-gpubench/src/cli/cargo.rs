@@ -6,7 +6,8 @@ use crate::build::{
     BuildOptions, CompilationOptions, FeatureSelection, ManifestOptions, PackageSelection, PackageSpec,
 };
 
-/// Cargo's grammar: a number above zero, a negative one that counts from the number of processors, or `default`.
+/// Cargo's grammar: a number above zero, a negative one that counts from the number of processors,
+/// or `default`.
 pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
     let is_number = text.parse::<i32>().is_ok_and(|jobs| jobs != 0);
     if is_number || text == "default" {

@@ -36,19 +36,20 @@ settings! {
 
         /// Compare only benchmarks whose names contain this regular expression
         ///
-        /// It may be found in either form of a name, with the package in front or without. May be given
-        /// several times.
+        /// It may be found in either form of a name, with the package in front or without. May be
+        /// given several times.
         #[arg(short, long, value_name = "REGEX", help_heading = "Selection options")]
         filter: Vec<Regex> => Line "main pr --filter gemm";
 
         /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
         ///
-        /// They are counted, and a regression among them still exits with 3. What is taken for noise is
-        /// `--noise-threshold`.
+        /// They are counted, and a regression among them still exits with 3. What is taken for
+        /// noise is `--noise-threshold`.
         #[arg(short, long, value_name = "FRACTION", help_heading = "Selection options")]
         threshold: Option<Fraction> => Line "main pr --threshold 2%";
 
-        /// Match benchmarks in whose names the groups of this regular expression capture the same texts
+        /// Match benchmarks in whose names the groups of this regular expression capture the same
+        /// texts
         ///
         /// For benchmarks that have another name in the other run: `-g '(?:naive|tiled)::(.*)'`
         /// compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Names have the package in front.
@@ -64,8 +65,8 @@ settings! {
 
         /// Write the comparison to standard output in this form
         ///
-        /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment for
-        /// a pull request on GitHub.
+        /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment
+        /// for a pull request on GitHub.
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
         message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md";
 

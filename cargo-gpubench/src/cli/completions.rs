@@ -16,7 +16,8 @@ use gpubench_store::{Listing, RunName};
 /// Completion for `cargo gpubench` beside whatever completes cargo's other subcommands.
 const BASH_GLUE: &str = include_str!("completions/glue.bash");
 
-/// What only the workspace knows: what stands for it among the values in a script, and the command that prints it.
+/// What only the workspace knows: what stands for it among the values in a script, and the command
+/// that prints it.
 const KNOWN_LATER: [(&str, &str); 2] = [
     (
         "GPUBENCH-RUNS",
@@ -61,8 +62,8 @@ fn listed() -> String {
     listing.map_or_else(String::new, |listing| as_a_shell_takes_them(&listing.names))
 }
 
-/// Full names in the form that `--list` prints. Names come from a crate, and bash evaluates the words that it is to choose from: only those are given that
-/// a shell takes as they are.
+/// Full names in the form that `--list` prints. Names come from a crate, and bash evaluates the
+/// words that it is to choose from: only those are given that a shell takes as they are.
 fn as_a_shell_takes_them(names: &[String]) -> String {
     let packages: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.split_once("::")?.0)).collect();
     let naming = Naming::for_packages(packages.len());
@@ -82,9 +83,11 @@ fn script(shell: Shell, gpubench: &Command) -> String {
             .subcommand(gpubench.clone())
     };
     let script = match shell {
-        // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that has one and subcommands.
+        // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that
+        // has one and subcommands.
         Shell::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
-        // Cargo's own function calls one of this name, with the verb as the first word. A run may be a file, too.
+        // Cargo's own function calls one of this name, with the verb as the first word. A run may
+        // be a file, too.
         Shell::Zsh => verb_or_filter(&generate(
             Shell::Zsh,
             gpubench.clone().name("cargo-gpubench"),
@@ -103,7 +106,8 @@ fn script(shell: Shell, gpubench: &Command) -> String {
     })
 }
 
-/// The script of clap_complete 4.6.11 for zsh expects a subcommand only after a filter; one of them is the first word.
+/// The script of clap_complete 4.6.11 for zsh expects a subcommand only after a filter; one of them
+/// is the first word.
 fn verb_or_filter(script: &str) -> String {
     let lines = script.lines().filter(|line| !line.starts_with("'::filters"));
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
@@ -157,7 +161,8 @@ mod tests {
     use super::*;
     use crate::cli::app::described_verb;
 
-    /// What bash completes the last word of a line to, where `before` says what it knows of; a cargo of its own knows nothing.
+    /// What bash completes the last word of a line to, where `before` says what it knows of; a
+    /// cargo of its own knows nothing.
     fn completed(before: &str, line: &[&str]) -> Vec<String> {
         let words = line
             .iter()

@@ -21,7 +21,8 @@ impl Environment {
         Self::of(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))))
     }
 
-    /// Those among `variables`. One that is set to nothing is as good as not set: many a CI cannot leave a variable out.
+    /// Those among `variables`. One that is set to nothing is as good as not set: many a CI cannot
+    /// leave a variable out.
     pub fn of(variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         let variables = variables.into_iter();
         Self(
@@ -35,8 +36,8 @@ impl Environment {
         self.0.get(name)
     }
 
-    /// A warning for each that stands for no option of a command that is built, nor of one below it: a
-    /// typo, most likely.
+    /// A warning for each that stands for no option of a command that is built, nor of one below
+    /// it: a typo, most likely.
     pub(super) fn unknown(&self, command: &Command) -> Vec<String> {
         let options = every_option(command);
         let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();

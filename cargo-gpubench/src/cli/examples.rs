@@ -53,7 +53,8 @@ mod tests {
         app.find_subcommand("gpubench").expect("the verb").clone()
     }
 
-    /// The words of a command line, as a shell would take them apart: up to a redirection, without quotes.
+    /// The words of a command line, as a shell would take them apart: up to a redirection, without
+    /// quotes.
     fn words(line: &str) -> Vec<String> {
         let end = [" > ", " | "].iter().filter_map(|sign| line.find(sign)).min();
         let line = &line[..end.unwrap_or(line.len())];

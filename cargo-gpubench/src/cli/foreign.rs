@@ -99,7 +99,8 @@ fn has_no_value(error: &clap::Error) -> bool {
         || matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty())
 }
 
-/// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest wants to be told.
+/// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest
+/// wants to be told.
 pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
     let words = arguments.iter().take_while(|word| *word != "--");
     let words: Vec<&str> = words.filter_map(|word| word.to_str()).collect();

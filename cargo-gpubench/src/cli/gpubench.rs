@@ -73,24 +73,28 @@ macro_rules! subcommands {
 subcommands! {
     /// Build the libraries into an archive, for machines that have no cargo
     ///
-    /// Builds what a run would build, and packs it into one file that `cargo-gpubench gpubench --archive-file FILE` runs on another machine
-    /// of the same platform, without cargo, sources or network.
+    /// Builds what a run would build, and packs it into one file that
+    /// `cargo-gpubench gpubench --archive-file FILE` runs on another machine of the same platform,
+    /// without cargo, sources or network.
     "archive" => Archive(ArchiveArguments);
 
     /// Compare stored runs: what regressed, what improved, and how sure that is
     ///
-    /// Each run is compared with the first: the ratio of times with its interval, and a verdict for every benchmark. Times of another device, driver or timing mode are not compared.
+    /// Each run is compared with the first: the ratio of times with its interval, and a verdict for
+    /// every benchmark. Times of another device, driver or timing mode are not compared.
     "compare" => Compare(CompareArguments);
 
     /// Say what this machine can measure, what it cannot, and what each gap costs
     ///
-    /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the operating system offers, and changes nothing. Exits with 0 when
-    /// the device can measure, else with 96.
+    /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the
+    /// operating system offers, and changes nothing. Exits with 0 when the device can measure, else
+    /// with 96.
     "doctor" => Doctor(DoctorArguments);
 
     /// Show the settings that a run would have, and where each comes from
     ///
-    /// From the environment, from the profile, or built in; the command line would count before all of them.
+    /// From the environment, from the profile, or built in; the command line would count before all
+    /// of them.
     "show-config" => ShowConfig(ShowConfigArguments);
 
     /// Print a script that lets a shell complete `cargo gpubench`
@@ -103,12 +107,14 @@ subcommands! {
 
     /// Show how the times of benchmarks went from run to run
     ///
-    /// Shows what runs with `--history` added, a plot for each case and device, with the largest jumps and the revisions they are at.
+    /// Shows what runs with `--history` added, a plot for each case and device, with the largest
+    /// jumps and the revisions they are at.
     "history" => History(HistoryArguments);
 
     /// Write a page about a stored run: distributions, roofline, comparisons, history
     ///
-    /// The page is one file that needs no network and no script: it can be mailed, archived or shown by a CI server.
+    /// The page is one file that needs no network and no script: it can be mailed, archived or
+    /// shown by a CI server.
     "report" => Report(ReportArguments);
 }
 

@@ -1,7 +1,9 @@
 //! The command line: arguments as types, one file per group of options.
 //!
-//! [`App`] is what clap parses, and [`settle`] what it means where environment variables and the configuration also speak. [`GpubenchArguments::into_command`] checks what clap cannot and yields the
-//! options that everything else works with, such as [`RunOptions`](crate::broker::options::RunOptions).
+//! [`App`] is what clap parses, and [`settle`] what it means where environment variables and the
+//! configuration also speak. [`GpubenchArguments::into_command`] checks what clap cannot and yields
+//! the options that everything else works with, such as
+//! [`RunOptions`](crate::broker::options::RunOptions).
 
 mod app;
 mod archive;

@@ -38,7 +38,8 @@ impl OutputArguments {
     }
 }
 
-/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo to refuse.
+/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo
+/// to refuse.
 fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
     match (option, cargo_term_color) {
         (Some(option), _) => option,

@@ -1,4 +1,5 @@
-//! Files that are read must not be written to by the same command: what was measured would be lost, also where the command fails.
+//! Files that are read must not be written to by the same command: what was measured would be lost,
+//! also where the command fails.
 
 use camino::Utf8Path;
 

@@ -12,8 +12,8 @@ use gpubench_sandbox::{RoleError, Runs, give_up, take_standard_input, take_stand
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// Plays the role of a hidden verb until the broker is gone; nothing for the verb that is the command itself. What is printed meanwhile is kept by the
-/// broker and shown if the role fails.
+/// Plays the role of a hidden verb until the broker is gone; nothing for the verb that is the
+/// command itself. What is printed meanwhile is kept by the broker and shown if the role fails.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! The command line, the environment and the configuration brought together.
 //!
-//! The command line is parsed once. What it leaves open is taken from the environment, then from the
-//! profile, and else is built in; the command line's own grammar reads the values of them all.
+//! The command line is parsed once. What it leaves open is taken from the environment, then from
+//! the profile, and else is built in; the command line's own grammar reads the values of them all.
 
 use std::ffi::OsString;
 
@@ -137,7 +137,8 @@ pub fn settle(
     })
 }
 
-/// Cargo says the verb. A person who calls the executable need not, as on machines that have no cargo.
+/// Cargo says the verb. A person who calls the executable need not, as on machines that have no
+/// cargo.
 fn with_verb(arguments: &[OsString]) -> Vec<OsString> {
     let said = arguments.get(1).and_then(|word| word.to_str());
     // Roles begin like this.

@@ -1,13 +1,15 @@
-//! What a command that runs a case again repeats of the command line and the environment: everything that says what is built, and on what and how it is
-//! measured. Which cases run, what is shown and written and what results are compared with is another run's affair; the configuration file speaks again by itself.
+//! What a command that runs a case again repeats of the command line and the environment:
+//! everything that says what is built, and on what and how it is measured. Which cases run, what is
+//! shown and written and what results are compared with is another run's affair; the configuration
+//! file speaks again by itself.
 
 use clap::{Arg, Command};
 
 use super::offer::is_flag;
 use crate::config::{Offer, Source, Values};
 
-/// Headings of options that say what is built and how it is measured, in the order in which they are
-/// repeated.
+/// Headings of options that say what is built and how it is measured, in the order in which they
+/// are repeated.
 const HEADINGS: [&str; 7] = [
     "Manifest options",
     "Package selection",
@@ -18,13 +20,16 @@ const HEADINGS: [&str; 7] = [
     "Measurement options",
 ];
 
-/// Options below other headings that are repeated: an ignored case is not found without, and a check is no measurement.
+/// Options below other headings that are repeated: an ignored case is not found without, and a
+/// check is no measurement.
 const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
 
-/// Options below these headings that are not: a case has its own seed, and the others change neither what is built nor what runs.
+/// Options below these headings that are not: a case has its own seed, and the others change
+/// neither what is built nor what runs.
 const NEVER: [&str; 4] = ["build-jobs", "extract-overwrite", "extract-to", "seed"];
 
-/// The options that are repeated with their values, word by word: first what is built, then how it is measured.
+/// The options that are repeated with their values, word by word: first what is built, then how it
+/// is measured.
 pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
     let place = |option: &Arg| {
         let own = option.get_help_heading();

@@ -20,8 +20,8 @@ settings! {
     pub(super) struct ReportArguments {
         /// The run: a baseline's name, its file, or the lines that `--export-json` writes
         ///
-        /// Of several runs on one device the latest is reported, and the others are shown as what went
-        /// before.
+        /// Of several runs on one device the latest is reported, and the others are shown as what
+        /// went before.
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<RunName> => Line "results.jsonl";
 

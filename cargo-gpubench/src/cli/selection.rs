@@ -54,7 +54,8 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
         .collect()
 }
 
-/// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench` would have passed on.
+/// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench`
+/// would have passed on.
 fn is_option(filter: &str) -> bool {
     let verb = described_verb();
     let mut options = verb.get_arguments();

@@ -1,8 +1,9 @@
 //! The table of settings: every option of a run, and those that its subcommands share with it.
 //!
 //! A row has the name, the type, the form of the value and its built-in one, help, an example, and
-//! where besides the command line and the environment the setting may be given. What may differ from
-//! case to case is in [`config`](crate::config), which also reads it from the manifests of crates.
+//! where besides the command line and the environment the setting may be given. What may differ
+//! from case to case is in [`config`](crate::config), which also reads it from the manifests of
+//! crates.
 
 use std::path::PathBuf;
 
@@ -37,8 +38,8 @@ settings! {
     pub(super) struct RunArguments {
         /// Print the names of the selected cases, one a line, and run nothing
         ///
-        /// Each name is one that `--exact` accepts. With several packages it has the package in front.
-        /// With `--message-format json` it is a record a case, `benchmark-listed`.
+        /// Each name is one that `--exact` accepts. With several packages it has the package in
+        /// front. With `--message-format json` it is a record a case, `benchmark-listed`.
         #[arg(long, conflicts_with = "no_run")]
         list: bool => Line "--list transpose";
 
@@ -50,16 +51,18 @@ settings! {
 
         /// Call every case once and check it, without measuring
         ///
-        /// One fresh process and one call a case, with fresh inputs: every element of every output is
-        /// compared, and that all of it is there when the call has ended. On the CPU device there are four
-        /// of them, each with another order of blocks and threads, so that a missing barrier shows:
-        /// see `--schedule`. Results have a verdict and no times, and are neither saved nor compared.
+        /// One fresh process and one call a case, with fresh inputs: every element of every output
+        /// is compared, and that all of it is there when the call has ended. On the CPU device
+        /// there are four of them, each with another order of blocks and threads, so that a missing
+        /// barrier shows: see `--schedule`. Results have a verdict and no times, and are neither
+        /// saved nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
         test: bool => Line "--test";
 
-        /// Call every case again and again for this long, for a profiler that the command runs under
+        /// Call every case again and again for this long, for a profiler that the command runs
+        /// under
         ///
         /// Every call is checked; nothing is analysed, saved or compared. Choose the case with a
         /// filter; with `--nvtx` the profiler knows its calls by name.
@@ -80,8 +83,8 @@ settings! {
 
         /// Mark every window as an NVTX range, for a profiler that the command runs under
         ///
-        /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to which
-        /// case and window. A profiler slows calls down.
+        /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to
+        /// which case and window. A profiler slows calls down.
         #[arg(long)]
         nvtx: bool => Profile "--nvtx --exact add1";
 
@@ -124,8 +127,8 @@ settings! {
         /// Run the cases whose names contain one of these regular expressions
         ///
         /// A case is named `path::axis=value,axis=value`, for instance
-        /// `image::grayscale::width=1024,height=4096`, and with its package in front in the full form.
-        /// An expression may be found in either form. Without any, every case runs.
+        /// `image::grayscale::width=1024,height=4096`, and with its package in front in the full
+        /// form. An expression may be found in either form. Without any, every case runs.
         #[arg(value_name = "FILTERS", help_heading = None::<&str>)]
         filters: Vec<String> => Line "reduction '^image::.*width=1024'";
 
@@ -151,19 +154,19 @@ settings! {
 
         /// Give an axis other values than its benchmark declares
         ///
-        /// `width=1024,2048` names values, `width=256:1024:256` is a range of integers with its stop
-        /// included (the step is 1 where it is left out), `mode="a,b"` quotes a text. May be given
-        /// several times; the values for one axis add up. Benchmarks without the axis are left alone;
-        /// an axis that no selected benchmark has is an error.
+        /// `width=1024,2048` names values, `width=256:1024:256` is a range of integers with its
+        /// stop included (the step is 1 where it is left out), `mode="a,b"` quotes a text. May be
+        /// given several times; the values for one axis add up. Benchmarks without the axis are
+        /// left alone; an axis that no selected benchmark has is an error.
         #[arg(long, value_name = "NAME=VALUES")]
         axis: Vec<AxisOverride> => Profile "--axis width=1024,2048 --axis 'height=256:1024:256'";
 
         /// Run only one part of the selected cases
         ///
-        /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that nearly every case
-        /// stays in its part when others come or go; `count` and `slice` in turn, `count` anew for every
-        /// package. Parts differ by one case at most, with `count` by one of each package. They have no
-        /// case in common, and together they have all.
+        /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that nearly
+        /// every case stays in its part when others come or go; `count` and `slice` in turn,
+        /// `count` anew for every package. Parts differ by one case at most, with `count` by one of
+        /// each package. They have no case in common, and together they have all.
         #[arg(long, value_name = "PARTITION")]
         partition: Option<Partition> => Line "--partition hash:1/3";
     }
@@ -191,34 +194,35 @@ settings! {
 
         /// Measure also while another run measures on the device
         ///
-        /// Without it a run waits until the others of this user on the same device have ended, for an
-        /// hour at most, and says for whom. Two that measure at once disturb each other. `--test` never
-        /// waits.
+        /// Without it a run waits until the others of this user on the same device have ended, for
+        /// an hour at most, and says for whom. Two that measure at once disturb each other.
+        /// `--test` never waits.
         #[arg(long)]
         no_wait: bool => Profile "--no-wait";
 
         /// Draw inputs, orders and keys from this seed, for reproduction
         ///
         /// Up to 64 hexadecimal digits. Without it the operating system draws a fresh one for every
-        /// run. Someone who knows the seed can prepare for the inputs, so leave it out when kernels are
-        /// not trusted.
+        /// run. Someone who knows the seed can prepare for the inputs, so leave it out when kernels
+        /// are not trusted.
         #[arg(long, value_name = "HEX")]
         seed: Option<MasterSeed> => Line "--seed 1f2e";
 
         #[command(flatten)]
         cases: SamplingArguments;
 
-        /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the CPU
-        /// device]
+        /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the
+        /// CPU device]
         ///
-        /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device the
-        /// whole cache is not the default: shared machines report caches of hundreds of MiB.
+        /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device
+        /// the whole cache is not the default: shared machines report caches of hundreds of MiB.
         #[arg(long, value_name = "SIZE", value_parser = parse_size)]
         flush_bytes: Option<u64> => Profile "--flush-bytes 256MiB";
 
         /// How the cache is flushed
         ///
-        /// `read` leaves no dirty lines behind that the kernel would have to write back; `write` does.
+        /// `read` leaves no dirty lines behind that the kernel would have to write back; `write`
+        /// does.
         #[arg(long, value_name = "HOW", default_value = "read", value_parser = flush_kinds())]
         flush: Flush => Profile "--flush write";
     }
@@ -228,15 +232,15 @@ settings! {
         /// Save the results under this name
         ///
         /// A name, such as `main`, is a baseline in the target directory; with a path separator, or
-        /// where it ends in `.json`, it is a file. What is there is replaced when the run has come to
-        /// its end; results of benchmarks that were not selected stay in it as they were.
+        /// where it ends in `.json`, it is a file. What is there is replaced when the run has come
+        /// to its end; results of benchmarks that were not selected stay in it as they were.
         #[arg(short, long, value_name = "NAME")]
         save_baseline: Option<RunName> => Profile "--save-baseline main";
 
         /// Compare with the results saved under this name
         ///
-        /// A regression makes the command exit with 3. A selected benchmark that the baseline lacks is
-        /// an error before anything is measured.
+        /// A regression makes the command exit with 3. A selected benchmark that the baseline lacks
+        /// is an error before anything is measured.
         #[arg(short, long, visible_alias = "compare", value_name = "NAME", conflicts_with = "baseline_lenient")]
         baseline: Option<RunName> => Profile "--baseline main";
 
@@ -255,10 +259,10 @@ settings! {
         /// Measure in turns with another revision, and compare with it
         ///
         /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out
-        /// below the target directory and built as the sources here are; the windows of the two then
-        /// take turns on the device, so that drift hits both alike. What is not committed is part of
-        /// the sources here. A regression makes the command exit with 3. Where five rounds do not
-        /// decide a case there are up to 20, unless `--workers` says how many.
+        /// below the target directory and built as the sources here are; the windows of the two
+        /// then take turns on the device, so that drift hits both alike. What is not committed is
+        /// part of the sources here. A regression makes the command exit with 3. Where five rounds
+        /// do not decide a case there are up to 20, unless `--workers` says how many.
         #[arg(long, value_name = "GIT-REV",
             conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list",
             "no_run"])]
@@ -285,8 +289,8 @@ settings! {
 
         /// Add the times of this run to the history of the device
         ///
-        /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise threshold
-        /// from it.
+        /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise
+        /// threshold from it.
         #[arg(long)]
         history: bool => Profile "--history";
 
@@ -322,9 +326,9 @@ settings! {
 
         /// Exit with 6 where a comparison could not judge benchmarks that both sides have
         ///
-        /// They are inconclusive, or not compared: measured on another device, without samples. `all`
-        /// means every one of them, and where there are none; `any` means one is enough; `never` warns
-        /// where nothing was judged. A regression counts more.
+        /// They are inconclusive, or not compared: measured on another device, without samples.
+        /// `all` means every one of them, and where there are none; `any` means one is enough;
+        /// `never` warns where nothing was judged. A regression counts more.
         #[arg(long, value_name = "WHEN", default_value = "never")]
         fail_on_inconclusive: OnInconclusive => Profile "--fail-on-inconclusive all";
     }
@@ -333,15 +337,15 @@ settings! {
     pub(super) struct OutputArguments {
         /// Write results to standard output for people or for programs
         ///
-        /// `json` is one object a line, each with `reason` and `schema_version`; whatever is for people
-        /// then goes to standard error.
+        /// `json` is one object a line, each with `reason` and `schema_version`; whatever is for
+        /// people then goes to standard error.
         #[arg(long, value_name = "FORMAT", default_value = "human")]
         message_format: MessageFormat => Profile "--message-format json > results.jsonl";
 
         /// Colour the output
         ///
-        /// `auto` colours on a terminal and respects `NO_COLOR` and `CLICOLOR_FORCE`. Without the option
-        /// `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
+        /// `auto` colours on a terminal and respects `NO_COLOR` and `CLICOLOR_FORCE`. Without the
+        /// option `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
         /// `CARGO_TERM_PROGRESS_WHEN` is `never`.
         #[arg(long, value_name = "WHEN", global = true)]
         color: Option<Color> => Profile "--color always | less -R";
@@ -354,7 +358,8 @@ settings! {
         #[arg(short, long, overrides_with = "verbose")]
         verbose: bool => Profile "--verbose reduction";
 
-        /// Show what kernels, benchmark functions, generators and references print, as they print it
+        /// Show what kernels, benchmark functions, generators and references print, as they print
+        /// it
         ///
         /// It goes to standard error. Without the option the last of it is shown, and only where a
         /// kernel fails or a process ends.
@@ -388,8 +393,8 @@ settings! {
         /// Write a page about the run as well: `html`, or `html=FILE` to say where
         ///
         /// The page is one file that needs no network and no script. Without FILE it is
-        /// `gpubench/report.html` in the target directory; `html=-` is standard output, and the table
-        /// then goes to standard error. `cargo gpubench report` makes it from stored results.
+        /// `gpubench/report.html` in the target directory; `html=-` is standard output, and the
+        /// table then goes to standard error. `cargo gpubench report` makes it from stored results.
         #[arg(long, value_name = "KIND")]
         report: Option<PageTarget> => Profile "--report html=page.html";
     }
@@ -420,8 +425,8 @@ settings! {
     pub(super) struct ConfigurationArguments {
         /// Use the settings of this profile of the configuration file
         ///
-        /// `-P ci` is `[profile.ci]` in `.config/gpubench.toml` at the root of the workspace. Cargo's
-        /// own profile is given by `--cargo-profile`.
+        /// `-P ci` is `[profile.ci]` in `.config/gpubench.toml` at the root of the workspace.
+        /// Cargo's own profile is given by `--cargo-profile`.
         #[arg(short = 'P', long, value_name = "NAME", default_value = DEFAULT_PROFILE, global = true)]
         profile: String => Line "--profile ci";
 
@@ -433,8 +438,8 @@ settings! {
     pub(super) struct CargoArguments {
         /// Benchmark this package
         ///
-        /// A name, `name@version`, a package identifier or a pattern such as `kernels-*`. May be given
-        /// several times.
+        /// A name, `name@version`, a package identifier or a pattern such as `kernels-*`. May be
+        /// given several times.
         #[arg(short, long, value_name = "SPEC", help_heading = "Package selection")]
         package: Vec<PackageSpec> => Line "--package row-sums --package 'kernels-*'";
 
@@ -516,18 +521,18 @@ settings! {
     pub(super) struct DeviceArguments {
         /// Measure on this kind of device
         ///
-        /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times say
-        /// nothing about a GPU. `cuda` demands a GPU, `cuda:1` the second of several, `cpu` the CPU
-        /// device.
+        /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times
+        /// say nothing about a GPU. `cuda` demands a GPU, `cuda:1` the second of several, `cpu` the
+        /// CPU device.
         #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
             hide_possible_values = true)]
         device: (DeviceChoice, u32) => Profile "--device cuda:1";
 
         /// Compile kernels for a GPU with this NVRTC
         ///
-        /// A library (`libnvrtc.so.13`) or a folder that has one: a toolkit, or the `site-packages` of
-        /// Python. Without it the toolkit in `CUDA_HOME` or `CUDA_PATH`, those in `/usr/local`, the
-        /// loader's path and Python's `nvidia` packages are searched, in this order.
+        /// A library (`libnvrtc.so.13`) or a folder that has one: a toolkit, or the `site-packages`
+        /// of Python. Without it the toolkit in `CUDA_HOME` or `CUDA_PATH`, those in `/usr/local`,
+        /// the loader's path and Python's `nvidia` packages are searched, in this order.
         #[arg(long, value_name = "PATH")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
 

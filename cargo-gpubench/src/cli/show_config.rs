@@ -22,14 +22,15 @@ settings! {
     pub(super) struct ShowConfigArguments {
         /// Show what holds for the case of this name
         ///
-        /// A name as `--list` prints it, or with its package in front. Nothing is built to look whether
-        /// there is such a case: a name that was not there when the crate was last listed is warned
-        /// about. What its package's manifest sets counts where this shows a built-in value.
+        /// A name as `--list` prints it, or with its package in front. Nothing is built to look
+        /// whether there is such a case: a name that was not there when the crate was last listed
+        /// is warned about. What its package's manifest sets counts where this shows a built-in
+        /// value.
         #[arg(value_name = "CASE")]
         case: Option<String> => Line "image::grayscale::width=1024,height=4096";
 
-        /// Print a configuration file with every setting and its built-in value, to start one of your
-        /// own
+        /// Print a configuration file with every setting and its built-in value, to start one of
+        /// your own
         #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
         template: bool => Line "--template > .config/gpubench.toml";
     }
@@ -195,7 +196,8 @@ fn assignment(option: &Arg, texts: &[String]) -> String {
     }
 }
 
-/// A value as it is written for one case: whoever said it, and however, a setting is written in one way.
+/// A value as it is written for one case: whoever said it, and however, a setting is written in one
+/// way.
 fn as_of_a_case(key: &str, text: &str) -> String {
     let mut settings = CaseSettings::default();
     let read = CaseSettings::KEYS.contains(&key) && settings.set(key, text).is_ok();

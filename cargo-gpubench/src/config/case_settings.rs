@@ -90,8 +90,8 @@ case_settings! {
         ///
         /// Two processes that run the same code differ by more than the samples inside one of them:
         /// their medians tell how far a result can be reproduced. Unless a number is given, there
-        /// are 5 on the CPU device; on a GPU 5 where they say the case's median to 0.5% or a tick of
-        /// the clock, else 10. Limits on samples and time are the case's, and are divided. A
+        /// are 5 on the CPU device; on a GPU 5 where they say the case's median to 0.5% or a tick
+        /// of the clock, else 10. Limits on samples and time are the case's, and are divided. A
         /// comparison wants at least 3. With `--against`, a number that is given is that of the
         /// rounds; otherwise there are 5, and where those do not decide 10 or 20. `--workers 1` is
         /// the shortest run.
@@ -121,17 +121,17 @@ case_settings! {
 
         /// Fail a case that has a notice about its check
         ///
-        /// `notices`: the right answers to other inputs would pass, or zeros would. The case then ends as
-        /// `error` with the cause `denied-notice`, and the command with 100. It is not the default: indices,
-        /// flags and counts are honestly alike for many inputs.
+        /// `notices`: the right answers to other inputs would pass, or zeros would. The case then
+        /// ends as `error` with the cause `denied-notice`, and the command with 100. It is not the
+        /// default: indices, flags and counts are honestly alike for many inputs.
         #[arg(value_name = "WHAT", value_enum)]
         "deny" => deny: Denied = Denied::Nothing, "--deny notices";
 
         /// Fail a case whose times can be trusted less than this
         ///
-        /// The case ends as `error` with the cause `grade-too-low` and the reason of its grade, and the
-        /// command with 100. `cargo gpubench doctor` says which grade a machine can give. `--test` measures
-        /// no times and has no grades.
+        /// The case ends as `error` with the cause `grade-too-low` and the reason of its grade, and
+        /// the command with 100. `cargo gpubench doctor` says which grade a machine can give.
+        /// `--test` measures no times and has no grades.
         #[arg(value_name = "GRADE", value_enum)]
         "require-grade" => require_grade: LeastGrade = LeastGrade::Advisory, "--require-grade sealed";
     }
@@ -177,7 +177,8 @@ pub struct SamplesCross {
 }
 
 impl CaseSettings {
-    /// These settings, and `lower` where these say nothing. A bound on the samples takes the other bound of `lower` along where the two would cross.
+    /// These settings, and `lower` where these say nothing. A bound on the samples takes the other
+    /// bound of `lower` along where the two would cross.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
         let mut merged = self.or(lower);

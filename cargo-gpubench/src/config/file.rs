@@ -40,8 +40,9 @@ pub fn default_location(workspace: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file())
 }
 
-/// The closest folder with a configuration, from `folder` upwards, for places where no cargo says what the workspace is. A file of another user is
-/// passed over: a configuration names files that are written and libraries that are loaded.
+/// The closest folder with a configuration, from `folder` upwards, for places where no cargo says
+/// what the workspace is. A file of another user is passed over: a configuration names files that
+/// are written and libraries that are loaded.
 pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let ours = |file: &Utf8PathBuf| {
         let owner = file.metadata().map(|metadata| metadata.uid());
@@ -53,11 +54,12 @@ pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 impl ConfigFile {
-    /// Reads a file. Relative paths in it start from the folder that holds `.config`, and from the file's own folder where there is none.
+    /// Reads a file. Relative paths in it start from the folder that holds `.config`, and from the
+    /// file's own folder where there is none.
     ///
     /// # Errors
-    /// It cannot be read, is no TOML, is longer than 4 MiB, needs a newer tool, has values of other kinds than its keys want, or profiles that inherit
-    /// from what is not there or in a circle.
+    /// It cannot be read, is no TOML, is longer than 4 MiB, needs a newer tool, has values of other
+    /// kinds than its keys want, or profiles that inherit from what is not there or in a circle.
     pub fn read(path: &Utf8Path, rows: &[Row]) -> Result<Self, ConfigError> {
         let unreadable = |source: io::Error| ConfigError::Unreadable {
             file: path.to_owned(),

@@ -37,7 +37,8 @@ pub struct CaseNames<'a> {
 }
 
 impl CaseLayers {
-    /// What holds for a case whose package asks for `package`: every setting from the first layer that has it.
+    /// What holds for a case whose package asks for `package`: every setting from the first layer
+    /// that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
         self.said_of_case(names, package).complete()
     }

@@ -1,8 +1,11 @@
-//! Configuration: what is said in files about how cases are measured, and which of several sayings counts.
+//! Configuration: what is said in files about how cases are measured, and which of several sayings
+//! counts.
 //!
-//! A [`ConfigFile`] holds profiles; [`ConfigFile::profile`] is what one of them says, inheritance included. What it says of the run as a whole is text
-//! with a place, for the command line's own grammar to read; what may differ from case to case is [`CaseSettings`], and [`CaseLayers`] decides
-//! between those. [`Row`] is what is declared of a setting, and [`Values`] what all of them are in the end.
+//! A [`ConfigFile`] holds profiles; [`ConfigFile::profile`] is what one of them says, inheritance
+//! included. What it says of the run as a whole is text with a place, for the command line's own
+//! grammar to read; what may differ from case to case is [`CaseSettings`], and [`CaseLayers`]
+//! decides between those. [`Row`] is what is declared of a setting, and [`Values`] what all of them
+//! are in the end.
 
 mod case_settings;
 mod count;

@@ -49,7 +49,8 @@ impl ConfigFile {
     /// What a profile says. The default profile is always there.
     ///
     /// # Errors
-    /// There is no profile of the name, or none of a name that one inherits from, or they inherit in a circle.
+    /// There is no profile of the name, or none of a name that one inherits from, or they inherit
+    /// in a circle.
     pub fn profile(&self, name: &str) -> Result<Profile, ConfigError> {
         let mut profile = Profile::default();
         for table in self.line_of(name)? {

@@ -14,7 +14,8 @@ pub enum ConfigValue {
 }
 
 impl ConfigValue {
-    /// What the value is, in TOML's words, where it is neither a string, a number, a boolean nor a list of strings and numbers.
+    /// What the value is, in TOML's words, where it is neither a string, a number, a boolean nor a
+    /// list of strings and numbers.
     pub(super) fn read(value: &DeValue<'_>) -> Result<Self, &'static str> {
         match value {
             DeValue::Boolean(flag) => Ok(Self::Flag(*flag)),

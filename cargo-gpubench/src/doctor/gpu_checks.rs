@@ -12,7 +12,8 @@ use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 /// What a machine without a GPU costs.
 const NO_GPU: &str = "`--device auto` measures on the CPU device, whose times say nothing about a GPU";
 
-/// The capability from which kernels may be launched in clusters and before their predecessor has ended.
+/// The capability from which kernels may be launched in clusters and before their predecessor has
+/// ended.
 const CLUSTERS: u32 = 90;
 
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {

@@ -61,7 +61,8 @@ pub struct Sandbox {
     pub locked_memory: Option<u64>,
 }
 
-/// Whether a machine can measure: the kind of device that would be measured on and its name, or what is not there.
+/// Whether a machine can measure: the kind of device that would be measured on and its name, or
+/// what is not there.
 pub type Verdict = Result<(DeviceKind, String), SetupMissing>;
 
 /// The name of the device of a machine that can measure, or what is not there.

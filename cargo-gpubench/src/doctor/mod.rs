@@ -1,7 +1,8 @@
 //! What this machine can measure, what it cannot, and what each gap costs.
 //!
-//! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of what it found. Whatever opens the GPU's driver does so in a
-//! process of its own ([`probe`](gpubench_measure::probe)): a driver that crashes or hangs is a finding.
+//! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of
+//! what it found. Whatever opens the GPU's driver does so in a process of its own
+//! ([`probe`](gpubench_measure::probe)): a driver that crashes or hangs is a finding.
 
 mod check;
 mod gpu_checks;

@@ -15,7 +15,8 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The findings as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
+/// The findings as a page of `line` columns. It holds ANSI styles; the stream it is written to
+/// decides whether they are kept.
 pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
     let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
     let longest = checks.iter().map(|check| width(&check.check)).max().unwrap_or(0);

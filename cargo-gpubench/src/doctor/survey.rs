@@ -63,7 +63,8 @@ fn sandbox() -> Sandbox {
     }
 }
 
-/// Whether the system's settings permit them: the numbers of three switches, of which a kernel may lack the last two.
+/// Whether the system's settings permit them: the numbers of three switches, of which a kernel may
+/// lack the last two.
 fn user_namespaces() -> bool {
     let number = |file: &str| read(file).trim().parse::<u64>().ok();
     number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0)

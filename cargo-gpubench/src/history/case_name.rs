@@ -1,11 +1,13 @@
-//! The names of cases in histories, which have their package in front, as people read and type them.
+//! The names of cases in histories, which have their package in front, as people read and type
+//! them.
 
 use std::collections::BTreeSet;
 
 use crate::broker::cases::Naming;
 use gpubench_contract::BenchmarkHistory;
 
-/// The form in which names are shown: as `--list` prints them, with the package in front where there are several.
+/// The form in which names are shown: as `--list` prints them, with the package in front where
+/// there are several.
 pub(super) fn naming<'a>(histories: impl IntoIterator<Item = &'a BenchmarkHistory>) -> Naming {
     let package = |history: &'a BenchmarkHistory| history.case.split_once("::").map(|(package, _)| package);
     let packages: BTreeSet<_> = histories.into_iter().filter_map(package).collect();

@@ -8,7 +8,8 @@ use crate::broker::options::MessageFormat;
 /// What `cargo gpubench history` is asked to do.
 #[derive(Clone, Debug)]
 pub struct TrendOptions {
-    /// Shows the cases whose name, with or without its package, matches any of these; if empty, all.
+    /// Shows the cases whose name, with or without its package, matches any of these; if empty,
+    /// all.
     pub filters: Vec<Regex>,
     /// Where histories are.
     pub places: PlaceOptions,

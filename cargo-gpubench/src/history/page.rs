@@ -21,7 +21,8 @@ const NOTABLE: f64 = 0.05;
 /// Smaller changes are no jumps, however steady a history is.
 const LEAST: f64 = 0.01;
 
-/// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is written to decides whether they are kept.
+/// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is
+/// written to decides whether they are kept.
 pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], naming: Naming, line: usize) -> String {
     let mut page = format!("{TITLE}{}{TITLE:#}\n", described(device));
     for history in histories {

@@ -6,7 +6,8 @@ use gpubench_contract::{BenchmarkHistory, HistoryRun, Metric, SchemaVersion};
 use gpubench_stats::history_fence;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry};
 
-/// The cases of a history: those of the latest run in its order, then those that only earlier runs have.
+/// The cases of a history: those of the latest run in its order, then those that only earlier runs
+/// have.
 pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {
     let mut seen = HashSet::new();
     let latest_first = history.entries.iter().rev();

@@ -87,7 +87,8 @@ pub(crate) fn compile(
     Ok(read(&path))
 }
 
-/// Compiles kernel by kernel where they do not compile together: what there is, and what is wrong with the rest.
+/// Compiles kernel by kernel where they do not compile together: what there is, and what is wrong
+/// with the rest.
 pub(crate) fn compile_separately(
     compilers: GpuCompilers,
     source: &Source,

@@ -3,8 +3,9 @@
 use gpubench::catalog::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
-/// The highest rates in operations per second, a multiplication with addition counted as two, of dense operands of a type; the faster of the tensor cores and the other units. `None`
-/// where a device cannot, or where it is not known.
+/// The highest rates in operations per second, a multiplication with addition counted as two, of
+/// dense operands of a type; the faster of the tensor cores and the other units. `None` where a
+/// device cannot, or where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArithmeticPeaks {
     /// Double precision.
@@ -24,8 +25,9 @@ pub struct ArithmeticPeaks {
 }
 
 impl ArithmeticPeaks {
-    /// The peak that a rate of arithmetic on operands of a type is a share of. Of several that the type may be computed by, as single precision may in all of its
-    /// bits or as TF32, it is the lowest that the rate does not exceed. `None` where the type or its peak is not known.
+    /// The peak that a rate of arithmetic on operands of a type is a share of. Of several that the
+    /// type may be computed by, as single precision may in all of its bits or as TF32, it is the
+    /// lowest that the rate does not exceed. `None` where the type or its peak is not known.
     pub fn reached_by(&self, rate: f64, operands: Option<DType>) -> Option<f64> {
         let mut peaks: Vec<f64> = self.of(operands?).into_iter().flatten().collect();
         peaks.sort_by(f64::total_cmp);
@@ -33,7 +35,8 @@ impl ArithmeticPeaks {
         enough.or(peaks.last().copied())
     }
 
-    /// What no rate of arithmetic on operands of a type can exceed; of an unknown type, or one whose peaks are not known, the highest of all.
+    /// What no rate of arithmetic on operands of a type can exceed; of an unknown type, or one
+    /// whose peaks are not known, the highest of all.
     pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
         let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
         let own = operands.and_then(|dtype| highest(&self.of(dtype)));
@@ -64,7 +67,8 @@ impl ArithmeticPeaks {
     }
 }
 
-/// The type that a case computes with: that of all its inputs, where those of 16 bits and more that are integers count as indices. `None` where it has several, or none.
+/// The type that a case computes with: that of all its inputs, where those of 16 bits and more that
+/// are integers count as indices. `None` where it has several, or none.
 pub fn operand_type(tensors: &[Tensor]) -> Option<DType> {
     let is_index = |dtype: DType| {
         matches!(

@@ -20,7 +20,8 @@ pub struct ComparisonComplete {
     pub candidate: ComparedRun,
     /// How the two were measured.
     pub arrangement: Arrangement,
-    /// What keeps the two from being compared at all or in part: another device, driver, tool or timing mode, in words.
+    /// What keeps the two from being compared at all or in part: another device, driver, tool or
+    /// timing mode, in words.
     pub differences: Vec<String>,
     /// Benchmarks that both runs have and not both skipped, in the candidate's order.
     pub rows: Vec<ComparisonRow>,
@@ -60,7 +61,8 @@ pub struct ComparedRun {
     pub driver: Option<String>,
     /// Where the sources stood.
     pub revision: Option<Revision>,
-    /// How many of its results are of earlier runs: they were kept when a run of some benchmarks was saved. Left out where there are none.
+    /// How many of its results are of earlier runs: they were kept when a run of some benchmarks
+    /// was saved. Left out where there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub earlier_results: u64,
 }
@@ -72,7 +74,8 @@ pub struct ComparedRun {
 pub enum Arrangement {
     /// One after the other: what drifted in between is part of the difference.
     Apart,
-    /// Window by window in turns, on the same device, with inputs drawn from the same distributions.
+    /// Window by window in turns, on the same device, with inputs drawn from the same
+    /// distributions.
     Interleaved,
 }
 
@@ -98,7 +101,8 @@ pub struct ComparisonRow {
     pub candidate: ComparedResult,
     /// What changed.
     pub verdict: ChangeVerdict,
-    /// Why it is inconclusive, or what a reader should know of the verdict; null where there is nothing.
+    /// Why it is inconclusive, or what a reader should know of the verdict; null where there is
+    /// nothing.
     pub remark: Option<String>,
     /// The change in figures; null where one side has no samples or the two must not be compared.
     pub change: Option<Change>,
@@ -118,7 +122,8 @@ pub struct ComparedResult {
     pub n: u64,
     /// Number of fresh workers that they come from.
     pub workers: u64,
-    /// The run that it is of, where that is an earlier one than the run compared. Left out where it is that one.
+    /// The run that it is of, where that is an earlier one than the run compared. Left out where it
+    /// is that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<KeptFrom>,
 }
@@ -145,10 +150,14 @@ fn is_zero(count: &u64) -> bool {
 pub struct Change {
     /// The candidate's `value` over the baseline's.
     pub ratio: f64,
-    /// By how much the machine drifted between two runs apart: what the candidate's twin took over what the baseline's did. Null where one of them has none, and for runs in turns.
+    /// By how much the machine drifted between two runs apart: what the candidate's twin took over
+    /// what the baseline's did. Null where one of them has none, and for runs in turns.
     #[serde(default)]
     pub drift: Option<f64>,
-    /// Bounds of the interval that the verdict goes by, wide enough for `ratio`. Of runs apart it is that of `ratio` over `drift`, by how far the workers and the twins of either side differ, and wider by the drift on either side; of runs in turns that of the ratios of neighbouring samples, which drift leaves alone.
+    /// Bounds of the interval that the verdict goes by, wide enough for `ratio`. Of runs apart it
+    /// is that of `ratio` over `drift`, by how far the workers and the twins of either side differ,
+    /// and wider by the drift on either side; of runs in turns that of the ratios of neighbouring
+    /// samples, which drift leaves alone.
     pub interval: [f64; 2],
     /// How sure the interval is, as a fraction.
     pub confidence: f64,
@@ -189,7 +198,8 @@ words! {
 }
 
 impl ComparisonComplete {
-    /// The rows as a reader wants them: by how much each verdict matters, then by the size of the change.
+    /// The rows as a reader wants them: by how much each verdict matters, then by the size of the
+    /// change.
     pub fn by_relevance(&self) -> Vec<&ComparisonRow> {
         let mut rows: Vec<&ComparisonRow> = self.rows.iter().collect();
         let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
@@ -201,7 +211,8 @@ impl ComparisonComplete {
         rows
     }
 
-    /// Whether both are the same run, so that nothing differs. Two sides that were measured in turns share a run and are none.
+    /// Whether both are the same run, so that nothing differs. Two sides that were measured in
+    /// turns share a run and are none.
     pub fn is_of_one_run(&self) -> bool {
         let differs = |row: &ComparisonRow| row.baseline.value != row.candidate.value;
         self.arrangement == Arrangement::Apart
@@ -230,7 +241,8 @@ impl ComparisonComplete {
         self.rows.iter().any(ComparisonRow::has_failed)
     }
 
-    /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`, `12 no change`, `3 new`. Nothing is counted that is not there.
+    /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`,
+    /// `12 no change`, `3 new`. Nothing is counted that is not there.
     pub fn counts(&self) -> Vec<String> {
         self.counts_shown(|_, count| count)
     }
@@ -271,7 +283,8 @@ impl ComparisonComplete {
         verdicts.any(|verdict| of(verdict) && self.count(verdict) > 0)
     }
 
-    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts them.
+    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts
+    /// them.
     pub fn keep_changes_of(&mut self, least: f64) {
         let is_large = |change: &Change| change.ratio.ln().abs() >= least.ln_1p();
         let mut verdicts = BTreeMap::new();

@@ -22,7 +22,8 @@ impl From<gpubench::catalog::DeviceKind> for DeviceKind {
     }
 }
 
-/// What records and reports say of a kind of device. Whoever shows a device takes its words from here and never asks for the kind.
+/// What records and reports say of a kind of device. Whoever shows a device takes its words from
+/// here and never asks for the kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DeviceWords {
     /// Its word in records and on the command line.
@@ -37,7 +38,8 @@ pub struct DeviceWords {
     pub unit: &'static str,
     /// Its multiprocessors, in full.
     pub units: &'static str,
-    /// Why each of its times is advisory, which every report says once; nothing where cases have grades of their own.
+    /// Why each of its times is advisory, which every report says once; nothing where cases have
+    /// grades of their own.
     pub advisory: Option<&'static str>,
     /// Whether the host's processor is the device.
     pub is_the_host: bool,

@@ -16,7 +16,8 @@ pub enum ElementValue {
     Unsigned(u64),
     /// An integer below zero.
     Signed(i64),
-    /// A finite floating-point number, in the shortest decimal form that its element type reads back to the same value.
+    /// A finite floating-point number, in the shortest decimal form that its element type reads
+    /// back to the same value.
     Float(f64),
     /// A floating-point number that JSON cannot write.
     NotFinite(NotFinite),

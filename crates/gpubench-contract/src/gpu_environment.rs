@@ -18,7 +18,8 @@ pub struct GpuEnvironment {
     pub new_uncorrected_ecc_errors: Option<u64>,
     /// Numbers of the Xid errors that the driver reported during the case.
     pub xids: Option<Vec<u64>>,
-    /// Other processes with a compute context on the GPU; null where they cannot be seen, as from inside of many containers.
+    /// Other processes with a compute context on the GPU; null where they cannot be seen, as from
+    /// inside of many containers.
     pub other_clients: Option<u64>,
 }
 

@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
-/// The device of a run with everything that changes its times by itself. Times of runs with different identities say nothing about code.
+/// The device of a run with everything that changes its times by itself. Times of runs with
+/// different identities say nothing about code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct DeviceIdentity {
@@ -47,7 +48,8 @@ impl DeviceIdentity {
         }
     }
 
-    /// A short text that can be part of a file's name: the device's name and a digest of the whole identity.
+    /// A short text that can be part of a file's name: the device's name and a digest of the whole
+    /// identity.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
         for (_, part) in self.parts() {

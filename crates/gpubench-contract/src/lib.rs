@@ -1,6 +1,7 @@
 //! The machine contract: what a run, a case, a comparison and a history say, field by field.
 //!
-//! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare` makes records of two stored runs: all three stand on this module, and it on none of them.
+//! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare`
+//! makes records of two stored runs: all three stand on this module, and it on none of them.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,7 +1,9 @@
 //! The parts of a result: statistics, throughput, checks, conservation of time and surroundings.
 //!
-//! Samples and what is made of them are in the unit of the result's metric. A field in `_ns` is a time in nanoseconds whatever the metric is: of the host, or of the clocks
-//! that claims are checked by. A value that is not known or not defined is `None`, `null` in JSON; no number stands for "unknown".
+//! Samples and what is made of them are in the unit of the result's metric. A field in `_ns` is a
+//! time in nanoseconds whatever the metric is: of the host, or of the clocks that claims are
+//! checked by. A value that is not known or not defined is `None`, `null` in JSON; no number stands
+//! for "unknown".
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::Tolerance;
@@ -16,10 +18,12 @@ use super::{ElementValue, GpuEnvironment, StopReason};
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
-    /// The one figure that every table, ranking, comparison and history shows: the trimmed mean over the fresh workers of the interquartile mean of each one's samples. The lowest and the highest tenth of the workers are left out, one at
-    /// least; of fewer than five none.
+    /// The one figure that every table, ranking, comparison and history shows: the trimmed mean
+    /// over the fresh workers of the interquartile mean of each one's samples. The lowest and the
+    /// highest tenth of the workers are left out, one at least; of fewer than five none.
     pub value: f64,
-    /// Bounds of the 95 % interval of `value`, as wide as the workers differ; of one worker as wide as its samples do.
+    /// Bounds of the 95 % interval of `value`, as wide as the workers differ; of one worker as wide
+    /// as its samples do.
     pub ci95: [f64; 2],
     /// Median of all samples.
     pub median: f64,
@@ -27,7 +31,8 @@ pub struct Stats {
     pub mean: f64,
     /// Standard deviation with n - 1 in the denominator; null for a single sample.
     pub stddev: Option<f64>,
-    /// Coefficient of variation, `stddev / mean`; null for a single sample and where the mean is zero.
+    /// Coefficient of variation, `stddev / mean`; null for a single sample and where the mean is
+    /// zero.
     pub cv: Option<f64>,
     /// Smallest sample.
     pub min: f64,
@@ -40,7 +45,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The distance from `value` to the ends of its interval, relative to it; `None` where that is no number.
+    /// The distance from `value` to the ends of its interval, relative to it; `None` where that is
+    /// no number.
     pub fn relative_interval(&self) -> Option<f64> {
         let [low, high] = self.ci95;
         let relative = (high - low) / 2.0 / self.value.abs();
@@ -76,7 +82,8 @@ pub struct HostTime {
 pub struct WorkerShare {
     /// How many of `samples` are its own: the next ones after those of the workers before it.
     pub samples: u64,
-    /// Interquartile mean of its samples: the mean of those between their quartiles; null where it has none.
+    /// Interquartile mean of its samples: the mean of those between their quartiles; null where it
+    /// has none.
     pub value: Option<f64>,
 }
 
@@ -105,7 +112,8 @@ pub enum SampleFlagKind {
     Preempted,
 }
 
-/// What the case achieves in its time, by the work its author declared; nothing where the metric is no time.
+/// What the case achieves in its time, by the work its author declared; nothing where the metric is
+/// no time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
@@ -115,7 +123,9 @@ pub struct Throughput {
     pub flops_per_s: Option<f64>,
     /// Share of the device's peak memory bandwidth.
     pub of_peak_bandwidth: Option<f64>,
-    /// Share of the device's peak arithmetic rate for the type of the inputs, on tensor cores where it has them; null where the inputs are of several types, or the peak is not known. Single precision that is faster than that is held against TF32.
+    /// Share of the device's peak arithmetic rate for the type of the inputs, on tensor cores where
+    /// it has them; null where the inputs are of several types, or the peak is not known. Single
+    /// precision that is faster than that is held against TF32.
     pub of_peak_flops: Option<f64>,
 }
 
@@ -129,7 +139,8 @@ pub struct Peaks {
 }
 
 impl Throughput {
-    /// What declared work means in a time of so many nanoseconds; nothing where it is not above zero.
+    /// What declared work means in a time of so many nanoseconds; nothing where it is not above
+    /// zero.
     pub fn of(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
@@ -150,7 +161,8 @@ impl Throughput {
     }
 }
 
-/// What was found in one output: of the window that failed, or the worst over all windows where none did.
+/// What was found in one output: of the window that failed, or the worst over all windows where
+/// none did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Check {
@@ -162,13 +174,16 @@ pub struct Check {
     pub matched: u64,
     /// The tolerance, which is the crate's own word; null where it is not known.
     pub tolerance: Option<AllowedError>,
-    /// Whether what was expected of each call's predecessor would have passed in its place, so that the check cannot tell old answers from new ones; null where it was asked of too few calls.
+    /// Whether what was expected of each call's predecessor would have passed in its place, so that
+    /// the check cannot tell old answers from new ones; null where it was asked of too few calls.
     pub old_answers_pass: Option<bool>,
     /// Largest absolute error over elements that are finite on both sides; 0 where there are none.
     pub max_abs_error: Option<f64>,
-    /// Largest relative error over those of them for which another number than zero is expected; 0 where there are none.
+    /// Largest relative error over those of them for which another number than zero is expected; 0
+    /// where there are none.
     pub max_rel_error: Option<f64>,
-    /// Flat index of the element with the largest absolute error, which one that is not finite and not right has; null where every element is equal.
+    /// Flat index of the element with the largest absolute error, which one that is not finite and
+    /// not right has; null where every element is equal.
     pub worst_index: Option<u64>,
     /// Extents of the output, outermost first.
     pub shape: Vec<u64>,
@@ -176,7 +191,8 @@ pub struct Check {
     pub first_wrong: Option<WrongElement>,
 }
 
-/// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero where it must be equal.
+/// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero
+/// where it must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct AllowedError {
@@ -218,7 +234,8 @@ pub struct WindowCounts {
     pub timed: u64,
     /// With the check launched right behind the call.
     pub early_check: u64,
-    /// Of the null worker, interleaved with the sampled ones and behind the worker's end; not among the case's `windows`.
+    /// Of the null worker, interleaved with the sampled ones and behind the worker's end; not among
+    /// the case's `windows`.
     pub null: u64,
 }
 
@@ -237,27 +254,36 @@ pub struct Conservation {
     pub claimed_ns: f64,
     /// What the referee's clock saw, the tool's own part of the windows included.
     pub observed_ns: f64,
-    /// The tool's own part, as the referee's clock saw it in null windows, in which its own twin of the call runs; null where there were none.
+    /// The tool's own part, as the referee's clock saw it in null windows, in which its own twin of
+    /// the call runs; null where there were none.
     pub null_ns: Option<f64>,
-    /// The reported figure, made of what passed for the referee in each window beyond the tool's own part. Null where the clock bounds nothing.
+    /// The reported figure, made of what passed for the referee in each window beyond the tool's
+    /// own part. Null where the clock bounds nothing.
     pub verified_ns: Option<f64>,
-    /// By how much `verified_ns` is longer than the same figure of the claims; null where the clock bounds nothing.
+    /// By how much `verified_ns` is longer than the same figure of the claims; null where the clock
+    /// bounds nothing.
     pub excess_ns: Option<f64>,
     /// The most that `excess_ns` can be for an honest worker; null where the clock bounds nothing.
     pub bound_ns: Option<f64>,
-    /// What `samples` hold beyond the claims: host code's count only as far as the referee's clock confirms them. 0 for a sealed benchmark; null where the clock bounds nothing.
+    /// What `samples` hold beyond the claims: host code's count only as far as the referee's clock
+    /// confirms them. 0 for a sealed benchmark; null where the clock bounds nothing.
     pub added_ns: Option<f64>,
-    /// For each of `samples` in order, what passed for the referee in its window beyond the claim. Empty where the clock bounds nothing.
+    /// For each of `samples` in order, what passed for the referee in its window beyond the claim.
+    /// Empty where the clock bounds nothing.
     pub residuals_ns: Vec<i64>,
-    /// The same of the null windows that the bound was made of, in order, without those whose outputs something changed: those between the windows of the samples or, where these were longer while the worker under test lived, as `grade_reason` says then, those behind its end.
+    /// The same of the null windows that the bound was made of, in order, without those whose
+    /// outputs something changed: those between the windows of the samples or, where these were
+    /// longer while the worker under test lived, as `grade_reason` says then, those behind its end.
     pub null_residuals_ns: Vec<i64>,
-    /// How many of them are each worker's, in the order of `workers`; empty where they are those behind its end.
+    /// How many of them are each worker's, in the order of `workers`; empty where they are those
+    /// behind its end.
     #[serde(default)]
     pub null_shares: Vec<u64>,
 }
 
 impl Conservation {
-    /// Both clocks side by side, without a bound; `None` where one of them is not a finite time, as a worker may claim.
+    /// Both clocks side by side, without a bound; `None` where one of them is not a finite time, as
+    /// a worker may claim.
     pub fn of(claimed_ns: f64, observed_ns: f64, null_ns: Option<f64>) -> Option<Conservation> {
         (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
             claimed_ns,
@@ -268,7 +294,9 @@ impl Conservation {
     }
 }
 
-/// What a fixed job of the tool's own took in the same minute as the case and over the same buffers: how fast the machine was then. The job is the same whatever the code under test is, so where its time differs between two runs, the machine drifted.
+/// What a fixed job of the tool's own took in the same minute as the case and over the same
+/// buffers: how fast the machine was then. The job is the same whatever the code under test is, so
+/// where its time differs between two runs, the machine drifted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Twin {
@@ -276,7 +304,8 @@ pub struct Twin {
     pub value_ns: f64,
     /// Bounds of the 95 % interval of `value_ns`.
     pub ci95_ns: [f64; 2],
-    /// For each fresh worker under test in whose round it was timed, in order: the interquartile mean of its times in that round.
+    /// For each fresh worker under test in whose round it was timed, in order: the interquartile
+    /// mean of its times in that round.
     pub rounds_ns: Vec<f64>,
 }
 
@@ -294,7 +323,8 @@ pub struct Environment {
     pub load_1m: Option<f64>,
     /// Memory of the host in bytes.
     pub memory_bytes: Option<u64>,
-    /// The compiler of the kernels: of a run, those that there are; of a case, the one that made the code it launches.
+    /// The compiler of the kernels: of a run, those that there are; of a case, the one that made
+    /// the code it launches.
     pub compiler: Option<String>,
     /// Version of the device's driver.
     pub driver: Option<String>,
@@ -304,9 +334,11 @@ pub struct Environment {
     pub flush_bytes: Option<u64>,
     /// How it goes through them; null where it is not known.
     pub flush: Option<Flush>,
-    /// The clock of the device's multiprocessors in hertz, after the case; in the run's first record, before it.
+    /// The clock of the device's multiprocessors in hertz, after the case; in the run's first
+    /// record, before it.
     pub clock_hz: Option<f64>,
-    /// Every reason for throttling that the device reported before, between and after the samples, harmless ones included.
+    /// Every reason for throttling that the device reported before, between and after the samples,
+    /// harmless ones included.
     pub throttle_reasons: Option<Vec<String>>,
     /// What the GPU's own instruments showed; null on the CPU device and where NVML is not there.
     pub gpu: Option<GpuEnvironment>,

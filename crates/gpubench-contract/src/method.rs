@@ -7,7 +7,8 @@ use bytemuck::{CheckedBitPattern, NoUninit};
 use super::words::{shown_by_word, words};
 
 words! {
-    /// How a call is measured: what is prepared before it, what is armed round it, what is read after it.
+    /// How a call is measured: what is prepared before it, what is armed round it, what is read
+    /// after it.
     #[derive(CheckedBitPattern, NoUninit)]
     #[repr(u32)]
     pub enum Method {

@@ -9,7 +9,9 @@ use crate::units::{Quantity, in_unit};
 
 /// What is read for each sample: how it is called, what it is counted in, and which way is better.
 ///
-/// Statistics, comparisons and reports know a metric and nothing else of what was read. A field in `_ns` is a time whatever the metric is: of the host, of a clock that claims are checked by, of the wall.
+/// Statistics, comparisons and reports know a metric and nothing else of what was read. A field in
+/// `_ns` is a time whatever the metric is: of the host, of a clock that claims are checked by, of
+/// the wall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Metric {
@@ -45,7 +47,8 @@ impl Metric {
         }
     }
 
-    /// Whether it is a time: the step of the device's clock is then the step of its values, and work over it is a rate.
+    /// Whether it is a time: the step of the device's clock is then the step of its values, and
+    /// work over it is a rate.
     pub fn is_time(&self) -> bool {
         self.unit == Metric::NANOSECONDS
     }

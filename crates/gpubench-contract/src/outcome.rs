@@ -1,6 +1,7 @@
 //! The words for how a case ends: verdict, cause and grade, and why its sampling stopped.
 //!
-//! The words are part of the machine contract: a word is never renamed or reused, new ones may be added.
+//! The words are part of the machine contract: a word is never renamed or reused, new ones may be
+//! added.
 
 use std::fmt;
 
@@ -11,7 +12,8 @@ words! {
     pub enum Verdict {
         /// Every window's outputs were right, sealed and on time.
         Pass = "pass",
-        /// An output differs from the expected one beyond its tolerance, or bytes were written that are none of the call's.
+        /// An output differs from the expected one beyond its tolerance, or bytes were written that
+        /// are none of the call's.
         WrongOutput = "wrong-output",
         /// An output was still written after the call had been declared done.
         LateWrite = "late-write",
@@ -27,13 +29,15 @@ words! {
         ProtocolViolation = "protocol-violation",
         /// The case was not run, for the reason in the message.
         Skipped = "skipped",
-        /// The case could not be judged: its author's code, its plan, its kernels or this tool failed first.
+        /// The case could not be judged: its author's code, its plan, its kernels or this tool
+        /// failed first.
         Error = "error",
     }
 }
 
 impl Verdict {
-    /// Whether the case counts as failed: everything but [`Verdict::Pass`] and [`Verdict::Skipped`].
+    /// Whether the case counts as failed: everything but [`Verdict::Pass`] and
+    /// [`Verdict::Skipped`].
     pub const fn is_failure(self) -> bool {
         !matches!(self, Verdict::Pass | Verdict::Skipped)
     }
@@ -100,9 +104,11 @@ words! {
         ClaimTooShort = "claim-too-short",
         /// A worker's message is malformed, out of order or missing.
         BadMessage = "bad-message",
-        /// A claimed time is negative, not finite, longer than the window or shorter than what nothing takes.
+        /// A claimed time is negative, not finite, longer than the window or shorter than what
+        /// nothing takes.
         BadClaim = "bad-claim",
-        /// The worker went on when no call was under way, and windows that it had no part in showed it as long as it lived.
+        /// The worker went on when no call was under way, and windows that it had no part in showed
+        /// it as long as it lived.
         WorksBetweenWindows = "works-between-windows",
         /// The device does not have or support what the benchmark needs.
         Unsupported = "unsupported",
@@ -128,7 +134,8 @@ words! {
         GeneratorFailed = "generator-failed",
         /// An input generator did not return in time.
         GeneratorTimeout = "generator-timeout",
-        /// The check cannot tell the kernel from one that writes the same value everywhere: every output had one value in every call, others were expected, and the tolerance let it pass.
+        /// The check cannot tell the kernel from one that writes the same value everywhere: every
+        /// output had one value in every call, others were expected, and the tolerance let it pass.
         BlindCheck = "blind-check",
         /// The case has a notice about its check, which the run denies.
         DeniedNotice = "denied-notice",
@@ -154,7 +161,8 @@ words! {
     pub enum Grade {
         /// The worker replayed a launch plan; no user host code was loaded while the clock ran.
         Sealed = "sealed",
-        /// User host code launched the kernels, and the referee's clock agrees within the stated bound.
+        /// User host code launched the kernels, and the referee's clock agrees within the stated
+        /// bound.
         Bracketed = "bracketed",
         /// The clock could not be checked, as always on the CPU device.
         Advisory = "advisory",
@@ -174,7 +182,8 @@ impl Grade {
 }
 
 words! {
-    /// Why sampling stopped, from the reason that says the most of the samples to the one that says the least.
+    /// Why sampling stopped, from the reason that says the most of the samples to the one that says
+    /// the least.
     pub enum StopReason {
         /// The coefficient of variation fell below its target.
         TargetCv = "target-cv",

@@ -6,7 +6,8 @@ use gpubench::catalog;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of every axis of a case, in the order in which the axes were declared. In JSON an object, numbers as numbers.
+/// The value of every axis of a case, in the order in which the axes were declared. In JSON an
+/// object, numbers as numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Params(pub Vec<(String, ParamValue)>);
 

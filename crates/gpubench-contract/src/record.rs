@@ -1,7 +1,7 @@
 //! The machine contract: every record of a run.
 //!
-//! Fields are only ever added inside a schema version; a reader ignores what it does not know. A field that a device cannot know is
-//! there and null.
+//! Fields are only ever added inside a schema version; a reader ignores what it does not know. A
+//! field that a device cannot know is there and null.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -54,7 +54,8 @@ pub struct RunStarted {
     pub started_at: String,
     /// Version of this tool.
     pub tool_version: String,
-    /// SHA-256 of the master seed in hexadecimal: shows afterwards that the seed was not chosen to fit.
+    /// SHA-256 of the master seed in hexadecimal: shows afterwards that the seed was not chosen to
+    /// fit.
     pub seed_commitment: String,
     /// The device the cases run on.
     pub device: Device,
@@ -64,7 +65,8 @@ pub struct RunStarted {
     pub cases: u64,
     /// Surroundings at the start.
     pub environment: Environment,
-    /// Runs that some of the results are of, where those are not this run's own: a stored run keeps what a later run of some of its benchmarks did not measure. Left out where there are none,
+    /// Runs that some of the results are of, where those are not this run's own: a stored run keeps
+    /// what a later run of some of its benchmarks did not measure. Left out where there are none,
     /// as in every run that has just been measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_runs: Vec<EarlierRun>,
@@ -115,7 +117,8 @@ pub struct Device {
     pub clock_tick_ns: Option<f64>,
     /// Peak memory bandwidth in bytes per second.
     pub peak_bandwidth: Option<f64>,
-    /// Peak arithmetic rate in floating-point operations per second, of single precision outside of tensor cores.
+    /// Peak arithmetic rate in floating-point operations per second, of single precision outside of
+    /// tensor cores.
     pub peak_flops: Option<f64>,
 }
 
@@ -175,7 +178,8 @@ pub struct BenchmarkListed {
     pub case: String,
     /// Position among the selected cases, from 0.
     pub index: u64,
-    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run, or where only the benchmark itself knows by its axes.
+    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run, or
+    /// where only the benchmark itself knows by its axes.
     pub skipped: Option<String>,
 }
 
@@ -217,7 +221,8 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// What the samples are samples of.
     pub metric: Metric,
-    /// Every sample in the order taken, all finite and in the unit of the metric; also of a case that failed, up to the failure.
+    /// Every sample in the order taken, all finite and in the unit of the metric; also of a case
+    /// that failed, up to the failure.
     pub samples: Vec<f64>,
     /// The fresh workers that the samples come from, in the order of the samples.
     pub workers: Vec<WorkerShare>,
@@ -227,23 +232,28 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time of queueing the call.
     pub host_ns: Option<HostTime>,
-    /// Median time between two events with nothing between them, of several workers the median of theirs; never subtracted from a sample.
+    /// Median time between two events with nothing between them, of several workers the median of
+    /// theirs; never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
-    /// Why sampling stopped, of several workers the reason of the one that came the least far; null where it did not come to its end.
+    /// Why sampling stopped, of several workers the reason of the one that came the least far; null
+    /// where it did not come to its end.
     pub stop: Option<Stop>,
     /// Declared work over the time.
     pub throughput: Throughput,
     /// What was found in each output.
     pub checks: Vec<Check>,
-    /// Number of windows of the workers under test, of every kind; those of the null worker are not among them.
+    /// Number of windows of the workers under test, of every kind; those of the null worker are not
+    /// among them.
     pub windows: u64,
     /// Windows by kind.
     pub window_counts: WindowCounts,
-    /// Number of different inputs, by a digest of their contents: one for every call, unless the case has no inputs or its generator repeats itself.
+    /// Number of different inputs, by a digest of their contents: one for every call, unless the
+    /// case has no inputs or its generator repeats itself.
     pub distinct_inputs: u64,
     /// The worker's claims beside the referee's clock; null where nothing was timed.
     pub conservation: Option<Conservation>,
-    /// How fast the machine was meanwhile; null where nothing was timed, and left out by versions of the tool that did not look.
+    /// How fast the machine was meanwhile; null where nothing was timed, and left out by versions
+    /// of the tool that did not look.
     #[serde(default)]
     pub twin: Option<Twin>,
     /// What a reader of the figures should know and no verdict says.
@@ -255,7 +265,8 @@ pub struct BenchmarkComplete {
 }
 
 impl BenchmarkComplete {
-    /// The case's name across packages, the same whatever else was selected: `suite::image::grayscale::width=1024,height=1024`.
+    /// The case's name across packages, the same whatever else was selected:
+    /// `suite::image::grayscale::width=1024,height=1024`.
     pub fn full_name(&self) -> String {
         let name = format!("{}::{}", self.package, self.benchmark);
         match self.params.0.is_empty() {
@@ -270,7 +281,8 @@ impl BenchmarkComplete {
         split_by_worker(&self.samples, shares).unwrap_or_else(|| vec![&self.samples])
     }
 
-    /// A result without any measurement, to be filled in: of a case that was skipped or ended before its first window.
+    /// A result without any measurement, to be filled in: of a case that was skipped or ended
+    /// before its first window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {
         BenchmarkComplete {
             schema_version: SchemaVersion,
@@ -311,7 +323,8 @@ impl BenchmarkComplete {
     }
 }
 
-/// The samples of each worker: `shares` says how many each has, in order. `None` where the shares do not add up.
+/// The samples of each worker: `shares` says how many each has, in order. `None` where the shares
+/// do not add up.
 pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
     let mut left = samples;
     let shares = shares.into_iter().map(|share| {
@@ -349,7 +362,8 @@ pub struct RunFinished {
     pub skipped: u64,
     /// Selected cases that were not run: the run ended before.
     pub not_run: u64,
-    /// The master seed in hexadecimal, of which the run's first record published the hash: `--seed` repeats the run's inputs.
+    /// The master seed in hexadecimal, of which the run's first record published the hash: `--seed`
+    /// repeats the run's inputs.
     pub seed: String,
     /// How the run ended.
     pub end: RunEnd,

@@ -31,7 +31,8 @@ impl Revision {
         format!("{commit}{}{modified}", branch.unwrap_or_default())
     }
 
-    /// As much of the commit's hash as tells it from others for people, with a `+` where files differed: `1a2b3c4d5+`.
+    /// As much of the commit's hash as tells it from others for people, with a `+` where files
+    /// differed: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
         let modified = if self.modified { "+" } else { "" };
         self.short_commit() + modified

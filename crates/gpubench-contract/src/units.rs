@@ -1,4 +1,5 @@
-//! Numbers with units, for people: four significant digits, the unit chosen so that they need no zeros.
+//! Numbers with units, for people: four significant digits, the unit chosen so that they need no
+//! zeros.
 
 use std::fmt;
 use std::time::Duration;
@@ -35,7 +36,8 @@ pub fn in_unit(value: f64, unit: &str) -> Quantity {
     }
 }
 
-/// The first unit in which a value needs at most three digits before the point, and what it is worth in its base unit: nanoseconds have those of times, others decimal prefixes.
+/// The first unit in which a value needs at most three digits before the point, and what it is
+/// worth in its base unit: nanoseconds have those of times, others decimal prefixes.
 pub fn scale_of(value: f64, base: &str) -> (f64, String) {
     let fits = |units: &[Unit]| {
         let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
@@ -114,7 +116,8 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the factor itself, `×12.30`.
+/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the
+/// factor itself, `×12.30`.
 pub fn change(ratio: f64) -> String {
     let share = ratio - 1.0;
     match ratio {

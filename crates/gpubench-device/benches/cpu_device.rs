@@ -1,4 +1,5 @@
-//! What the CPU device costs: nanoseconds per thread, per thread and barrier, and per launch. Prints; judges nothing.
+//! What the CPU device costs: nanoseconds per thread, per thread and barrier, and per launch.
+//! Prints; judges nothing.
 //!
 //! `cargo bench -p gpubench-device --bench cpu_device`
 
@@ -231,7 +232,8 @@ fn axpy(pool: &Pool, kernel: Kernel) -> f64 {
     }) / MEBI as f64
 }
 
-/// A kernel that writes one integer for each of 2 Ki threads; short, so that another process seldom falls into the best repetition.
+/// A kernel that writes one integer for each of 2 Ki threads; short, so that another process seldom
+/// falls into the best repetition.
 fn indexed(pool: &Pool, kernel: Kernel, block: u32) -> f64 {
     let threads = 1 << 11;
     let mut out = vec![0i32; threads];

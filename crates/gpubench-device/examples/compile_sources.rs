@@ -4,8 +4,10 @@
 //! $ cargo run -p gpubench-device --example compile_sources -- LIST FOLDER cpu|nvrtc|gpu [NVRTC]
 //! ```
 //!
-//! Each line of the list is the path of a file below the folder and the name expression of one of its kernels; without a name, the first kernel that
-//! is no template. Headers are searched for in `Common` below the folder, and in `inc` beside the folder of the file. `NVRTC` is what `--nvrtc` names, for both compilers of GPUs.
+//! Each line of the list is the path of a file below the folder and the name expression of one of
+//! its kernels; without a name, the first kernel that is no template. Headers are searched for in
+//! `Common` below the folder, and in `inc` beside the folder of the file. `NVRTC` is what `--nvrtc`
+//! names, for both compilers of GPUs.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};

@@ -3,7 +3,8 @@
 use bytemuck::{CheckedBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
-/// The role that may run a crate's own kernels beside the worker: those of references and generators.
+/// The role that may run a crate's own kernels beside the worker: those of references and
+/// generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 pub enum CodeHome {

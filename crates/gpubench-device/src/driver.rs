@@ -48,7 +48,8 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What nobody may do to an allocation any more, whoever holds its descriptor. Devices without such a lock accept and do nothing.
+/// What nobody may do to an allocation any more, whoever holds its descriptor. Devices without such
+/// a lock accept and do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
     /// Change its size.
@@ -114,8 +115,9 @@ pub(crate) fn check_arguments(kernel: &str, arguments: &[&[u8]], parameters: &[u
 
 /// A device as one process sees it.
 ///
-/// Operations that take a [`Stream`] are queued and carried out in order; what goes wrong in them is reported by
-/// [`Driver::synchronize`], and nothing queued behind it is carried out. Everything else happens at once.
+/// Operations that take a [`Stream`] are queued and carried out in order; what goes wrong in them
+/// is reported by [`Driver::synchronize`], and nothing queued behind it is carried out. Everything
+/// else happens at once.
 pub trait Driver: Send {
     /// What the device is.
     fn facts(&self) -> &Facts;
@@ -126,7 +128,8 @@ pub trait Driver: Send {
     /// When there is no memory.
     fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError>;
 
-    /// Makes a shareable allocation of `bytes` in host memory (a memfd) that the device can copy to and from: what referee and author share.
+    /// Makes a shareable allocation of `bytes` in host memory (a memfd) that the device can copy to
+    /// and from: what referee and author share.
     ///
     /// # Errors
     /// When there is no memory.
@@ -144,13 +147,15 @@ pub trait Driver: Send {
     /// When the descriptor is no such allocation.
     fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError>;
 
-    /// Makes host memory that is mapped here, whole pages at `address`, one that streams and kernels can use; gives the device's address of it.
+    /// Makes host memory that is mapped here, whole pages at `address`, one that streams and
+    /// kernels can use; gives the device's address of it.
     ///
     /// # Errors
     /// When the device refuses.
     fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError>;
 
-    /// Undoes [`Driver::register`], before the memory is unmapped. Nothing that is queued may use it any more.
+    /// Undoes [`Driver::register`], before the memory is unmapped. Nothing that is queued may use
+    /// it any more.
     fn unregister(&mut self, address: u64);
 
     /// Maps an allocation. Unmapped pages lie before and behind it.
@@ -201,13 +206,15 @@ pub trait Driver: Send {
     /// When the device has no tensor maps, or refuses this one.
     fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError>;
 
-    /// Blocks of a kernel that are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes a block.
+    /// Blocks of a kernel that are resident on a multiprocessor at once, with `threads` threads and
+    /// `dynamic_shared` bytes a block.
     ///
     /// # Errors
     /// When the kernel cannot have so many.
     fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError>;
 
-    /// Takes from this process the right to keep lines in the last-level cache, and lets go of those that are kept. Devices without such lines do nothing.
+    /// Takes from this process the right to keep lines in the last-level cache, and lets go of
+    /// those that are kept. Devices without such lines do nothing.
     ///
     /// # Errors
     /// When the device refuses.
@@ -216,8 +223,8 @@ pub trait Driver: Send {
     /// Bytes of each parameter of a kernel; `None` where the driver does not tell.
     fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>>;
 
-    /// Makes ready for launches of a shape, without launching: what a first launch would have to wait for may never come where its stream waits for
-    /// another process.
+    /// Makes ready for launches of a shape, without launching: what a first launch would have to
+    /// wait for may never come where its stream waits for another process.
     ///
     /// # Errors
     /// When the kernel cannot be launched so.
@@ -253,13 +260,15 @@ pub trait Driver: Send {
     /// When the stream cannot take more.
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Queues: store `value` to the shared word at the device's address `address`, behind everything before it, and wake whoever waits for it.
+    /// Queues: store `value` to the shared word at the device's address `address`, behind
+    /// everything before it, and wake whoever waits for it.
     ///
     /// # Errors
     /// When the stream cannot take more.
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Stores `value` to the shared word at the host's address `address` from the host and wakes whoever waits for it.
+    /// Stores `value` to the shared word at the host's address `address` from the host and wakes
+    /// whoever waits for it.
     fn store_value(&mut self, address: u64, value: u32);
 
     /// Queues a launch. `arguments` holds the bytes of each argument.
@@ -286,16 +295,20 @@ pub trait Driver: Send {
     /// When the stream cannot take more.
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
 
-    /// Has the user's host code called for a stream, with the device's context current. All calls for one stream are made on one thread.
+    /// Has the user's host code called for a stream, with the device's context current. All calls
+    /// for one stream are made on one thread.
     ///
-    /// Where host code queues work for the device, as on a GPU, it is called at once. Where it does the work itself, the call is queued like any other
-    /// operation, and how it fails is told by [`Driver::synchronize`].
+    /// Where host code queues work for the device, as on a GPU, it is called at once. Where it does
+    /// the work itself, the call is queued like any other operation, and how it fails is told by
+    /// [`Driver::synchronize`].
     ///
     /// # Errors
-    /// [`DeviceError::Host`] where it was called at once and failed, or left another context current.
+    /// [`DeviceError::Host`] where it was called at once and failed, or left another context
+    /// current.
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError>;
 
-    /// A stream as the user's host code launches on it, a `CUstream`; 0 where the device has no driver API.
+    /// A stream as the user's host code launches on it, a `CUstream`; 0 where the device has no
+    /// driver API.
     fn raw_stream(&self, stream: Stream) -> u64;
 
     /// Position of the device among those the driver shows this process.
@@ -307,13 +320,15 @@ pub trait Driver: Send {
     /// The first fault since the last call.
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError>;
 
-    /// Waits for everything queued on a stream, but no longer than `patience`; says whether all of it has been carried out.
+    /// Waits for everything queued on a stream, but no longer than `patience`; says whether all of
+    /// it has been carried out.
     ///
     /// # Errors
     /// As [`Driver::synchronize`].
     fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError>;
 
-    /// Copies device memory of this process to the host, at once. The stream that wrote it must have been synchronized with.
+    /// Copies device memory of this process to the host, at once. The stream that wrote it must
+    /// have been synchronized with.
     ///
     /// # Errors
     /// When the device refuses.

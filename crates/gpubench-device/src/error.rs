@@ -85,7 +85,8 @@ pub enum HostFailure {
     /// It panicked.
     #[error("it panicked: {0}")]
     Panicked(String),
-    /// It left another context than the device's primary one current, so that what it queues next would not be measured.
+    /// It left another context than the device's primary one current, so that what it queues next
+    /// would not be measured.
     #[error(
         "it made another context current (hint: retain the device's primary context, as the CUDA runtime does, and make no context of your own)"
     )]
@@ -134,7 +135,8 @@ impl From<Absence> for SetupMissing {
 pub struct Fault {
     /// What kind.
     pub code: FaultCode,
-    /// Which launch, counted over the launches a stream was given since its last synchronisation, where it is known.
+    /// Which launch, counted over the launches a stream was given since its last synchronisation,
+    /// where it is known.
     pub launch: Option<u32>,
     /// The block, where it is known.
     pub block: Option<[u32; 3]>,

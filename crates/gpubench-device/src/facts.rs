@@ -23,7 +23,8 @@ pub struct Facts {
     pub clock_tick_ns: f64,
     /// Shared allocations are multiples of this many bytes.
     pub granularity: u64,
-    /// Buffers start at multiples of this many bytes, so that they can end close to the end of their allocation.
+    /// Buffers start at multiples of this many bytes, so that they can end close to the end of
+    /// their allocation.
     pub alignment: u64,
     /// Bytes of memory that can still be had, where it is known.
     pub free_memory: Option<u64>,

@@ -16,7 +16,8 @@ pub struct Call {
     pub name: String,
     /// The stream that it puts a copy or a kernel on.
     pub stream: Option<Stream>,
-    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of a word that is stored, written or waited for.
+    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of
+    /// a word that is stored, written or waited for.
     pub words: Vec<u64>,
 }
 

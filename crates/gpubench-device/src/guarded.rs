@@ -5,14 +5,16 @@ use std::ops::Range;
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
-/// Addresses of this process that nothing else is mapped to, inaccessible at first; given back on drop. They cost nothing.
+/// Addresses of this process that nothing else is mapped to, inaccessible at first; given back on
+/// drop. They cost nothing.
 #[derive(Debug)]
 pub(crate) struct Reserved {
     start: *mut c_void,
     bytes: usize,
 }
 
-// SAFETY: it is a range of addresses that this value owns; threads may share it as they may share an integer.
+// SAFETY: it is a range of addresses that this value owns; threads may share it as they may share
+// an integer.
 unsafe impl Send for Reserved {}
 
 impl Reserved {

@@ -1,6 +1,8 @@
-//! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the CUDA driver API, and the devices that provide it.
+//! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the
+//! CUDA driver API, and the devices that provide it.
 //!
-//! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`] of a device's kind for what can be done with it, never for the kind.
+//! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`]
+//! of a device's kind for what can be done with it, never for the kind.
 #![warn(missing_docs)]
 
 mod backends;

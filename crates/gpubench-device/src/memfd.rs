@@ -1,5 +1,5 @@
-//! Memory that processes share through memfds, mapped between guard pages: the memory of the CPU device, and on every device what the
-//! referee shares with the author.
+//! Memory that processes share through memfds, mapped between guard pages: the memory of the CPU
+//! device, and on every device what the referee shares with the author.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -199,7 +199,8 @@ mod tests {
     use super::*;
 
     fn bytes_at<'a>(address: DevicePtr, len: usize) -> &'a mut [u8] {
-        // SAFETY: the tests pass addresses of live mappings of at least `len` bytes and use one slice at a time.
+        // SAFETY: the tests pass addresses of live mappings of at least `len` bytes and use one
+        // slice at a time.
         unsafe { std::slice::from_raw_parts_mut(address.0 as *mut u8, len) }
     }
 

@@ -10,9 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fs_err::File;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create};
 
-/// A copy of a file in memory that is sealed: whoever holds its descriptor, nobody can write to it, cut it, lengthen it or take the seals off.
+/// A copy of a file in memory that is sealed: whoever holds its descriptor, nobody can write to it,
+/// cut it, lengthen it or take the seals off.
 ///
-/// What is loaded from it is what was copied, whatever becomes of the file meanwhile. Clones are the same copy; it is gone when the last is.
+/// What is loaded from it is what was copied, whatever becomes of the file meanwhile. Clones are
+/// the same copy; it is gone when the last is.
 #[derive(Clone, Debug)]
 pub struct SealedFile {
     descriptor: Arc<OwnedFd>,
@@ -77,12 +79,14 @@ impl SealedFile {
         }
     }
 
-    /// A path under which this process can open the copy while it holds this value or a clone of it.
+    /// A path under which this process can open the copy while it holds this value or a clone of
+    /// it.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()).into()
     }
 
-    /// A path for the dynamic linker, which knows what it has loaded by its path: the same for every descriptor of a copy, and no other copy's as long as the process lives.
+    /// A path for the dynamic linker, which knows what it has loaded by its path: the same for
+    /// every descriptor of a copy, and no other copy's as long as the process lives.
     ///
     /// # Errors
     /// When the operating system does not tell copies apart.

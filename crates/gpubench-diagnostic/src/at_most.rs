@@ -7,8 +7,9 @@ use std::path::Path;
 
 use crate::open_regular;
 
-/// Up to so many bytes of a reader. What is behind them is an error, and not the end: a few bytes may decompress to more than any memory or disk holds, and a
-/// file of the system may say that it is empty.
+/// Up to so many bytes of a reader. What is behind them is an error, and not the end: a few bytes
+/// may decompress to more than any memory or disk holds, and a file of the system may say that it
+/// is empty.
 #[derive(Debug)]
 pub struct AtMost<R> {
     from: R,
@@ -82,7 +83,8 @@ impl fmt::Display for TooMuch {
 
 impl Error for TooMuch {}
 
-/// Whether reading failed because there is more than [`AtMost`] reads, whatever wrapped the error since.
+/// Whether reading failed because there is more than [`AtMost`] reads, whatever wrapped the error
+/// since.
 pub fn is_too_much(error: &io::Error) -> bool {
     let mut inner: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
     while let Some(error) = inner {

@@ -1,6 +1,7 @@
 //! The known name that an unknown one was probably meant to be.
 
-/// Below this similarity a suggestion is more confusing than none; clap's own suggestions use the same bound.
+/// Below this similarity a suggestion is more confusing than none; clap's own suggestions use the
+/// same bound.
 const LEAST_SIMILARITY: f64 = 0.7;
 
 /// The most similar of `known`, if one is similar enough.

@@ -1,4 +1,5 @@
-//! Exit codes of the command: part of its machine contract, numbered as nextest numbers them where it has the case.
+//! Exit codes of the command: part of its machine contract, numbered as nextest numbers them where
+//! it has the case.
 
 use std::process;
 
@@ -10,13 +11,15 @@ pub enum ExitCode {
     Success = 0,
     /// Something is wrong in the tool itself, a panic included.
     Internal = 1,
-    /// The command line, an environment variable that stands for an option, or the configuration makes no sense.
+    /// The command line, an environment variable that stands for an option, or the configuration
+    /// makes no sense.
     Usage = 2,
     /// A result is worse than its baseline.
     Regression = 3,
     /// No benchmark was selected.
     NothingSelected = 4,
-    /// Too little of a comparison could be judged, and `--fail-on-inconclusive` asks for it. nextest's 5 is another matter.
+    /// Too little of a comparison could be judged, and `--fail-on-inconclusive` asks for it.
+    /// nextest's 5 is another matter.
     Inconclusive = 6,
     /// The configuration needs a newer tool.
     RequiredVersion = 92,

@@ -14,7 +14,8 @@ pub trait Expected: Error {
         None
     }
 
-    /// Whether a reader of standard output has gone, as in `| head`: then nothing is wrong, and nobody wants to hear of it.
+    /// Whether a reader of standard output has gone, as in `| head`: then nothing is wrong, and
+    /// nobody wants to hear of it.
     fn is_of_a_reader_who_left(&self) -> bool {
         false
     }

@@ -1,4 +1,5 @@
-//! Text that fits the lines of a terminal. Lines of a pipe or a file have no end, and nothing is wrapped there.
+//! Text that fits the lines of a terminal. Lines of a pipe or a file have no end, and nothing is
+//! wrapped there.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -9,7 +10,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Columns of a line without end.
 pub const UNBOUNDED: usize = usize::MAX;
 
-/// Columns of the lines of a stream: [`UNBOUNDED`] where it is no terminal, or one that does not know.
+/// Columns of the lines of a stream: [`UNBOUNDED`] where it is no terminal, or one that does not
+/// know.
 pub fn columns_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     let size = stream.is_terminal().then(|| rustix::termios::tcgetwinsize(stream));
     match size {
@@ -42,7 +44,8 @@ pub fn in_one_line(text: &str, room: usize) -> String {
     kept
 }
 
-/// A space that [`wrapped`] keeps where the line has room for all that such spaces join; it shows as a plain one.
+/// A space that [`wrapped`] keeps where the line has room for all that such spaces join; it shows
+/// as a plain one.
 const NO_BREAK: &str = "\u{a0}";
 
 /// A phrase that stays in one line where there is one long enough.
@@ -50,8 +53,9 @@ pub fn unbroken(phrase: &str) -> String {
     phrase.replace(' ', NO_BREAK)
 }
 
-/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a name is of no use.
-/// A text of several lines is laid out already, as compilers do it, and stays as it is.
+/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a
+/// name is of no use. A text of several lines is laid out already, as compilers do it, and stays as
+/// it is.
 pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     let text = text.trim_end();
     match text.contains('\n') {
@@ -60,7 +64,8 @@ pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     }
 }
 
-/// A line as several, the first of which has at most `first` columns and each other one at most `further`.
+/// A line as several, the first of which has at most `first` columns and each other one at most
+/// `further`.
 fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
     if width(text) <= first {
         return vec![text.replace(NO_BREAK, " ")];
@@ -89,7 +94,8 @@ fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
     shown.map(|line| line.trim_end_matches(' ').to_owned()).collect()
 }
 
-/// A page for lines of `columns` columns. What is too long for one goes on below it, between words and a little further to the right.
+/// A page for lines of `columns` columns. What is too long for one goes on below it, between words
+/// and a little further to the right.
 pub fn fitted(page: &str, columns: usize) -> String {
     let fitted_line = |line: &str| {
         let text = strip_str(line).to_string();
@@ -101,7 +107,8 @@ pub fn fitted(page: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// Texts behind a head, line by line below where the first begins; below the head, where that takes more than half of a line.
+/// Texts behind a head, line by line below where the first begins; below the head, where that takes
+/// more than half of a line.
 pub fn beside<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns: usize) -> String {
     let (head, indent) = match width(head) {
         indent if indent <= columns / 2 => (head.to_owned(), indent),
@@ -115,7 +122,8 @@ pub fn beside<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns:
 /// Stands before what is left of a line that was too long.
 const GOING_ON: &str = "    ";
 
-/// A line that was laid out as it is, or as several of at most `room` columns, of which the further ones are indented: broken at a space where there is one, else within a word.
+/// A line that was laid out as it is, or as several of at most `room` columns, of which the further
+/// ones are indented: broken at a space where there is one, else within a word.
 pub fn folded(line: &str, room: usize) -> Vec<String> {
     let room = room.max(2 * GOING_ON.len());
     let mut pieces = Vec::new();
@@ -139,7 +147,8 @@ fn end_of_piece(text: &str, room: usize) -> usize {
     space.filter(|_| !is_between_words).unwrap_or(end)
 }
 
-/// How many bytes of a text have at most `room` columns. Letters together may have more columns than each by itself.
+/// How many bytes of a text have at most `room` columns. Letters together may have more columns
+/// than each by itself.
 fn fitting(text: &str, room: usize) -> usize {
     let ends = text
         .char_indices()

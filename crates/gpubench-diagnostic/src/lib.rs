@@ -1,7 +1,8 @@
-//! What the tool says when something goes wrong: exit codes, errors with hints, and text made safe to print, easy to read and fit for its terminal.
+//! What the tool says when something goes wrong: exit codes, errors with hints, and text made safe
+//! to print, easy to read and fit for its terminal.
 //!
-//! Each area has an error type of its own that implements [`Expected`], and a command stops with any of them: a [`Failure`].
-//! [`Explanation`] prints one: its text, its causes and its hint.
+//! Each area has an error type of its own that implements [`Expected`], and a command stops with
+//! any of them: a [`Failure`]. [`Explanation`] prints one: its text, its causes and its hint.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -27,7 +27,8 @@ pub fn print_error(error: &dyn Display) {
 
 /// An error as it is shown: its text, the chain of its causes, its hint, a line or more each.
 ///
-/// The text holds ANSI styles of its own and none of what it quotes; the stream it is written to decides whether they are kept.
+/// The text holds ANSI styles of its own and none of what it quotes; the stream it is written to
+/// decides whether they are kept.
 pub struct Explanation<'a, E: ?Sized>(pub &'a E);
 
 impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
@@ -35,7 +36,8 @@ impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
         writeln!(f, "{ERROR}error{ERROR:#}: {}", after_our_word(&self.0.to_string()))?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
-            // Other crates' errors may have several lines, some of which look like errors of their own.
+            // Other crates' errors may have several lines, some of which look like errors of their
+            // own.
             writeln!(f, "{CAUSE}caused by{CAUSE:#}: {}", after_our_word(&error.to_string()))?;
             cause = error.source();
         }
@@ -46,7 +48,8 @@ impl<E: Expected + ?Sized> Display for Explanation<'_, E> {
     }
 }
 
-/// A text that is safe to print, after a word of the tool's. Only the tool begins a line at the margin.
+/// A text that is safe to print, after a word of the tool's. Only the tool begins a line at the
+/// margin.
 fn after_our_word(text: &str) -> String {
     let text = printable(text);
     let mut lines = text.split('\n');
@@ -59,7 +62,8 @@ fn after_our_word(text: &str) -> String {
 
 /// Prints a text for people to standard error, wrapped where that is a terminal.
 ///
-/// Where standard error is closed there is nobody left to tell, so a failed write is no reason to fail.
+/// Where standard error is closed there is nobody left to tell, so a failed write is no reason to
+/// fail.
 pub fn print_to_stderr(text: &dyn Display) {
     rewrite_line_of_stderr("");
     let text = fitted(&text.to_string(), columns_of(&io::stderr()));
@@ -67,8 +71,9 @@ pub fn print_to_stderr(text: &dyn Display) {
     let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
 }
 
-/// Puts a line in the place of what stands in the cursor's line of a terminal, be it an earlier one or the `^C` of a person. The cursor stays at its start, so
-/// that whatever is printed next takes its place. Nothing happens where standard error is no terminal.
+/// Puts a line in the place of what stands in the cursor's line of a terminal, be it an earlier one
+/// or the `^C` of a person. The cursor stays at its start, so that whatever is printed next takes
+/// its place. Nothing happens where standard error is no terminal.
 pub fn rewrite_line_of_stderr(line: &str) {
     let mut stderr = io::stderr().lock();
     let columns = columns_of(&stderr);

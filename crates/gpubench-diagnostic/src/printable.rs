@@ -1,13 +1,16 @@
-//! Text of others for people: names and messages come from crates, files and compilers that nobody vouches for. One rule for everything that people read,
-//! whether on a terminal, in a comment, in a table or on a page.
+//! Text of others for people: names and messages come from crates, files and compilers that nobody
+//! vouches for. One rule for everything that people read, whether on a terminal, in a comment, in a
+//! table or on a page.
 
-/// A text in which nothing happens that cannot be seen: escape sequences are taken out, control characters become U+FFFD, and marks that reorder their neighbours
-/// or hide among them are spelled out, as in `⟨U+202E⟩`. Line breaks stay; a tab is four spaces.
+/// A text in which nothing happens that cannot be seen: escape sequences are taken out, control
+/// characters become U+FFFD, and marks that reorder their neighbours or hide among them are spelled
+/// out, as in `⟨U+202E⟩`. Line breaks stay; a tab is four spaces.
 pub fn printable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return text.to_owned();
     }
-    // Without an escape character there is no sequence to take out, and stripping would hide other control characters.
+    // Without an escape character there is no sequence to take out, and stripping would hide other
+    // control characters.
     let stripped = match text.contains('\x1b') {
         true => anstream::adapter::strip_str(text).to_string(),
         false => text.to_owned(),
@@ -40,7 +43,8 @@ pub fn is_printable(letter: char) -> bool {
     stand_in(letter).is_none()
 }
 
-/// What is shown of a letter that does something to its surroundings; `None` for one that stands for itself.
+/// What is shown of a letter that does something to its surroundings; `None` for one that stands
+/// for itself.
 fn stand_in(letter: char) -> Option<String> {
     Some(match letter {
         '\n' | '\u{2028}' | '\u{2029}' => "\n".to_owned(),
@@ -48,8 +52,9 @@ fn stand_in(letter: char) -> Option<String> {
         // Without a picture, and without a place in XML.
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER.to_string(),
         _ if letter.is_control() => char::REPLACEMENT_CHARACTER.to_string(),
-        // Unicode 16, chapter 23: bidirectional controls, zero-width spaces, the byte order mark and tags. The joiners of words
-        // (U+200C, U+200D) are part of how some scripts are written and stay.
+        // Unicode 16, chapter 23: bidirectional controls, zero-width spaces, the byte order mark
+        // and tags. The joiners of words (U+200C, U+200D) are part of how some scripts are written
+        // and stay.
         '\u{61c}'
         | '\u{ad}'
         | '\u{34f}'

@@ -15,7 +15,8 @@ pub fn quoted(printed: &str) -> String {
         .join("\n")
 }
 
-/// What a process says, to stand behind the tool's own words: a further line stands behind an indent, also where it only shows as one.
+/// What a process says, to stand behind the tool's own words: a further line stands behind an
+/// indent, also where it only shows as one.
 pub fn continued(said: &str) -> String {
     let said = printable(said);
     let mut lines = said.lines();

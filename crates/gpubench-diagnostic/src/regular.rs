@@ -1,4 +1,5 @@
-//! Opening files that others may have put there: a pipe or a device would be waited for without an end.
+//! Opening files that others may have put there: a pipe or a device would be waited for without an
+//! end.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -13,7 +14,8 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open(path.as_ref(), File::options().read(true), 0)
 }
 
-/// Opens a file to be written or locked, with what is in it, and makes one with this mode where there is none. A link is not followed.
+/// Opens a file to be written or locked, with what is in it, and makes one with this mode where
+/// there is none. A link is not followed.
 ///
 /// # Errors
 /// It cannot be opened or made, or is a link, a folder, a pipe, a socket or a device.

@@ -45,7 +45,8 @@ pub(super) struct Ranked {
     pub(super) standing: Standing,
 }
 
-/// A ratio from which intervals that overlap say more of the measurement than of the implementations.
+/// A ratio from which intervals that overlap say more of the measurement than of the
+/// implementations.
 const WORTH_TELLING_APART: f64 = 1.1;
 
 /// How an implementation compares with the fastest.
@@ -100,7 +101,8 @@ impl Contests {
         });
     }
 
-    /// A contest for every problem that at least two implementations solved, at every set of values of the axes that all of them have.
+    /// A contest for every problem that at least two implementations solved, at every set of values
+    /// of the axes that all of them have.
     pub(super) fn held(&self) -> Vec<Contest<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
@@ -145,7 +147,8 @@ impl Contests {
 }
 
 impl<'a> Contest<'a> {
-    /// What is said below the ranking where an implementation is far from the best and not told apart from it.
+    /// What is said below the ranking where an implementation is far from the best and not told
+    /// apart from it.
     pub(super) fn remark(&self) -> Option<&'static str> {
         let mut standings = self.ranking.iter().map(|ranked| ranked.standing);
         standings

@@ -1,6 +1,8 @@
-//! Results as comma-separated values (RFC 4180): one row a case, values in the unit of their metric, nothing where a value is not known.
+//! Results as comma-separated values (RFC 4180): one row a case, values in the unit of their
+//! metric, nothing where a value is not known.
 //!
-//! The columns are always the same ones, in the same order; later versions add theirs behind them, before those of the axes.
+//! The columns are always the same ones, in the same order; later versions add theirs behind them,
+//! before those of the axes.
 
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
@@ -68,8 +70,8 @@ const COLUMNS: [(&str, Value); 40] = [
     ("drift", |row| number(row.change().and_then(|change| change.drift))),
 ];
 
-/// Writes one row a case as soon as it has its verdict, or when the run has ended where there will be a comparison. Every axis of any selected case has a column
-/// `param_<axis>`, after the others.
+/// Writes one row a case as soon as it has its verdict, or when the run has ended where there will
+/// be a comparison. Every axis of any selected case has a column `param_<axis>`, after the others.
 pub struct CsvReporter {
     output: Output,
     axes: Vec<String>,
@@ -201,7 +203,8 @@ impl Row<'_> {
 enum Field {
     /// A number, which the tool wrote itself.
     Number(String),
-    /// A text, which anybody may have written: on one line, since what begins a line of a log may be taken for a command.
+    /// A text, which anybody may have written: on one line, since what begins a line of a log may
+    /// be taken for a command.
     Text(String),
 }
 
@@ -222,7 +225,8 @@ impl Field {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: behind an apostrophe where it begins like one (OWASP, "CSV Injection").
+/// A text that no spreadsheet takes for a formula: behind an apostrophe where it begins like one
+/// (OWASP, "CSV Injection").
 fn inert(text: &str) -> String {
     let begins_like_a_formula = text
         .trim_start()

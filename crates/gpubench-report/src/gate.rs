@@ -21,7 +21,8 @@ pub enum OnRegression {
     Show,
 }
 
-/// `--fail-on-inconclusive`: what the command makes of benchmarks that are inconclusive, or could not be compared. New and removed ones are neither.
+/// `--fail-on-inconclusive`: what the command makes of benchmarks that are inconclusive, or could
+/// not be compared. New and removed ones are neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnInconclusive {
@@ -49,7 +50,8 @@ pub enum Passage {
 }
 
 impl Gate {
-    /// Whether a comparison passes. Benchmarks that now fail are no matter of a gate: they fail by themselves.
+    /// Whether a comparison passes. Benchmarks that now fail are no matter of a gate: they fail by
+    /// themselves.
     pub fn passage(self, comparison: &ComparisonComplete) -> Passage {
         if self.on_regression == OnRegression::Fail && comparison.has_regressed() {
             return Passage::Regressed;

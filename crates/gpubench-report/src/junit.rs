@@ -1,7 +1,9 @@
-//! Results as JUnit's XML, which most CI services show: a suite for every package, a test case for every case.
+//! Results as JUnit's XML, which most CI services show: a suite for every package, a test case for
+//! every case.
 //!
-//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what else a comparison says stands in `system-out`. Where a gate stops the
-//! run and no case of it is to blame, since too little could be judged, the gate itself is a failed case.
+//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what
+//! else a comparison says stands in `system-out`. Where a gate stops the run and no case of it is
+//! to blame, since too little could be judged, the gate itself is a failed case.
 //!
 //! The elements and attributes are those that Jenkins' schema of the format has.
 
@@ -117,7 +119,8 @@ impl JunitReporter {
         suites.into_iter().map(|(_, suite)| suite).collect()
     }
 
-    /// The comparison for which a gate stops the run, where no case tells why. A run without results is not judged.
+    /// The comparison for which a gate stops the run, where no case tells why. A run without
+    /// results is not judged.
     fn closing_comparison(&self, report: &Report) -> Option<&ComparisonComplete> {
         let comparison = self.comparison.as_ref()?;
         let is_closed = self.gate.passage(comparison) != Passage::Open;

@@ -1,7 +1,8 @@
 //! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
 //!
 //! Everything here is a view of the records of [`contract`](gpubench_contract), so that a table
-//! never says what the JSON does not. The broker drives every view in the same way, as a [`Reporter`].
+//! never says what the JSON does not. The broker drives every view in the same way, as a
+//! [`Reporter`].
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

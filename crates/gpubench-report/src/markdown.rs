@@ -8,7 +8,9 @@ use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
 
-/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are counted.
+/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary
+/// stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are
+/// counted.
 pub struct MarkdownReporter {
     output: Output,
     /// Bytes that may still be written.

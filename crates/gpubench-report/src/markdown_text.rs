@@ -8,10 +8,12 @@ pub const GITHUB_LIMIT: usize = 65_536;
 /// Letters of a name or a remark; more would cost other rows their place.
 const LONGEST_TEXT: usize = 300;
 
-/// A name as code, whatever it holds: neither its backticks nor its bars end it, and nothing in it mentions a person, opens a tag or is a link.
+/// A name as code, whatever it holds: neither its backticks nor its bars end it, and nothing in it
+/// mentions a person, opens a tag or is a link.
 pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
-    // A bar is escaped by a backslash, and that by a backslash before it, which code has no way to write.
+    // A bar is escaped by a backslash, and that by a backslash before it, which code has no way to
+    // write.
     if text.contains("\\|") {
         return format!("<code>{}</code>", plain(&text));
     }
@@ -26,7 +28,8 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// A text of which nothing is markup: no tag, no mention, no link, not even one that only looks like an address.
+/// A text of which nothing is markup: no tag, no mention, no link, not even one that only looks
+/// like an address.
 pub(super) fn plain(text: &str) -> String {
     let escaped: String = one_line(text)
         .chars()

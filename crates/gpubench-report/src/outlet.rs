@@ -39,7 +39,8 @@ impl Outlet {
         }
     }
 
-    /// Writes a whole report there: whoever reads a file meanwhile, or after a crash, has the old text or the new one. Folders that are missing are made.
+    /// Writes a whole report there: whoever reads a file meanwhile, or after a crash, has the old
+    /// text or the new one. Folders that are missing are made.
     ///
     /// # Errors
     /// It cannot be written; an old file is then as it was.

@@ -10,7 +10,8 @@ use gpubench_diagnostic::{ExitCode, Expected};
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The reader has gone, as in `cargo gpubench | head`; nothing more can be said there, and nothing is wrong with the run.
+    /// The reader has gone, as in `cargo gpubench | head`; nothing more can be said there, and
+    /// nothing is wrong with the run.
     #[error("`{name}` was closed by its reader")]
     Closed {
         /// Name of the destination.
@@ -58,7 +59,8 @@ pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputErr
     }
 }
 
-/// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with what an address must not contain encoded (RFC 3986).
+/// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with
+/// what an address must not contain encoded (RFC 3986).
 pub fn address(path: &Utf8Path) -> String {
     let absolute = camino::absolute_utf8(path).unwrap_or_else(|_| path.to_owned());
     let encoded = absolute.as_str().bytes().map(|byte| match byte {
@@ -68,7 +70,8 @@ pub fn address(path: &Utf8Path) -> String {
     format!("file://{}", encoded.collect::<String>())
 }
 
-/// A destination with a name for errors. What is printed is flushed, so that results so far survive whatever ends the run.
+/// A destination with a name for errors. What is printed is flushed, so that results so far survive
+/// whatever ends the run.
 pub struct Output {
     name: String,
     writer: Box<dyn Write>,

@@ -11,12 +11,14 @@ use gpubench_contract::{
 /// Bytes kept free for what is said of rows that were left out.
 const FOR_THE_NOTE: usize = 160;
 
-/// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first, what did not in a fold, then the environment. Rows that do not fit are counted.
+/// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first,
+/// what did not in a fold, then the environment. Rows that do not fit are counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
     comment(comparison, limit, comparison.candidate.device.kind.words().advisory)
 }
 
-/// The same as a part of a comment, below the candidate's results, with what there is to know of their device.
+/// The same as a part of a comment, below the candidate's results, with what there is to know of
+/// their device.
 pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
     comment(comparison, limit, None)
 }

@@ -6,7 +6,8 @@ use gpubench_contract::{BenchmarkComplete, Grade};
 /// Cases that are named for one remark; the others are counted.
 pub(super) const NAMED: usize = 3;
 
-/// Remarks in the order in which they came, each with the cases it is about: their names, or whatever else a report names them by.
+/// Remarks in the order in which they came, each with the cases it is about: their names, or
+/// whatever else a report names them by.
 pub(super) struct Remarks<Case = String>(Vec<(String, Vec<Case>)>);
 
 impl<Case> Default for Remarks<Case> {
@@ -16,7 +17,8 @@ impl<Case> Default for Remarks<Case> {
 }
 
 impl<Case: Clone> Remarks<Case> {
-    /// Takes up what the result of a case says beside its figures. Where every case of a device is advisory for one and the same reason, every report says it once.
+    /// Takes up what the result of a case says beside its figures. Where every case of a device is
+    /// advisory for one and the same reason, every report says it once.
     pub(super) fn enter(&mut self, result: &BenchmarkComplete, case: &Case) {
         let has_own_grade = result.device.kind.words().advisory.is_none();
         let reason = result

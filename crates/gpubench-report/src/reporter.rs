@@ -7,8 +7,9 @@ use gpubench_contract::units::Quantity;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, RunFinished, RunStarted};
 use gpubench_stats::{Estimate, Moments};
 
-/// Listens to a run. The calls come in the order of the records: `run_started`, then for every case `benchmark_started`, any number of
-/// `progress` and `benchmark_complete`, then `run_finished`, also after an interruption.
+/// Listens to a run. The calls come in the order of the records: `run_started`, then for every case
+/// `benchmark_started`, any number of `progress` and `benchmark_complete`, then `run_finished`,
+/// also after an interruption.
 pub trait Reporter {
     /// The run begins. `cases` are all selected cases in the order in which they will run.
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError>;
@@ -28,7 +29,8 @@ pub trait Reporter {
     /// A case has its verdict.
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
 
-    /// The results have been compared with others. It comes behind the last case and before the run's end.
+    /// The results have been compared with others. It comes behind the last case and before the
+    /// run's end.
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         let _ = comparison;
         Ok(())
@@ -90,7 +92,8 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Several listeners. All of them hear of everything, also after one has failed; the first failure is returned.
+/// Several listeners. All of them hear of everything, also after one has failed; the first failure
+/// is returned.
 pub struct Reporters(pub Vec<Box<dyn Reporter>>);
 
 impl Reporters {

@@ -62,7 +62,8 @@ pub(super) fn revision_of(run: &ComparedRun) -> String {
     revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
 }
 
-/// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device and its driver, and how much of it is older.
+/// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device
+/// and its driver, and how much of it is older.
 pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
     let began = run.started_at.get(..16);
     let began = began.map(|began| format!("{} UTC", began.replace('T', " ")));
@@ -103,7 +104,8 @@ pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
     }
 }
 
-/// What a cause means, where its word alone does not tell someone new: in parentheses, behind a space.
+/// What a cause means, where its word alone does not tell someone new: in parentheses, behind a
+/// space.
 pub(super) fn gloss(cause: Cause) -> &'static str {
     match cause {
         Cause::Unwritten => " (elements were never written)",

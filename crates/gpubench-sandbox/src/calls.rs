@@ -25,7 +25,8 @@ pub(crate) enum FilterError {
     Refused(#[from] seccompiler::Error),
 }
 
-/// Rules by the number of their system call; a call that one of its rules matches, or that has none, is refused.
+/// Rules by the number of their system call; a call that one of its rules matches, or that has
+/// none, is refused.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The system calls that a role may make.
@@ -39,7 +40,8 @@ pub(crate) enum Calls {
     OfThreads,
 }
 
-/// Refuses, with `EPERM` and in every thread there is and will be, what the role may not call. Needs no privilege but to have given up gaining any.
+/// Refuses, with `EPERM` and in every thread there is and will be, what the role may not call.
+/// Needs no privilege but to have given up gaining any.
 ///
 /// # Errors
 /// When there is no filter for this architecture, or the operating system does not take it.
@@ -122,7 +124,8 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
         ioctls.push(SeccompRule::new(vec![of_type(attributes)?])?);
     }
     rules.insert(libc::SYS_ioctl, ioctls);
-    // Two ends of a stream reach each other only; a datagram can be sent to any service that has a name.
+    // Two ends of a stream reach each other only; a datagram can be sent to any service that has a
+    // name.
     let mut pairs = vec![SeccompRule::new(vec![not_equal(0, libc::AF_UNIX as u64)?])?];
     for datagrams in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
         pairs.push(SeccompRule::new(vec![masked(1, SOCKET_TYPE, datagrams as u64)?])?);
@@ -153,9 +156,11 @@ const NEW_PROGRAMS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
 
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-/// A descriptor's owner is sent a signal of the caller's choice, and who opens a file with a lease waits for its holder.
+/// A descriptor's owner is sent a signal of the caller's choice, and who opens a file with a lease
+/// waits for its holder.
 const REACHING_FCNTLS: [u64; 4] = [F_SETOWN, F_SETOWN_EX, libc::F_SETLEASE as u64, libc::F_NOTIFY as u64];
-/// A lock needs no more than a file that can be read: another run's would wait for it. A driver may need some, to share a GPU with other processes.
+/// A lock needs no more than a file that can be read: another run's would wait for it. A driver may
+/// need some, to share a GPU with other processes.
 const LOCKING_FCNTLS: [u64; 4] = [
     libc::F_SETLK as u64,
     libc::F_SETLKW as u64,
@@ -173,7 +178,8 @@ const SOCKET_TYPE: u64 = 0xf;
 /// The type that every command to a terminal has in its second byte.
 const TERMINAL: u64 = 0x5400;
 
-/// The types of commands that change what a file system keeps of a file beside its contents: `f` and `X`.
+/// The types of commands that change what a file system keeps of a file beside its contents: `f`
+/// and `X`.
 const FILE_ATTRIBUTES: [u64; 2] = [0x6600, 0x5800];
 
 /// Commands of that type that ask, and those that any descriptor takes.
@@ -199,12 +205,12 @@ fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
     SeccompRule::new(conditions?)
 }
 
-/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`: older C libraries
-/// have no names for them. The numbers are the same on every architecture.
+/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`: older C
+/// libraries have no names for them. The numbers are the same on every architecture.
 const NAMELESS_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
 
-/// Numbers behind the last call that the lists below were written with, `file_setattr`. They are the
-/// same on every architecture.
+/// Numbers behind the last call that the lists below were written with, `file_setattr`. They are
+/// the same on every architecture.
 const LATER_CALLS: RangeInclusive<i64> = 470..=600;
 
 /// System calls by their names.
@@ -215,9 +221,11 @@ macro_rules! calls {
 /// Refused whatever their arguments.
 fn refused() -> Vec<i64> {
     let mut refused = NAMELESS_CALLS.to_vec();
-    // Leaving the session and the group that a role is killed with; other machines, and services of this one.
+    // Leaving the session and the group that a role is killed with; other machines, and services of
+    // this one.
     refused.extend(calls!(SYS_setsid SYS_setpgid SYS_socket SYS_connect SYS_bind SYS_listen));
-    // Memory, descriptors and threads of other processes. `tkill` names a thread without its process; `tgkill` is what C libraries use.
+    // Memory, descriptors and threads of other processes. `tkill` names a thread without its
+    // process; `tgkill` is what C libraries use.
     refused.extend(calls! {
         SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise SYS_process_mrelease SYS_pidfd_open
         SYS_pidfd_getfd SYS_pidfd_send_signal SYS_kcmp SYS_tkill SYS_migrate_pages SYS_move_pages
@@ -252,7 +260,8 @@ fn refused() -> Vec<i64> {
     refused
 }
 
-/// The same calls by their numbers of the x32 interface, and all of those that have numbers of their own there: kernels that have it accept them from any process.
+/// The same calls by their numbers of the x32 interface, and all of those that have numbers of
+/// their own there: kernels that have it accept them from any process.
 #[cfg(target_arch = "x86_64")]
 fn add_x32(rules: &mut Rules) {
     add_x32_twins(rules);
@@ -271,7 +280,8 @@ fn add_x32_twins(rules: &mut Rules) {
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
-/// Matches a process that is not `own`; the numbers of groups and of everybody are negative or zero.
+/// Matches a process that is not `own`; the numbers of groups and of everybody are negative or
+/// zero.
 fn unless_process(own: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![not_equal(0, own)?])
 }

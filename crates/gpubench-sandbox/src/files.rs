@@ -69,11 +69,13 @@ impl FileClosing {
     }
 }
 
-/// The version of Landlock that this kernel speaks; `None` where it has none, or has it switched off.
+/// The version of Landlock that this kernel speaks; `None` where it has none, or has it switched
+/// off.
 pub fn landlock_abi() -> Option<u32> {
     const VERSION: libc::c_ulong = 1;
     let nothing = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag, no attributes and a size of 0 the call makes nothing and returns a number.
+    // SAFETY: with this flag, no attributes and a size of 0 the call makes nothing and returns a
+    // number.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, VERSION) };
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
@@ -84,7 +86,8 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// What the names of a driver's device nodes begin with.
 const DRIVERS: [&str; 6] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc", "dxg"];
 
-/// Refuses, with `EACCES`, to change files other than [`Files`] says, and to open other devices, for this thread and those that it starts, whoever the user is.
+/// Refuses, with `EACCES`, to change files other than [`Files`] says, and to open other devices,
+/// for this thread and those that it starts, whoever the user is.
 ///
 /// # Errors
 /// When the operating system cannot do so, or not all of it.
@@ -93,7 +96,8 @@ pub(crate) fn close(files: Files, private: Option<&Path>) -> Result<(), FilesErr
     match (status.ruleset, FileClosing::here()) {
         (RulesetStatus::NotEnforced, _) | (_, FileClosing::Missing) => Err(FilesError::Missing),
         (_, FileClosing::Partial) => Err(FilesError::Partial),
-        // Rights that came after `NEEDED`, datagrams to services among them, are closed by the filter of system calls.
+        // Rights that came after `NEEDED`, datagrams to services among them, are closed by the
+        // filter of system calls.
         (_, FileClosing::Whole) => Ok(()),
     }
 }

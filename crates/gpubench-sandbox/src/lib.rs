@@ -1,10 +1,10 @@
 //! What a process of the tool gives up before it runs code of others.
 //!
-//! [`ConfinedRole`] is the table: who may change which files, open which devices, make which system calls and
-//! start processes. A process gives the general things up first ([`give_up`]: outliving the broker,
-//! new privileges, its memory to others), then what its row says ([`Sandbox`]). Every process leads a
-//! session of its own ([`in_own_session`]), so that it has no terminal, and nothing that it starts can
-//! leave the group that it is killed with.
+//! [`ConfinedRole`] is the table: who may change which files, open which devices, make which system
+//! calls and start processes. A process gives the general things up first ([`give_up`]: outliving
+//! the broker, new privileges, its memory to others), then what its row says ([`Sandbox`]). Every
+//! process leads a session of its own ([`in_own_session`]), so that it has no terminal, and nothing
+//! that it starts can leave the group that it is killed with.
 #![warn(missing_docs)]
 
 mod calls;

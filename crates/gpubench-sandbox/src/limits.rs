@@ -19,10 +19,10 @@ pub(crate) fn write_no_longer_file(than: u64) -> rustix::io::Result<()> {
     set(Resource::Fsize, than)
 }
 
-/// Where memory runs out all the same, the system ends this process rather than another of the user's,
-/// and one with code of others first.
-/// To be called before the process hides from others, which closes the file to it too. Host code can
-/// open it again, and undo this: a rule about files leaves all of `/proc/self` writable or nothing.
+/// Where memory runs out all the same, the system ends this process rather than another of the
+/// user's, and one with code of others first. To be called before the process hides from others,
+/// which closes the file to it too. Host code can open it again, and undo this: a rule about files
+/// leaves all of `/proc/self` writable or nothing.
 pub(crate) fn be_the_first_to_end(runs: Runs) {
     let score = match runs {
         Runs::OwnCode => "500",

@@ -34,9 +34,9 @@ pub enum Runs {
     CodeOfOthers,
 }
 
-/// Arranges that this process dies with the broker, gains no privileges, shows its memory to nobody,
-/// leaves no core file, ends before others where memory runs out (until host code undoes that), and shows
-/// what it prints line by line.
+/// Arranges that this process dies with the broker, gains no privileges, shows its memory to
+/// nobody, leaves no core file, ends before others where memory runs out (until host code undoes
+/// that), and shows what it prints line by line.
 ///
 /// # Errors
 /// When the operating system refuses.
@@ -61,8 +61,8 @@ pub fn take_standard_output() -> std::io::Result<std::fs::File> {
     Ok(answers.into())
 }
 
-/// Closes this process's memory and descriptors to other processes of the same user, which could open
-/// them through `/proc`. Root still can.
+/// Closes this process's memory and descriptors to other processes of the same user, which could
+/// open them through `/proc`. Root still can.
 ///
 /// # Errors
 /// When the operating system refuses.

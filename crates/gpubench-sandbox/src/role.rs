@@ -3,8 +3,8 @@
 use crate::calls::Calls;
 use crate::files::{Changes, Files};
 
-/// The longest file that a process with code of others may write: its private folder is on a disk that
-/// others need.
+/// The longest file that a process with code of others may write: its private folder is on a disk
+/// that others need.
 const LONGEST_FILE: u64 = 4 << 30;
 
 /// A process that the tool starts and that code or sources of others get into.

@@ -23,8 +23,9 @@ pub struct Sandbox {
 impl Sandbox {
     /// Ends what the role starts when the role ends. Closes every descriptor except standard input,
     /// output and error and those in `kept`, drops every capability, limits memory and files, and
-    /// protects all files from changes, except those in `private` and a driver's devices. Call it while the process has one thread, so that later threads
-    /// inherit the limits, and before a device opens descriptors of its own.
+    /// protects all files from changes, except those in `private` and a driver's devices. Call it
+    /// while the process has one thread, so that later threads inherit the limits, and before a
+    /// device opens descriptors of its own.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
         let rules = role.rules();
         let mut sandbox = Sandbox {
@@ -57,8 +58,8 @@ impl Sandbox {
         }
     }
 
-    /// Filters the system calls of every thread, then checks that this process cannot open the memory of
-    /// the processes in `guarded`.
+    /// Filters the system calls of every thread, then checks that this process cannot open the
+    /// memory of the processes in `guarded`.
     pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
         if let Err(error) = calls::refuse_others(self.calls) {
             self.gaps.push(gpubench_diagnostic::chain(&error));
@@ -80,7 +81,8 @@ impl Sandbox {
     }
 }
 
-/// Root without capabilities cannot open the memory of a process that is not dumpable, nor load a module.
+/// Root without capabilities cannot open the memory of a process that is not dumpable, nor load a
+/// module.
 fn give_up_capabilities() -> rustix::io::Result<()> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),

@@ -13,14 +13,15 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, Signal, getpid, kill_process_group, pidfd_open};
 
-/// Has the process lead a session, and with it a process group, from its first instruction on. It has
-/// no controlling terminal then: `/dev/tty` leads nowhere, and Ctrl-C reaches the broker alone.
+/// Has the process lead a session, and with it a process group, from its first instruction on. It
+/// has no controlling terminal then: `/dev/tty` leads nowhere, and Ctrl-C reaches the broker alone.
 pub fn in_own_session(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec it makes one system call and touches no memory.
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// The same for a compiler, which can gain no privileges besides, opens no terminal, and writes no endless file.
+/// The same for a compiler, which can gain no privileges besides, opens no terminal, and writes no
+/// endless file.
 ///
 /// # Errors
 /// The operating system refuses. A kernel without Landlock is no error: the compiler's session has
@@ -36,7 +37,8 @@ pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
             limits::write_no_longer_file(rules.longest_file)?;
             // At the limit the compiler says so itself, instead of being ended.
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            // The parent has asked whether the kernel can; what it refuses now is left open as there.
+            // The parent has asked whether the kernel can; what it refuses now is left open as
+            // there.
             if let Some(closing) = closing.take() {
                 let _ = closing.restrict_self();
             }
@@ -45,8 +47,9 @@ pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
     })
 }
 
-/// Has another process kill this one's group when this one ends, however it does: what it starts would live on where the
-/// broker is not there any more to do so. To be called while it has one thread.
+/// Has another process kill this one's group when this one ends, however it does: what it starts
+/// would live on where the broker is not there any more to do so. To be called while it has one
+/// thread.
 ///
 /// # Errors
 /// The operating system refuses.
@@ -54,8 +57,8 @@ pub(crate) fn end_group_with_this() -> rustix::io::Result<()> {
     let own = getpid();
     let end = pidfd_open(own, PidfdFlags::empty())?;
     const NOTHING: libc::c_ulong = 0;
-    // SAFETY: this is `fork` without a signal at the child's end, so that nobody who waits for children
-    // sees it. The process has one thread, so no lock is held.
+    // SAFETY: this is `fork` without a signal at the child's end, so that nobody who waits for
+    // children sees it. The process has one thread, so no lock is held.
     match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
         -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
         0 => {

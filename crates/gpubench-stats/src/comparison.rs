@@ -7,7 +7,8 @@ use super::student::student_quantile;
 /// Fewer fresh workers on a side cannot show how far the processes of one side differ.
 pub const FEWEST_WORKERS: usize = 3;
 
-/// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is known beyond, and both ends must be numbers.
+/// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is
+/// known beyond, and both ends must be numbers.
 const FARTHEST: f64 = 100.0;
 
 /// How sure an interval is: above zero and below one.
@@ -48,17 +49,26 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// The ratio of two figures, with an interval of a two-level bootstrap: workers first, the samples of each second. `None` where a figure is not above zero.
+    /// The ratio of two figures, with an interval of a two-level bootstrap: workers first, the
+    /// samples of each second. `None` where a figure is not above zero.
     ///
-    /// Plain resampling on both levels counts the noise of the samples twice, and once too little of the workers' shifts, by `(w - 1) / w` of `w` workers (A. C. Davison and
-    /// D. V. Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8). The workers' distances from their mean are therefore scaled such that both levels together vary as
-    /// much as the workers' values do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash, "A novel bootstrap procedure for assessing the
-    /// relationship between class size and achievement", Applied Statistics 52 (2003)). The standard error of that bootstrap has a closed form, so none is drawn; the interval is the estimate and
-    /// Student's t times that error on either side (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 12; T. Hesterberg, "What Teachers Should Know About
-    /// the Bootstrap", The American Statistician 69 (2015)), on a logarithmic scale, where up and down by the same factor are alike. Degrees of freedom are those of B. L. Welch, "The generalization
-    /// of Student's problem when several different population variances are involved", Biometrika 34 (1947), at most seven.
+    /// Plain resampling on both levels counts the noise of the samples twice, and once too little
+    /// of the workers' shifts, by `(w - 1) / w` of `w` workers (A. C. Davison and D. V. Hinkley,
+    /// "Bootstrap Methods and their Application", 1997, section 3.8). The workers' distances from
+    /// their mean are therefore scaled such that both levels together vary as much as the workers'
+    /// values do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash,
+    /// "A novel bootstrap procedure for assessing the relationship between class size and
+    /// achievement", Applied Statistics 52 (2003)). The standard error of that bootstrap has a
+    /// closed form, so none is drawn; the interval is the estimate and Student's t times that error
+    /// on either side (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993,
+    /// chapter 12; T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+    /// Statistician 69 (2015)), on a logarithmic scale, where up and down by the same factor are
+    /// alike. Degrees of freedom are those of B. L. Welch, "The generalization of Student's problem
+    /// when several different population variances are involved", Biometrika 34 (1947), at most
+    /// seven.
     ///
-    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and too narrow. It always takes in a change of `step`, that of the clock for times.
+    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and
+    /// too narrow. It always takes in a change of `step`, that of the clock for times.
     pub fn of(baseline: &Estimate, candidate: &Estimate, confidence: Confidence, step: f64) -> Option<Ratio> {
         let level = if baseline.workers().min(candidate.workers()) < FEWEST_WORKERS {
             Level::Samples
@@ -80,7 +90,8 @@ impl Ratio {
         are_above_zero.then(|| Ratio::around(after / before, reach, step, before.min(after)))
     }
 
-    /// The ratio that is known to the logarithm `reach` on either side, and no better than to one step in the smaller of the two figures.
+    /// The ratio that is known to the logarithm `reach` on either side, and no better than to one
+    /// step in the smaller of the two figures.
     pub(super) fn around(estimate: f64, reach: f64, step: f64, smaller: f64) -> Ratio {
         // A little more than the step: rounding must not make a change of exactly one look larger.
         let step = (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p();
@@ -113,7 +124,8 @@ impl Ratio {
     }
 }
 
-/// Welch's degrees of freedom of a difference, from the variance and the number of workers of each side: at least those of the smaller side, at most [`MOST_FREEDOM`].
+/// Welch's degrees of freedom of a difference, from the variance and the number of workers of each
+/// side: at least those of the smaller side, at most [`MOST_FREEDOM`].
 fn freedom(one: (f64, usize), other: (f64, usize)) -> f64 {
     let own = |workers: usize| workers as f64 - 1.0;
     let least = own(one.1.min(other.1));
@@ -207,7 +219,8 @@ mod tests {
         let center = own.iter().sum::<f64>() / number;
         let mut replicate = || {
             let of_workers = workers.iter().zip(&own).map(|(samples, own_value)| {
-                // The shift of one worker and the noise of another's value: which noise belongs to which shift is not known.
+                // The shift of one worker and the noise of another's value: which noise belongs to
+                // which shift is not known.
                 let shift = (own[random.usize(..own.len())] - center) * scale;
                 let resample: Vec<f64> = samples.iter().map(|_| samples[random.usize(..samples.len())]).collect();
                 shift + interquartile_mean(&resample).unwrap() / side.value() - own_value

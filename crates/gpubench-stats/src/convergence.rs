@@ -7,14 +7,16 @@ use super::moments::Moments;
 use super::quantile::{quantile, sorted};
 use gpubench_contract::StopReason;
 
-/// When to stop sampling. A pure function of the samples so far and the time they took: the same samples always stop at the same place.
+/// When to stop sampling. A pure function of the samples so far and the time they took: the same
+/// samples always stop at the same place.
 ///
-/// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than `max_time`.
-/// The rules are asked after every sample, which is a repeated look at the data: the interval that stopped a run
-/// covers a little less than 95 %, and is not the one that is reported.
+/// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than
+/// `max_time`. The rules are asked after every sample, which is a repeated look at the data: the
+/// interval that stopped a run covers a little less than 95 %, and is not the one that is reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopRule {
-    /// The coefficient of variation that is small enough. The samples of a short kernel never reach it (6 to 11 % at 4 µs on an H200).
+    /// The coefficient of variation that is small enough. The samples of a short kernel never reach
+    /// it (6 to 11 % at 4 µs on an H200).
     pub target_cv: f64,
     /// Half-width of the 95 % interval of the median that is small enough, relative to the median.
     pub median_interval: f64,
@@ -26,7 +28,8 @@ pub struct StopRule {
     pub max_samples: usize,
     /// Most time, by the clock that `decide`'s caller reads.
     pub max_time: Duration,
-    /// Step of what the samples are measured with, as that of the device's clock: an interval cannot become narrower.
+    /// Step of what the samples are measured with, as that of the device's clock: an interval
+    /// cannot become narrower.
     pub step: f64,
     /// When the coefficient of variation counts as settled; `None` never.
     pub plateau: Option<Plateau>,
@@ -34,9 +37,11 @@ pub struct StopRule {
 
 /// When the estimate of the coefficient of variation has stopped moving.
 ///
-/// The spread of samples does not shrink with their number, so a noisy kernel never reaches a target below its spread; NVBench therefore
-/// stops where the estimate itself no longer moves. Here: its values after each of the last `samples` samples spread by less than `spread`, relative to their mean.
-/// NVBench takes 5 % over up to 512; 2 % over 64 stops a kernel of 10 % spread after a few hundred samples, its median known to about 1.5 %.
+/// The spread of samples does not shrink with their number, so a noisy kernel never reaches a
+/// target below its spread; NVBench therefore stops where the estimate itself no longer moves.
+/// Here: its values after each of the last `samples` samples spread by less than `spread`, relative
+/// to their mean. NVBench takes 5 % over up to 512; 2 % over 64 stops a kernel of 10 % spread after
+/// a few hundred samples, its median known to about 1.5 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     /// How many of the last estimates are compared.
@@ -85,8 +90,9 @@ impl StopRule {
 }
 
 impl StopRule {
-    /// Whether the samples suffice, and why. To be asked after every sample: one pass and one sort, some 20 µs for hundreds of samples.
-    /// Never stops before the first sample. Samples that are not finite only meet the limits.
+    /// Whether the samples suffice, and why. To be asked after every sample: one pass and one sort,
+    /// some 20 µs for hundreds of samples. Never stops before the first sample. Samples that are
+    /// not finite only meet the limits.
     pub fn decide(&self, samples: &[f64], elapsed: Duration) -> Option<StopReason> {
         if samples.is_empty() {
             return None;

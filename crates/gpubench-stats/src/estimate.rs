@@ -7,23 +7,30 @@ use super::moments::Moments;
 use super::quantile::sorted;
 use super::student::student_quantile;
 
-/// The part of the workers that is left out at either end: the lowest and the highest tenth, one worker at least.
+/// The part of the workers that is left out at either end: the lowest and the highest tenth, one
+/// worker at least.
 const LEFT_OUT: usize = 10;
 
 /// Of fewer workers none is left out: each of them tells too much.
 const FEWEST: usize = 5;
 
-/// What the variance of a trimmed mean is beside that of the mean of the same workers: 1.14 times as large where five workers differ normally, and less of more of them.
+/// What the variance of a trimmed mean is beside that of the mean of the same workers: 1.14 times
+/// as large where five workers differ normally, and less of more of them.
 const TRIMMED: f64 = 1.14;
 
-/// Processes differ in modes, for which Student's distribution is too optimistic from eight workers on. At the seven degrees of freedom that eight workers have on
-/// their own, false alarms stay below one in a hundred in simulation (`benches/comparison.rs`).
+/// Processes differ in modes, for which Student's distribution is too optimistic from eight workers
+/// on. At the seven degrees of freedom that eight workers have on their own, false alarms stay
+/// below one in a hundred in simulation (`benches/comparison.rs`).
 pub(super) const MOST_FREEDOM: f64 = 7.0;
 
-/// The value of a case from those of its workers: their mean without the lowest and the highest tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location based on a single
-/// sample", Sankhyā A 25 (1963)); of fewer than five the mean of all. `None` where there are none or one is not finite.
+/// The value of a case from those of its workers: their mean without the lowest and the highest
+/// tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and
+/// significance procedures for location based on a single sample", Sankhyā A 25 (1963)); of fewer
+/// than five the mean of all. `None` where there are none or one is not finite.
 ///
-/// Workers are what repeats, so each of them counts once, however many samples it has; and one whose processor was somebody else's does not move the case's value. The second of ten does, by an eighth: the price of a mean of eight, which varies less than one of six.
+/// Workers are what repeats, so each of them counts once, however many samples it has; and one
+/// whose processor was somebody else's does not move the case's value. The second of ten does, by
+/// an eighth: the price of a mean of eight, which varies less than one of six.
 pub fn case_value(of_workers: &[f64]) -> Option<f64> {
     let sorted = sorted(of_workers)?;
     let left_out = match sorted.len() {
@@ -35,14 +42,17 @@ pub fn case_value(of_workers: &[f64]) -> Option<f64> {
     Some(mean.clamp(kept[0], kept[kept.len() - 1]))
 }
 
-/// The figure of a case, **the trimmed mean over its fresh workers of the interquartile mean of each one's samples**, with what is needed to say how well it is known.
+/// The figure of a case, **the trimmed mean over its fresh workers of the interquartile mean of
+/// each one's samples**, with what is needed to say how well it is known.
 ///
-/// Every table, ranking, comparison and history shows this figure, and the interval beside it comes from the same standard error as that of a [`Ratio`](super::Ratio).
+/// Every table, ranking, comparison and history shows this figure, and the interval beside it comes
+/// from the same standard error as that of a [`Ratio`](super::Ratio).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     workers: usize,
     value: f64,
-    /// What the variances are relative to the square of: the value without its sign, or one where it is zero.
+    /// What the variances are relative to the square of: the value without its sign, or one where
+    /// it is zero.
     scale: f64,
     /// Variance among the workers' values; zero for one worker.
     among_workers: f64,
@@ -60,7 +70,8 @@ pub(super) enum Level {
 }
 
 impl Estimate {
-    /// The samples of each worker, in any order; workers without samples do not count. `None` where there are no samples, and where one is not finite.
+    /// The samples of each worker, in any order; workers without samples do not count. `None` where
+    /// there are no samples, and where one is not finite.
     pub fn of(workers: &[&[f64]]) -> Option<Estimate> {
         let filled = workers.iter().filter(|samples| !samples.is_empty());
         let workers: Vec<Vec<f64>> = filled.map(|samples| sorted(samples)).collect::<Option<_>>()?;
@@ -96,10 +107,12 @@ impl Estimate {
         self.value
     }
 
-    /// The interval of the figure: Student's t times its standard error on either side. `None` where that is no number.
+    /// The interval of the figure: Student's t times its standard error on either side. `None`
+    /// where that is no number.
     ///
-    /// With several workers it says where the figure of other fresh workers would lie (Georges, Buytaert and Eeckhout, "Statistically rigorous Java performance evaluation", OOPSLA 2007); with one it is that
-    /// of its samples alone, and too narrow.
+    /// With several workers it says where the figure of other fresh workers would lie (Georges,
+    /// Buytaert and Eeckhout, "Statistically rigorous Java performance evaluation", OOPSLA 2007);
+    /// with one it is that of its samples alone, and too narrow.
     pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let (level, freedom) = match self.workers {
             1 => (Level::Samples, MOST_FREEDOM),
@@ -117,7 +130,8 @@ impl Estimate {
         (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
     }
 
-    /// Whether the 95 % interval reaches at most by this part of the figure, or by one step of what it is measured with.
+    /// Whether the 95 % interval reaches at most by this part of the figure, or by one step of what
+    /// it is measured with.
     pub fn is_known_to(&self, part: f64, step: f64) -> bool {
         let interval = self.interval(Confidence::SHOWN);
         interval.is_some_and(|interval| interval.reach_from(self.value) <= (part * self.value.abs()).max(step))
@@ -126,7 +140,8 @@ impl Estimate {
     /// The variance of the figure, relative to its square.
     pub(super) fn variance(&self, level: Level) -> f64 {
         let of_worker = match level {
-            // Values of workers spread by their noise in any case: where few of them lie close together by chance, the samples know better.
+            // Values of workers spread by their noise in any case: where few of them lie close
+            // together by chance, the samples know better.
             Level::Workers => self.among_workers.max(self.within_worker),
             Level::Samples => self.within_worker,
         };
@@ -198,7 +213,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_textbook() {
-        // Values 1 to 5 have the trimmed mean 3 and standard deviation √2.5; t of 4 degrees of freedom is 2.776.
+        // Values 1 to 5 have the trimmed mean 3 and standard deviation √2.5; t of 4 degrees of
+        // freedom is 2.776.
         let interval = shown(&[&[1.0], &[2.0], &[3.0], &[4.0], &[5.0]]).unwrap();
         let reach = 2.776 * (TRIMMED * 2.5 / 5.0).sqrt();
         assert!((interval.low - (3.0 - reach)).abs() < 1e-3, "{interval:?}");
@@ -238,7 +254,8 @@ mod tests {
         stddev * radius * (std::f64::consts::TAU * random.f64()).cos()
     }
 
-    /// How many of 400 seeded runs round 100 have intervals that hold it: workers that are shifted, with samples of some noise.
+    /// How many of 400 seeded runs round 100 have intervals that hold it: workers that are shifted,
+    /// with samples of some noise.
     fn covered_of_400(workers: usize, samples: usize, [shift, noise]: [f64; 2]) -> usize {
         let mut random = fastrand::Rng::with_seed(5);
         let mut holds = || {

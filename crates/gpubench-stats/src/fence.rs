@@ -13,16 +13,19 @@ pub const FEWEST_STEPS: usize = 10;
 pub struct PastValue<S> {
     /// The figure of the benchmark.
     pub value: f64,
-    /// Equal for runs of the same sources; `None` where they are not known to be those of any other run.
+    /// Equal for runs of the same sources; `None` where they are not known to be those of any other
+    /// run.
     pub sources: Option<S>,
 }
 
-/// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the absolute relative changes of their figures (J. W. Tukey, "Exploratory
-/// Data Analysis", 1977: the outer fence), as rustls' and rustc's benchmarks have it.
+/// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the
+/// absolute relative changes of their figures (J. W. Tukey, "Exploratory Data Analysis", 1977: the
+/// outer fence), as rustls' and rustc's benchmarks have it.
 ///
-/// The figures are those of one benchmark on one device, in the order of the runs. What lies between two runs of different sources may be a change of the code, which is no noise: where
-/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise all. `None` for fewer than [`FEWEST_RUNS`], and where a figure is not finite or not above
-/// zero.
+/// The figures are those of one benchmark on one device, in the order of the runs. What lies
+/// between two runs of different sources may be a change of the code, which is no noise: where
+/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise
+/// all. `None` for fewer than [`FEWEST_RUNS`], and where a figure is not finite or not above zero.
 pub fn history_fence<S: PartialEq>(runs: &[PastValue<S>]) -> Option<f64> {
     let is_above_zero = |run: &PastValue<S>| run.value.is_finite() && run.value > 0.0;
     if runs.len() < FEWEST_RUNS || !runs.iter().all(is_above_zero) {
@@ -57,7 +60,8 @@ mod tests {
         PastValue { value, sources }
     }
 
-    /// Runs of six revisions, each 30 % slower than the one before, in which neighbours of one revision differ by 0.1 %.
+    /// Runs of six revisions, each 30 % slower than the one before, in which neighbours of one
+    /// revision differ by 0.1 %.
     fn six_revisions(runs_of_each: u32, sources: fn(u32) -> Option<u32>) -> Vec<PastValue<u32>> {
         let revisions = (0..6u32).flat_map(|revision| (0..runs_of_each).map(move |run| (revision, run)));
         let slower = |revision: u32| 100.0 * 1.3f64.powi(revision as i32);

@@ -20,15 +20,17 @@ pub struct Histogram {
 /// Fewest and most bins.
 const BINS: (usize, usize) = (8, 40);
 
-/// Interquartile ranges beyond the quartiles that still belong to the picture: further out lie what Tukey calls far-out values, twice over.
+/// Interquartile ranges beyond the quartiles that still belong to the picture: further out lie what
+/// Tukey calls far-out values, twice over.
 const REACH: f64 = 6.0;
 
 impl Histogram {
     /// The distribution of samples; `None` where there are none or one is not finite.
     ///
-    /// The width of the bins is that of Freedman and Diaconis, "On the histogram as a density estimator", Probability Theory and Related Fields 57 (1981):
-    /// twice the interquartile range over the cube root of the number of samples. Samples far outside of the quartiles are counted, and do not widen the range: a single
-    /// disturbance would leave all others in one bin.
+    /// The width of the bins is that of Freedman and Diaconis, "On the histogram as a density
+    /// estimator", Probability Theory and Related Fields 57 (1981): twice the interquartile range
+    /// over the cube root of the number of samples. Samples far outside of the quartiles are
+    /// counted, and do not widen the range: a single disturbance would leave all others in one bin.
     pub fn of(samples: &[f64]) -> Option<Histogram> {
         let sorted = sorted(samples)?;
         let (least, most) = (sorted[0], sorted[sorted.len() - 1]);

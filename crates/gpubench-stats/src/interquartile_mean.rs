@@ -3,11 +3,15 @@
 use super::moments::Moments;
 use super::quantile::sorted;
 
-/// The mean of the samples between the quartiles, which is the value of a worker: the trimmed mean of a quarter (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures
-/// for location based on a single sample", Sankhyā A 25 (1963)). A sample that a quartile cuts counts for the part inside. `None` where there are no samples or one is not finite.
+/// The mean of the samples between the quartiles, which is the value of a worker: the trimmed mean
+/// of a quarter (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance
+/// procedures for location based on a single sample", Sankhyā A 25 (1963)). A sample that a
+/// quartile cuts counts for the part inside. `None` where there are no samples or one is not
+/// finite.
 ///
-/// The middle sample jumps from one step of a clock to the next, and from one mode of the samples to another, when half of them lie on either side; this mean moves as their shares do. Like the median it does
-/// not mind what a quarter of the samples are.
+/// The middle sample jumps from one step of a clock to the next, and from one mode of the samples
+/// to another, when half of them lie on either side; this mean moves as their shares do. Like the
+/// median it does not mind what a quarter of the samples are.
 pub fn interquartile_mean(samples: &[f64]) -> Option<f64> {
     Some(mean_between_quartiles(&sorted(samples)?))
 }
@@ -27,8 +31,10 @@ pub(super) fn mean_between_quartiles(sorted: &[f64]) -> f64 {
     mean.clamp(sorted[first], sorted[last - 1])
 }
 
-/// The variance of the interquartile mean of ascending samples, relative to the square of `scale`: from the samples that are left, with those that are left out moved to their ends, as J. W. Tukey and
-/// D. H. McLaughlin have it (K. K. Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974)). Zero for a single sample and for none.
+/// The variance of the interquartile mean of ascending samples, relative to the square of `scale`:
+/// from the samples that are left, with those that are left out moved to their ends, as J. W. Tukey
+/// and D. H. McLaughlin have it (K. K. Yuen, "The two-sample trimmed t for unequal population
+/// variances", Biometrika 61 (1974)). Zero for a single sample and for none.
 pub(super) fn variance_of_mean(sorted: &[f64], scale: f64) -> f64 {
     let left_out = sorted.len() / 4;
     let kept = &sorted[left_out..sorted.len() - left_out];
@@ -63,7 +69,8 @@ mod tests {
         assert_eq!(interquartile_mean(&[0.0, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.0]), Some(4.0));
     }
 
-    /// Standard deviations over 400 seeded sets of 20 samples in two modes 160 apart, as a front end that polls gives them: of the middle sample, and of the mean.
+    /// Standard deviations over 400 seeded sets of 20 samples in two modes 160 apart, as a front
+    /// end that polls gives them: of the middle sample, and of the mean.
     fn spread_of_two_modes() -> [f64; 2] {
         let mut random = fastrand::Rng::with_seed(3);
         let sets: Vec<Vec<f64>> = (0..400)

@@ -16,9 +16,10 @@ impl Interval {
     }
 }
 
-/// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1):
-/// free of any assumption about the distribution, conservative, and cheap. `None` for fewer than six samples, which no such interval
-/// exists for. The samples are ascending and finite.
+/// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja,
+/// "Order Statistics", 2003, section 7.1): free of any assumption about the distribution,
+/// conservative, and cheap. `None` for fewer than six samples, which no such interval exists for.
+/// The samples are ascending and finite.
 pub(super) fn order_statistic_interval(sorted: &[f64]) -> Option<Interval> {
     let rank = lower_rank(sorted.len())?;
     Some(Interval {
@@ -27,9 +28,11 @@ pub(super) fn order_statistic_interval(sorted: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The largest rank `r`, from 0, such that at most `r` of `n` samples lie below the true median with a probability of at most 2.5 %.
+/// The largest rank `r`, from 0, such that at most `r` of `n` samples lie below the true median
+/// with a probability of at most 2.5 %.
 fn lower_rank(n: usize) -> Option<usize> {
-    // Beyond this 2^-n leaves the range of normal numbers, and the normal approximation is good to a fraction of a rank.
+    // Beyond this 2^-n leaves the range of normal numbers, and the normal approximation is good to
+    // a fraction of a rank.
     const EXACT: usize = 1_000;
     if n > EXACT {
         let half_width = 1.959_964 * (n as f64).sqrt() / 2.0;
@@ -84,7 +87,8 @@ mod tests {
 
     #[test]
     fn ranks_are_those_of_the_published_tables() {
-        // The classical table of nonparametric intervals of the median: n = 6 first, then ranks 2 of 10, 6 of 20, 40 of 100, counted from 1.
+        // The classical table of nonparametric intervals of the median: n = 6 first, then ranks 2
+        // of 10, 6 of 20, 40 of 100, counted from 1.
         assert_eq!(lower_rank(5), None);
         assert_eq!(lower_rank(6), Some(0));
         assert_eq!(lower_rank(10), Some(1));

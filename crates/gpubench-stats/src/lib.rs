@@ -1,7 +1,9 @@
-//! Statistics as pure functions: when warm-up is over, when enough samples have been taken, and what they say.
+//! Statistics as pure functions: when warm-up is over, when enough samples have been taken, and
+//! what they say.
 //!
-//! Nothing here knows a device, a clock or a metric: samples come in as `f64` in whatever unit, elapsed time as a `Duration`. Only `conservation` is about times, in
-//! nanoseconds. No input panics; what is not defined for an input is `None`, never NaN.
+//! Nothing here knows a device, a clock or a metric: samples come in as `f64` in whatever unit,
+//! elapsed time as a `Duration`. Only `conservation` is about times, in nanoseconds. No input
+//! panics; what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

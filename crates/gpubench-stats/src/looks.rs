@@ -10,16 +10,21 @@ pub enum Looks {
     /// As many as were asked for: it is looked at once, behind the last of them.
     #[default]
     Once,
-    /// As many as it takes to decide, up to a limit: it is looked at behind each number of [`Looks::ROUNDS`], and goes on where that has not decided.
+    /// As many as it takes to decide, up to a limit: it is looked at behind each number of
+    /// [`Looks::ROUNDS`], and goes on where that has not decided.
     UntilDecided,
 }
 
 impl Looks {
-    /// Rounds behind which a comparison that may go on is looked at: each look knows the ratio √2 times as well as the one before.
+    /// Rounds behind which a comparison that may go on is looked at: each look knows the ratio √2
+    /// times as well as the one before.
     pub const ROUNDS: [usize; 3] = [5, 10, 20];
 
-    /// How sure a single look must be, for all of them together to be as sure as `all`. Each has the same part of the probability of a false alarm, by the inequality of Bonferroni, so the intervals of all
-    /// looks hold at once: repeated confidence intervals (C. Jennison and B. W. Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal of the Royal Statistical Society B 51 (1989)).
+    /// How sure a single look must be, for all of them together to be as sure as `all`. Each has
+    /// the same part of the probability of a false alarm, by the inequality of Bonferroni, so the
+    /// intervals of all looks hold at once: repeated confidence intervals (C. Jennison and B. W.
+    /// Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal of the
+    /// Royal Statistical Society B 51 (1989)).
     pub fn confidence(self, all: Confidence) -> Confidence {
         let looks = match self {
             Looks::Once => 1.0,
@@ -28,7 +33,8 @@ impl Looks {
         Confidence::new(1.0 - (1.0 - all.fraction()) / looks).unwrap_or(all)
     }
 
-    /// How many rounds there are before the first look, where a case on its own would have so many workers.
+    /// How many rounds there are before the first look, where a case on its own would have so many
+    /// workers.
     pub fn first(self, workers: NonZeroUsize) -> NonZeroUsize {
         match self {
             Looks::Once => workers,

@@ -1,7 +1,8 @@
 //! Mean and spread.
 
-/// Mean and standard deviation, kept up as samples arrive: B. P. Welford, "Note on a method for calculating corrected sums of squares and
-/// products", Technometrics 4 (1962). Unlike a sum of squares it does not cancel where the spread is small beside the mean.
+/// Mean and standard deviation, kept up as samples arrive: B. P. Welford, "Note on a method for
+/// calculating corrected sums of squares and products", Technometrics 4 (1962). Unlike a sum of
+/// squares it does not cancel where the spread is small beside the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
     n: u64,
@@ -32,14 +33,16 @@ impl Moments {
         (self.n > 0 && self.mean.is_finite()).then_some(self.mean)
     }
 
-    /// Standard deviation with `n - 1` in the denominator; `None` for fewer than two samples or where it is not finite.
+    /// Standard deviation with `n - 1` in the denominator; `None` for fewer than two samples or
+    /// where it is not finite.
     pub fn stddev(&self) -> Option<f64> {
         let freedom = self.n.checked_sub(2)? + 1;
         let stddev = (self.squares.max(0.0) / freedom as f64).sqrt();
         (stddev.is_finite() && self.squares.is_finite()).then_some(stddev)
     }
 
-    /// Coefficient of variation, `stddev / |mean|`; `None` where one of them is not defined or the mean is zero.
+    /// Coefficient of variation, `stddev / |mean|`; `None` where one of them is not defined or the
+    /// mean is zero.
     pub fn cv(&self) -> Option<f64> {
         let cv = self.stddev()? / self.mean()?.abs();
         cv.is_finite().then_some(cv)

@@ -1,14 +1,17 @@
-//! The ratio of two sides that were measured in turns: what drifted met both alike, and does not count.
+//! The ratio of two sides that were measured in turns: what drifted met both alike, and does not
+//! count.
 
 use super::comparison::{Confidence, FEWEST_WORKERS, Ratio};
 use super::estimate::MOST_FREEDOM;
 use super::quantile::{median, quantile, sorted};
 use super::student::student_quantile;
 
-/// What Student's t is made larger by: where processes differ by far more than their samples, its false alarms would be one in a hundred to the letter.
+/// What Student's t is made larger by: where processes differ by far more than their samples, its
+/// false alarms would be one in a hundred to the letter.
 const MARGIN: f64 = 1.05;
 
-/// Rounds of two fresh workers that took their samples in turns: how much more the candidate's took in each, and how that spreads.
+/// Rounds of two fresh workers that took their samples in turns: how much more the candidate's took
+/// in each, and how that spreads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     rounds: usize,
@@ -16,17 +19,20 @@ pub struct Paired {
     center: f64,
     /// Variance of those medians among the rounds.
     among_rounds: f64,
-    /// Variance that such a median has from the noise of its samples alone, on average over the rounds.
+    /// Variance that such a median has from the noise of its samples alone, on average over the
+    /// rounds.
     within_round: f64,
     /// The smaller side's geometric mean of the workers' medians.
     smaller: f64,
 }
 
 impl Paired {
-    /// The samples of each worker, in the order they were taken: the workers at one position shared a round, and their samples at one position are neighbours in
-    /// time. Where one has more samples, the last of them have no neighbour and do not count; nor do rounds without any.
+    /// The samples of each worker, in the order they were taken: the workers at one position shared
+    /// a round, and their samples at one position are neighbours in time. Where one has more
+    /// samples, the last of them have no neighbour and do not count; nor do rounds without any.
     ///
-    /// `None` where the sides have different numbers of workers, where fewer than [`FEWEST_WORKERS`] rounds count, and where a sample is not finite or not above zero.
+    /// `None` where the sides have different numbers of workers, where fewer than
+    /// [`FEWEST_WORKERS`] rounds count, and where a sample is not finite or not above zero.
     pub fn of(baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<Paired> {
         if baseline.len() != candidate.len() {
             return None;
@@ -66,12 +72,17 @@ impl Paired {
         }
     }
 
-    /// The geometric mean over the rounds of the median ratio of neighbouring samples, with the interval of a paired comparison: the standard error of that mean, times Student's t with one degree of freedom less
-    /// than there are rounds and at most seven, times 1.05, on a logarithmic scale.
+    /// The geometric mean over the rounds of the median ratio of neighbouring samples, with the
+    /// interval of a paired comparison: the standard error of that mean, times Student's t with one
+    /// degree of freedom less than there are rounds and at most seven, times 1.05, on a logarithmic
+    /// scale.
     ///
-    /// Rounds are the units that repeat on their own; the samples in one share their processes (T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013; A. Georges,
-    /// D. Buytaert and L. Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA 2007). Where few rounds lie close together by chance, the samples in them know the error better:
-    /// the larger of the two variances counts. The interval always takes in a change of `step`, that of the clock for times.
+    /// Rounds are the units that repeat on their own; the samples in one share their processes (T.
+    /// Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013; A. Georges, D.
+    /// Buytaert and L. Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA
+    /// 2007). Where few rounds lie close together by chance, the samples in them know the error
+    /// better: the larger of the two variances counts. The interval always takes in a change of
+    /// `step`, that of the clock for times.
     pub fn ratio(&self, confidence: Confidence, step: f64) -> Ratio {
         let rounds = self.rounds as f64;
         let error = (self.among_rounds.max(self.within_round) / rounds).sqrt();
@@ -84,7 +95,8 @@ impl Paired {
 /// What varies the most in a comparison in turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// Processes of one side: the medians of the rounds lie further apart than their samples explain.
+    /// Processes of one side: the medians of the rounds lie further apart than their samples
+    /// explain.
     AmongRounds,
     /// The samples of a process.
     WithinRounds,
@@ -121,9 +133,12 @@ impl Round {
     }
 }
 
-/// The variance of the median of a round, on average, from all ratios about the medians of their rounds: half the distance of the quantiles that lie one standard deviation of the binomial distribution, √n/2 of n ratios, on either
-/// side of the middle. It is how dense ratios lie there that tells how well their median is known (H. A. David and H. N. Nagaraja, "Order Statistics", 2003, section 7.1): a step of the machine's
-/// speed, or a time slice that another process had, puts single ratios far out.
+/// The variance of the median of a round, on average, from all ratios about the medians of their
+/// rounds: half the distance of the quantiles that lie one standard deviation of the binomial
+/// distribution, √n/2 of n ratios, on either side of the middle. It is how dense ratios lie there
+/// that tells how well their median is known (H. A. David and H. N. Nagaraja, "Order Statistics",
+/// 2003, section 7.1): a step of the machine's speed, or a time slice that another process had,
+/// puts single ratios far out.
 fn noise(rounds: &[Round]) -> Option<f64> {
     let distances = |round: &Round| -> Vec<f64> { round.ratios.iter().map(|ratio| ratio - round.center).collect() };
     let distances = sorted(&rounds.iter().flat_map(distances).collect::<Vec<f64>>())?;

@@ -10,8 +10,9 @@ pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// The quantile `p` (0 to 1) of ascending samples, interpolated linearly between the two nearest: definition 7 of Hyndman and Fan,
-/// "Sample quantiles in statistical packages", The American Statistician 50 (1996), the default of R and NumPy.
+/// The quantile `p` (0 to 1) of ascending samples, interpolated linearly between the two nearest:
+/// definition 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American
+/// Statistician 50 (1996), the default of R and NumPy.
 ///
 /// `None` for no samples and for a `p` outside of 0 to 1.
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {

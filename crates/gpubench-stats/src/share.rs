@@ -9,22 +9,27 @@ use gpubench_contract::StopReason;
 /// More processes than this for one case are a mistake.
 pub const MOST_WORKERS: usize = 64;
 
-/// Estimates of the coefficient of variation that are compared at least, however many workers there are.
+/// Estimates of the coefficient of variation that are compared at least, however many workers there
+/// are.
 const FEWEST_ESTIMATES: usize = 16;
 
-/// Samples of a worker before their spread and interval count: two that are alike by chance say nothing of either.
+/// Samples of a worker before their spread and interval count: two that are alike by chance say
+/// nothing of either.
 const FEWEST_OF_WORKER: usize = 6;
 
-/// Workers agree when their interval is at most this multiple of the target interval: the difference of two runs has an
-/// interval √2 times as wide as that of either.
+/// Workers agree when their interval is at most this multiple of the target interval: the
+/// difference of two runs has an interval √2 times as wide as that of either.
 const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// A case's stop rule, shared out among fresh workers that are measured one after another.
 ///
-/// Samples and time are divided, with what is left over going to the first ones, so that the limits of the case hold over all workers. The samples
-/// of n workers together know the median √n times as well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of variation
-/// whose last `samples / n` estimates spread √n times as much. The target of the coefficient of variation itself depends on no number of samples and is every worker's.
-/// Where fewer workers may be enough, the parts are those of all that there may be. A worker that comes behind those n has as much as the last of them.
+/// Samples and time are divided, with what is left over going to the first ones, so that the limits
+/// of the case hold over all workers. The samples of n workers together know the median √n times as
+/// well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of
+/// variation whose last `samples / n` estimates spread √n times as much. The target of the
+/// coefficient of variation itself depends on no number of samples and is every worker's. Where
+/// fewer workers may be enough, the parts are those of all that there may be. A worker that comes
+/// behind those n has as much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     case: StopRule,
@@ -32,7 +37,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Shares a case's rule out among its workers, or among fewer where it may not take a sample of each.
+    /// Shares a case's rule out among its workers, or among fewer where it may not take a sample of
+    /// each.
     pub fn new(case: StopRule, turnout: Turnout) -> Shares {
         let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
         Shares {
@@ -51,8 +57,9 @@ impl Shares {
         self.turnout.first().get()
     }
 
-    /// Whether the samples of each worker so far are as many as the case must have, and the workers agree, so
-    /// that two runs differ by no more than the target interval 95 times in 100. No more workers are needed then.
+    /// Whether the samples of each worker so far are as many as the case must have, and the workers
+    /// agree, so that two runs differ by no more than the target interval 95 times in 100. No more
+    /// workers are needed then.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
         let is_known = |estimate: Estimate| {
@@ -95,7 +102,8 @@ impl Shares {
     }
 }
 
-/// Why a case stopped, of the reasons of its workers: that of the one that came the least far. [`StopReason`] lists them in this order.
+/// Why a case stopped, of the reasons of its workers: that of the one that came the least far.
+/// [`StopReason`] lists them in this order.
 pub fn stop_of_case(workers: &[StopReason]) -> Option<StopReason> {
     workers.iter().copied().max()
 }

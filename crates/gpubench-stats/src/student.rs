@@ -1,10 +1,11 @@
 //! Student's distribution, and the incomplete beta function behind it.
 
-/// The `t` such that a variable of Student's distribution with `freedom` degrees of freedom lies between `-t` and `t` with a probability of
-/// `confidence`. Infinite for a `confidence` of one and where there is no freedom; zero for a `confidence` of zero or less.
+/// The `t` such that a variable of Student's distribution with `freedom` degrees of freedom lies
+/// between `-t` and `t` with a probability of `confidence`. Infinite for a `confidence` of one and
+/// where there is no freedom; zero for a `confidence` of zero or less.
 ///
-/// By bisection on the distribution function, P(|T| > t) = I(freedom / (freedom + t²); freedom / 2, 1/2): M. Abramowitz and I. Stegun, "Handbook of
-/// Mathematical Functions", 1964, 26.7.1.
+/// By bisection on the distribution function, P(|T| > t) = I(freedom / (freedom + t²); freedom / 2,
+/// 1/2): M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 1964, 26.7.1.
 pub fn student_quantile(confidence: f64, freedom: f64) -> f64 {
     if confidence <= 0.0 {
         return 0.0;
@@ -29,8 +30,10 @@ pub fn student_quantile(confidence: f64, freedom: f64) -> f64 {
     high
 }
 
-/// The regularized incomplete beta function I(x; a, b) for `a` and `b` above zero: its continued fraction (Abramowitz and Stegun, 26.5.8), evaluated by the method
-/// of W. J. Lentz, "Generating Bessel functions in Mie scattering calculations using continued fractions", Applied Optics 15 (1976).
+/// The regularized incomplete beta function I(x; a, b) for `a` and `b` above zero: its continued
+/// fraction (Abramowitz and Stegun, 26.5.8), evaluated by the method of W. J. Lentz, "Generating
+/// Bessel functions in Mie scattering calculations using continued fractions", Applied Optics 15
+/// (1976).
 pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -70,8 +73,8 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// The natural logarithm of the gamma function above zero: Stirling's series (Abramowitz and Stegun, 6.1.41), from ten on, where its terms below are good to 1e-13;
-/// below by the recurrence.
+/// The natural logarithm of the gamma function above zero: Stirling's series (Abramowitz and
+/// Stegun, 6.1.41), from ten on, where its terms below are good to 1e-13; below by the recurrence.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x + 1.0) - x.ln();

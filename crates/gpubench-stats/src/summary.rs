@@ -7,7 +7,8 @@ use super::moments::Moments;
 use super::quantile::{quantile, sorted};
 use gpubench_contract::{Stats, WorkerShare};
 
-/// Sums the samples of a case's fresh workers up; those without samples do not count. `None` where there are none at all, where one of them is not finite, and where the interval is not.
+/// Sums the samples of a case's fresh workers up; those without samples do not count. `None` where
+/// there are none at all, where one of them is not finite, and where the interval is not.
 pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     let samples = workers.concat();
     let sorted = sorted(&samples)?;

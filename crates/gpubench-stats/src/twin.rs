@@ -6,12 +6,16 @@ use super::interquartile_mean::interquartile_mean;
 use super::quantile::median;
 use gpubench_contract::Twin;
 
-/// How many times a small drift counts as an error of a ratio, and by how much more a larger one does: it is twice that at 10 %, since kernels that two threads contend in slow down by several times on processors on which a twin
-/// does by a quarter. With these, fewer than one row in a hundred between runs of the same code was told apart on two busy processors (`docs/measurements/2026-11-23-apart.md`).
+/// How many times a small drift counts as an error of a ratio, and by how much more a larger one
+/// does: it is twice that at 10 %, since kernels that two threads contend in slow down by several
+/// times on processors on which a twin does by a quarter. With these, fewer than one row in a
+/// hundred between runs of the same code was told apart on two busy processors
+/// (`docs/measurements/2026-11-23-apart.md`).
 const DOUBT: f64 = 1.5;
 const GROWTH: f64 = 10.0;
 
-/// Sums up what a twin took in each round, in nanoseconds; rounds without it do not count. `None` where there are none at all, where a time is not finite, and where the interval is not.
+/// Sums up what a twin took in each round, in nanoseconds; rounds without it do not count. `None`
+/// where there are none at all, where a time is not finite, and where the interval is not.
 pub fn twin(rounds: &[&[f64]]) -> Option<Twin> {
     let estimate = Estimate::of(rounds)?;
     let interval = estimate.interval(Confidence::SHOWN)?;
@@ -44,7 +48,8 @@ impl Drift {
         })
     }
 
-    /// How far a machine drifted beside the cases of two runs, either way: the median, as a logarithm. Zero where there are none.
+    /// How far a machine drifted beside the cases of two runs, either way: the median, as a
+    /// logarithm. Zero where there are none.
     pub fn typical(drifts: &[Drift]) -> f64 {
         median(&drifts.iter().map(|drift| drift.log().abs()).collect::<Vec<_>>()).unwrap_or(0.0)
     }
@@ -55,10 +60,13 @@ impl Drift {
 }
 
 impl Ratio {
-    /// This ratio over what the machine drifted meanwhile; it drifted beside other cases of the same runs by what is `typical`.
+    /// This ratio over what the machine drifted meanwhile; it drifted beside other cases of the
+    /// same runs by what is `typical`.
     ///
-    /// Kernels do not slow down as a twin does, so the drift is an error of the ratio as well: as large as what the case's own twin drifted, its standard error and what is typical are together. The interval reaches as far as that of the figures and
-    /// that error do together, and always takes in the ratio as it was measured.
+    /// Kernels do not slow down as a twin does, so the drift is an error of the ratio as well: as
+    /// large as what the case's own twin drifted, its standard error and what is typical are
+    /// together. The interval reaches as far as that of the figures and that error do together, and
+    /// always takes in the ratio as it was measured.
     pub fn relative_to(self, drift: Drift, typical: f64) -> Ratio {
         let drifted = drift.log().hypot(drift.error).hypot(typical);
         let reach = self.reach().hypot(DOUBT * drifted * (1.0 + GROWTH * drifted));

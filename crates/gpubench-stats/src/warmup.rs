@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::quantile::median;
 
-/// When warm-up is over: the median of the most recent windows no longer differs from that of the windows before them.
+/// When warm-up is over: the median of the most recent windows no longer differs from that of the
+/// windows before them.
 ///
-/// It may differ by `tolerance`, by one step of the clock, or by as much as the earlier windows differ among themselves: a noisy kernel is
-/// not kept warming up for its noise. Windows and time are bounded.
+/// It may differ by `tolerance`, by one step of the clock, or by as much as the earlier windows
+/// differ among themselves: a noisy kernel is not kept warming up for its noise. Windows and time
+/// are bounded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarmUpRule {
     /// Windows of each of the two groups that are compared.
@@ -37,9 +39,12 @@ impl Default for WarmUpRule {
 impl WarmUpRule {
     /// When a further fresh worker is warm on a device that the case's first one has warmed up.
     ///
-    /// The clocks have settled; what is slow is what the process does for the first time: translating the addresses it has mapped, loading the code of its kernels. That is over with the
-    /// first windows, so two groups of two tell, and a noisy kernel, of which two windows tell little, has six at most. The windows are compared with one another and never with
-    /// those of another worker: workers of the same code differ, and to wait until one is like the first would hide by how much.
+    /// The clocks have settled; what is slow is what the process does for the first time:
+    /// translating the addresses it has mapped, loading the code of its kernels. That is over with
+    /// the first windows, so two groups of two tell, and a noisy kernel, of which two windows tell
+    /// little, has six at most. The windows are compared with one another and never with those of
+    /// another worker: workers of the same code differ, and to wait until one is like the first
+    /// would hide by how much.
     pub fn of_further_worker(&self) -> WarmUpRule {
         WarmUpRule {
             group: self.group.min(2),
@@ -49,7 +54,8 @@ impl WarmUpRule {
         }
     }
 
-    /// Whether warm-up is over after the windows so far. To be asked before the first window and after each.
+    /// Whether warm-up is over after the windows so far. To be asked before the first window and
+    /// after each.
     pub fn is_over(&self, windows: &[f64], elapsed: Duration) -> bool {
         self.settled(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
     }
@@ -67,8 +73,8 @@ impl WarmUpRule {
     }
 }
 
-/// Whether `value` lies strictly between the second smallest and the second largest of at least four samples: inside their noise, and
-/// not merely at the end of a slope.
+/// Whether `value` lies strictly between the second smallest and the second largest of at least
+/// four samples: inside their noise, and not merely at the end of a slope.
 fn is_among(samples: &[f64], value: f64) -> bool {
     let below = samples.iter().filter(|sample| **sample < value).count();
     let above = samples.iter().filter(|sample| **sample > value).count();

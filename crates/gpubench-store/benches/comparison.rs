@@ -1,6 +1,7 @@
 //! How long a comparison of two stored runs takes, and how often it is right on simulated samples.
 //!
-//! `cargo bench -p gpubench-store --bench comparison` prints the time for 1 000 benchmarks, the rate of false alarms between runs of the same code, and how often changes are found.
+//! `cargo bench -p gpubench-store --bench comparison` prints the time for 1 000 benchmarks, the
+//! rate of false alarms between runs of the same code, and how often changes are found.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -127,7 +128,8 @@ fn alarms() {
     for shape in SHAPES {
         row(shape.name, |size| share(&verdicts(&shape, size, 1.0), is_alarm));
     }
-    // What nobody can tell from a change with few workers: all of one side in one mode and all of the other in the other.
+    // What nobody can tell from a change with few workers: all of one side in one mode and all of
+    // the other in the other.
     row(COIN.name, |size| share(&verdicts(&COIN, size, 1.0), is_alarm));
 }
 
@@ -231,7 +233,8 @@ fn apart() {
     }
 }
 
-/// The verdicts of comparisons of two runs apart, by their figures alone and relative to their twins.
+/// The verdicts of comparisons of two runs apart, by their figures alone and relative to their
+/// twins.
 fn verdicts_apart(
     machine: &Machine,
     shape: &TwoLevel,

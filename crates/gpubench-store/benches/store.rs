@@ -1,4 +1,5 @@
-//! How long a stored run of 1 000 cases with 200 samples each takes to save, to read and to check, and a history of 500 runs of 100 cases to append to.
+//! How long a stored run of 1 000 cases with 200 samples each takes to save, to read and to check,
+//! and a history of 500 runs of 100 cases to append to.
 //!
 //! `cargo bench -p gpubench-store --bench store` prints medians of nine times.
 #![forbid(unsafe_code)]

@@ -31,7 +31,8 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// A file is not what it should be: empty, cut off, no JSON, of another format or of a later tool.
+    /// A file is not what it should be: empty, cut off, no JSON, of another format or of a later
+    /// tool.
     #[error("`{path}` {how}")]
     Refused {
         /// The file.
@@ -72,7 +73,8 @@ pub enum StoreError {
         #[source]
         source: Contradiction,
     },
-    /// Results that would stay in a file were measured otherwise than those that are to be saved to it.
+    /// Results that would stay in a file were measured otherwise than those that are to be saved to
+    /// it.
     #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", counted(source.kept, "result"))]
     NotAlike {
         /// The file.

@@ -1,5 +1,5 @@
-//! What stays of a stored run when another is saved over it: the results of benchmarks that the other did not measure, and the good ones of those that
-//! failed in it, each of its own run.
+//! What stays of a stored run when another is saved over it: the results of benchmarks that the
+//! other did not measure, and the good ones of those that failed in it, each of its own run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,8 @@ pub enum Others {
     Go,
     /// They stay: the run is of a part of the benchmarks.
     Stay,
-    /// Those of these packages go unless they are among these cases, which there are and which were not selected. Those of other packages stay.
+    /// Those of these packages go unless they are among these cases, which there are and which were
+    /// not selected. Those of other packages stay.
     GoWithTheirBenchmarks {
         /// Packages of which all was selected.
         packages: HashSet<String>,
@@ -66,11 +67,13 @@ pub struct Saved {
     pub gone: usize,
     /// Full names of benchmarks that passed and now failed, whose earlier results stayed.
     pub spared: Vec<String>,
-    /// Full names of benchmarks that passed and now failed, whose earlier results went, since they were measured otherwise.
+    /// Full names of benchmarks that passed and now failed, whose earlier results went, since they
+    /// were measured otherwise.
     pub lost: Vec<String>,
 }
 
-/// How many results of `previous` stay when a run on a device of this identity with these cases is saved over it.
+/// How many results of `previous` stay when a run on a device of this identity with these cases is
+/// saved over it.
 ///
 /// # Errors
 /// They are of another device, or were measured otherwise.
@@ -94,7 +97,8 @@ pub(super) fn count_kept(
     }
 }
 
-/// A run as it is saved over `previous`, with what became of that: its results take the places of those of the same cases, and new ones follow.
+/// A run as it is saved over `previous`, with what became of that: its results take the places of
+/// those of the same cases, and new ones follow.
 ///
 /// # Errors
 /// What would stay is of another device, or was measured otherwise.
@@ -172,8 +176,9 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
     Ok((run, became))
 }
 
-/// Benchmarks that passed in `previous` and fail in a run that was measured: those whose earlier results can lie in one file with it, and those whose cannot.
-/// A run that takes the place of the whole file is a copy, failures and all.
+/// Benchmarks that passed in `previous` and fail in a run that was measured: those whose earlier
+/// results can lie in one file with it, and those whose cannot. A run that takes the place of the
+/// whole file is a copy, failures and all.
 fn good_before(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<String>, Vec<String>) {
     if *others == Others::Go {
         return (Vec::new(), Vec::new());
@@ -189,7 +194,8 @@ fn good_before(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<S
     (names(spared), names(lost))
 }
 
-/// Gives results of several runs the positions and names that those of one run have: no two the same, which reports know them by.
+/// Gives results of several runs the positions and names that those of one run have: no two the
+/// same, which reports know them by.
 fn tell_apart(results: &mut [BenchmarkComplete], packages: &[String]) {
     for (result, index) in results.iter_mut().zip(0..) {
         result.index = index;

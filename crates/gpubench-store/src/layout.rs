@@ -1,7 +1,8 @@
-//! The text of a stored run: one JSON object, a line for each result, so that what changed can be seen in a diff.
+//! The text of a stored run: one JSON object, a line for each result, so that what changed can be
+//! seen in a diff.
 //!
-//! The field `sha256` is the SHA-256 digest of the whole file with the field's own digits as zeros. It tells an edited file from a written
-//! one; it is no signature.
+//! The field `sha256` is the SHA-256 digest of the whole file with the field's own digits as zeros.
+//! It tells an edited file from a written one; it is no signature.
 
 use std::ops::Range;
 

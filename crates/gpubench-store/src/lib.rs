@@ -1,7 +1,8 @@
 //! Runs on disk: what a baseline, a comparison and a report are made from.
 //!
-//! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch for; [`save`] replaces a file as a whole
-//! or not at all. [`history`] keeps the figures of many runs on one device.
+//! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch
+//! for; [`save`] replaces a file as a whole or not at all. [`history`] keeps the figures of many
+//! runs on one device.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,4 +1,5 @@
-//! The names of the cases there were when the crates were last listed, for commands that build nothing.
+//! The names of the cases there were when the crates were last listed, for commands that build
+//! nothing.
 
 use std::io;
 use std::time::SystemTime;

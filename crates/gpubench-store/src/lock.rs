@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-/// The longest that another process may hold the lock on a file that it writes: writing takes milliseconds.
+/// The longest that another process may hold the lock on a file that it writes: writing takes
+/// milliseconds.
 pub(crate) const WRITING: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10 });
 
 /// How long it takes at first, and later, to notice that a lock is free.
@@ -85,8 +86,8 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Takes the lock on an open file, or fails when another process held it for all of `limit`. While it is held, `waiting` is told by whom every now and
-/// then, and may end the wait.
+/// Takes the lock on an open file, or fails when another process held it for all of `limit`. While
+/// it is held, `waiting` is told by whom every now and then, and may end the wait.
 ///
 /// # Errors
 /// Another process holds it, the wait was ended, or the file cannot be locked.
@@ -126,8 +127,9 @@ pub(crate) fn lock_to_write(file: &File, path: &Utf8Path) -> io::Result<()> {
     lock_within(file, path, WRITING, |_| ControlFlow::Continue(())).map_err(io::Error::from)
 }
 
-/// A line is `1: FLOCK ADVISORY WRITE 4711 08:01:131090 0 EOF`; of one that waits, `->` is the second word. File systems that span several devices have
-/// another device there than in the metadata, so that only the inode counts.
+/// A line is `1: FLOCK ADVISORY WRITE 4711 08:01:131090 0 EOF`; of one that waits, `->` is the
+/// second word. File systems that span several devices have another device there than in the
+/// metadata, so that only the inode counts.
 fn process_in(locks: &str, file: &std::fs::Metadata) -> Option<u32> {
     let inode = file.ino().to_string();
     locks.lines().find_map(|line| {

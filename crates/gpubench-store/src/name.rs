@@ -21,7 +21,8 @@ pub enum RunName {
     File(Utf8PathBuf),
 }
 
-/// A baseline's name: letters, digits and `-_.`, not beginning with a dot. `-` alone is none: elsewhere it is standard output, which no run is kept in.
+/// A baseline's name: letters, digits and `-_.`, not beginning with a dot. `-` alone is none:
+/// elsewhere it is standard output, which no run is kept in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaselineName(String);
 

@@ -4,7 +4,8 @@ use super::StoredRun;
 use gpubench_contract::{BenchmarkComplete, EarlierRun};
 
 impl StoredRun {
-    /// What a result of the file's own run is of, as another file would tell of it that had kept the result.
+    /// What a result of the file's own run is of, as another file would tell of it that had kept
+    /// the result.
     pub fn origin(&self) -> EarlierRun {
         let run = &self.run;
         EarlierRun {

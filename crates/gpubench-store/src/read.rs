@@ -14,7 +14,8 @@ use super::layout::is_as_written;
 use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
 use gpubench_diagnostic::read_at_most;
 
-/// Most bytes of a stored run or a history, which are read whole: more than a hundred thousand cases.
+/// Most bytes of a stored run or a history, which are read whole: more than a hundred thousand
+/// cases.
 const LONGEST: u64 = 512 << 20;
 
 /// What any file of the tool's says of itself, however new it is.
@@ -37,8 +38,8 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// Reads a stored run, or the lines of `--export-json` and `--message-format json`.
 ///
 /// # Errors
-/// The file cannot be read, is truncated, something else, of another version's format, changed since it was written, contradicts itself, or
-/// holds several runs.
+/// The file cannot be read, is truncated, something else, of another version's format, changed
+/// since it was written, contradicts itself, or holds several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
     let stored = parse(path, &text)?;
@@ -49,7 +50,8 @@ pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     Ok(stored)
 }
 
-/// What a stored run says that [`read`] refuses because it was edited. Nothing in it may be shown, kept or compared: it is only for what would be lost with it.
+/// What a stored run says that [`read`] refuses because it was edited. Nothing in it may be shown,
+/// kept or compared: it is only for what would be lost with it.
 ///
 /// # Errors
 /// It is no stored run of a version that this tool knows.
@@ -62,7 +64,8 @@ pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> 
     }
 }
 
-/// Whether a file is a stored run that this tool may replace: one that was edited or that an earlier tool wrote may be, one that is something else never.
+/// Whether a file is a stored run that this tool may replace: one that was edited or that an
+/// earlier tool wrote may be, one that is something else never.
 ///
 /// # Errors
 /// It is not.
@@ -156,7 +159,8 @@ fn refusal(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError
     }
 }
 
-/// A number that ends in its sign or its point is invalid, and if nothing comes after it, it has been cut off.
+/// A number that ends in its sign or its point is invalid, and if nothing comes after it, it has
+/// been cut off.
 fn is_at_the_end(text: &[u8], error: &serde_json::Error) -> bool {
     let lines = text.split(|byte| *byte == b'\n');
     let (count, last) = lines.fold((0, 0), |(count, _), line| (count + 1, line.len()));

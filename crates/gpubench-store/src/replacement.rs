@@ -1,4 +1,5 @@
-//! Replacing a file as a whole: whatever ends the process, the old contents or the new ones are there.
+//! Replacing a file as a whole: whatever ends the process, the old contents or the new ones are
+//! there.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,8 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::lock::lock_to_write;
 use gpubench_diagnostic::create_regular;
 
-/// A file beside the one that is to be replaced, under a lock: of several processes that replace the same file, one goes after the other. One that a killed
-/// process left behind is taken over.
+/// A file beside the one that is to be replaced, under a lock: of several processes that replace
+/// the same file, one goes after the other. One that a killed process left behind is taken over.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,
@@ -22,7 +23,8 @@ impl Replacement {
     /// Makes the folder and the file beside the target.
     ///
     /// # Errors
-    /// When one of them cannot be made, or another process keeps the lock for longer than writing takes.
+    /// When one of them cannot be made, or another process keeps the lock for longer than writing
+    /// takes.
     pub fn of(target: &Utf8Path) -> io::Result<Replacement> {
         let target = target.canonicalize_utf8().unwrap_or_else(|_| target.to_owned());
         match std::fs::metadata(&target) {

@@ -23,11 +23,14 @@ pub struct StoredRun {
     pub saved_at: String,
     /// Where the sources of the run stood; `None` outside of a git repository.
     pub revision: Option<Revision>,
-    /// The run's first record: device, driver, tool; and the earlier runs that some of the results were kept from.
+    /// The run's first record: device, driver, tool; and the earlier runs that some of the results
+    /// were kept from.
     pub run: RunStarted,
-    /// The cases' results with their raw samples, in the order of the run; where there are kept ones, in that of the run that was saved first.
+    /// The cases' results with their raw samples, in the order of the run; where there are kept
+    /// ones, in that of the run that was saved first.
     pub results: Vec<BenchmarkComplete>,
-    /// The run's last record; `None` where it never came to its end. Its counts are those of all results.
+    /// The run's last record; `None` where it never came to its end. Its counts are those of all
+    /// results.
     pub finished: Option<RunFinished>,
 }
 

@@ -22,8 +22,8 @@ impl Destination {
     /// Looks whether a run could be saved, before there is one to lose.
     ///
     /// # Errors
-    /// There is nowhere to keep it, the folder cannot be made or written to, or the file that is there is no stored run of a version that
-    /// this tool knows.
+    /// There is nowhere to keep it, the folder cannot be made or written to, or the file that is
+    /// there is no stored run of a version that this tool knows.
     pub fn of(name: &RunName, home: &Home) -> Result<Destination, StoreError> {
         let path = home.place(name)?;
         refuse_to_lose(&path)?;
@@ -38,10 +38,12 @@ impl Destination {
         &self.path
     }
 
-    /// Looks whether what stays of the run that is there can lie in one file with a run on a device of this identity that has these cases, by their full names.
+    /// Looks whether what stays of the run that is there can lie in one file with a run on a device
+    /// of this identity that has these cases, by their full names.
     ///
     /// # Errors
-    /// It is of another device or was measured otherwise; it was edited, so that nobody knows what would stay.
+    /// It is of another device or was measured otherwise; it was edited, so that nobody knows what
+    /// would stay.
     pub fn ensure_keepable(
         &self,
         identity: &DeviceIdentity,
@@ -56,7 +58,8 @@ impl Destination {
         }
     }
 
-    /// Saves a run there as [`save`] does, together with what stays of the run that is there, which is looked at now: another tool may have saved one meanwhile.
+    /// Saves a run there as [`save`] does, together with what stays of the run that is there, which
+    /// is looked at now: another tool may have saved one meanwhile.
     ///
     /// # Errors
     /// As [`save`] and [`ensure_keepable`](Self::ensure_keepable).
@@ -71,7 +74,8 @@ impl Destination {
         })
     }
 
-    /// The run that is there, of which something may stay. One that was edited has nothing that anybody could vouch for: it goes where all of it does, and stays where some of it would.
+    /// The run that is there, of which something may stay. One that was edited has nothing that
+    /// anybody could vouch for: it goes where all of it does, and stays where some of it would.
     fn previous(&self, measured: &HashSet<String>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
         match read(&self.path) {
             Ok(previous) => Ok(Some(previous)),
@@ -97,15 +101,18 @@ impl Destination {
     }
 }
 
-/// Writes a run as a whole: whatever happens meanwhile, the file holds what was there before or all of the run.
+/// Writes a run as a whole: whatever happens meanwhile, the file holds what was there before or all
+/// of the run.
 ///
 /// # Errors
-/// It cannot be written, or the file that is there is no stored run of a version that this tool knows.
+/// It cannot be written, or the file that is there is no stored run of a version that this tool
+/// knows.
 pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
     replace(path, || Ok((written(path, stored)?, ())))
 }
 
-/// Replaces a file by a text that is made while no other process writes it; what is not ours is left alone.
+/// Replaces a file by a text that is made while no other process writes it; what is not ours is
+/// left alone.
 fn replace<T>(path: &Utf8Path, make: impl FnOnce() -> Result<(Vec<u8>, T), StoreError>) -> Result<T, StoreError> {
     let not_written = StoreError::not_written(path);
     let replacement = Replacement::of(path).map_err(&not_written)?;

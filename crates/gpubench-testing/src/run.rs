@@ -152,7 +152,8 @@ fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
     }
 }
 
-/// A run on a GPU: sealed results, one that the GPU's state disturbed, one without a second clock, and a failure.
+/// A run on a GPU: sealed results, one that the GPU's state disturbed, one without a second clock,
+/// and a failure.
 pub fn on_gpu() -> SampleRun {
     let mut cases = Cases::default();
     let gigabytes = |bytes: u64, value: f64| {

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Measures kernels that nobody here wrote: those of the published crate `candle-kernels`, which cargo fetches.
+# Measures kernels that nobody here wrote: those of the published crate `candle-kernels`, which
+# cargo fetches.
 #
 # usage: run.sh [OPTIONS of cargo gpubench, or `archive` and its options]
 #
-# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints the version and their sums, and runs `cargo gpubench` on this package.
-# GPUBENCH names a cargo-gpubench that is built already.
+# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints the
+# version and their sums, and runs `cargo gpubench` on this package. GPUBENCH names a cargo-gpubench
+# that is built already.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd -- "$here/../../.." && pwd)

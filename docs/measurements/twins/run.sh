@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Measures hosted twins of the suite's benchmarks: the same launches of the same compiled kernels, by host code.
+# Measures hosted twins of the suite's benchmarks: the same launches of the same compiled kernels,
+# by host code.
 #
 # usage: run.sh SUITE.tar.gz [OPTIONS of cargo gpubench, or `archive` and its options]
 #
-# SUITE.tar.gz is an archive of the suite with kernels compiled ahead for one GPU architecture (`cargo gpubench archive --package gpubench-suite --gpu-arch sm_90`), which the
-# twins embed. GPUBENCH names a cargo-gpubench that is built already. `twins.py` holds an export of this run against one of the suite.
+# SUITE.tar.gz is an archive of the suite with kernels compiled ahead for one GPU architecture
+# (`cargo gpubench archive --package gpubench-suite --gpu-arch sm_90`), which the twins embed.
+# GPUBENCH names a cargo-gpubench that is built already. `twins.py` holds an export of this run
+# against one of the suite.
 set -euo pipefail
 if [ $# -lt 1 ]; then
     echo "usage: run.sh SUITE.tar.gz [OPTIONS of cargo gpubench, or archive and its options]" >&2

@@ -32,7 +32,8 @@ static TABLE: Table = Table {
 };
 
 /// Entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
-// SAFETY: the name has the prefix of this crate, and `links` in the manifest keeps a second version of it out of the build.
+// SAFETY: the name has the prefix of this crate, and `links` in the manifest keeps a second version
+// of it out of the build.
 #[unsafe(no_mangle)]
 pub extern "C" fn gpubench_abi_v1() -> *const Table {
     &raw const TABLE
@@ -113,7 +114,8 @@ unsafe extern "C" fn host_open(
             environment,
         );
         let call: Box<HostCall> = Box::new(case.host(host)?);
-        // SAFETY: the caller lends the place for the call. The state is never freed: it lives as long as the process.
+        // SAFETY: the caller lends the place for the call. The state is never freed: it lives as
+        // long as the process.
         unsafe { state.write(Box::into_raw(call).cast()) };
         Ok(())
     })
@@ -121,7 +123,8 @@ unsafe extern "C" fn host_open(
 
 unsafe extern "C" fn host_call(state: *mut c_void, answer: Sink) -> i32 {
     respond(answer, || {
-        // SAFETY: the caller passes what `host_open` stored, on the same thread, and calls one at a time.
+        // SAFETY: the caller passes what `host_open` stored, on the same thread, and calls one at a
+        // time.
         let call = unsafe { &mut *state.cast::<HostCall>() };
         call()
     })

@@ -9,11 +9,13 @@ use crate::tensors::{CpuData, CpuTensor};
 /// The memory of those tensors that `concerned` picks; the others may have none.
 ///
 /// # Errors
-/// A number of buffers that is not the number of tensors, and memory that does not have the size or alignment its tensor needs.
+/// A number of buffers that is not the number of tensors, and memory that does not have the size or
+/// alignment its tensor needs.
 ///
 /// # Safety
-/// `count` buffers are readable at `buffers`; each with an address has `len` readable and writable bytes there, which nobody else touches and which no
-/// other buffer shares for as long as the result lives. Their contents are initialised.
+/// `count` buffers are readable at `buffers`; each with an address has `len` readable and writable
+/// bytes there, which nobody else touches and which no other buffer shares for as long as the
+/// result lives. Their contents are initialised.
 pub(super) unsafe fn cpu_data<'a>(
     tensors: &'a [Tensor],
     concerned: fn(&Tensor) -> bool,
@@ -45,7 +47,8 @@ pub(super) unsafe fn cpu_data<'a>(
 /// The address of every tensor on the device, in order.
 ///
 /// # Errors
-/// A number of buffers that is not the number of tensors, and memory that does not have the size its tensor needs.
+/// A number of buffers that is not the number of tensors, and memory that does not have the size
+/// its tensor needs.
 ///
 /// # Safety
 /// `count` buffers are readable at `buffers`.
@@ -89,7 +92,8 @@ unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> 
     macro_rules! typed {
         ($($variant:ident $element:ty),*) => {
             match tensor.dtype {
-                // SAFETY: the address is aligned for the type, the bytes are `count` elements of it, every bit pattern is a value of it, and nobody else touches them.
+                // SAFETY: the address is aligned for the type, the bytes are `count` elements of
+                // it, every bit pattern is a value of it, and nobody else touches them.
                 $(DType::$variant => Elements::$variant(unsafe { std::slice::from_raw_parts_mut(buffer.data.cast::<$element>(), count) }),)*
             }
         };

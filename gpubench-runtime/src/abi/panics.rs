@@ -19,7 +19,8 @@ pub(super) fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What a panic leaves behind is dropped with the process or never looked at again.
     let result = catch_unwind(AssertUnwindSafe(work));
     let message = CAUGHT.take().flatten();
-    // This library's own standard library is not shut down when the process ends: text without a line end would be lost.
+    // This library's own standard library is not shut down when the process ends: text without a
+    // line end would be lost.
     let _ = std::io::stdout().flush();
     result.map_err(|payload| message.unwrap_or_else(|| text(payload.as_ref()).to_owned()))
 }

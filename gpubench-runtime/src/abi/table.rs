@@ -17,10 +17,12 @@ pub const ABI_MINOR: u32 = 2;
 /// Type of the exported function.
 pub type EntryPoint = unsafe extern "C" fn() -> *const Table;
 
-/// Receives bytes: `data` is borrowed for the call. May be called several times; the pieces are appended.
+/// Receives bytes: `data` is borrowed for the call. May be called several times; the pieces are
+/// appended.
 pub type Write = unsafe extern "C" fn(context: *mut c_void, data: *const u8, len: usize);
 
-/// Where a function of the table puts its answer, or its error message when its status is not [`Status::Done`].
+/// Where a function of the table puts its answer, or its error message when its status is not
+/// [`Status::Done`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Sink {
@@ -40,7 +42,8 @@ pub struct Bytes {
     pub len: usize,
 }
 
-/// One tensor's memory, in the order of [`Recording::tensors`](crate::catalog::Recording); `data` is null for a tensor the call does not concern.
+/// One tensor's memory, in the order of [`Recording::tensors`](crate::catalog::Recording); `data`
+/// is null for a tensor the call does not concern.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Buffer {
@@ -96,10 +99,12 @@ pub struct Table {
     pub runtime_version: Bytes,
     /// Writes the encoded [`Catalog`](crate::catalog::Catalog).
     pub catalog: unsafe extern "C" fn(answer: Sink) -> i32,
-    /// Writes the encoded [`Recording`](crate::catalog::Recording) of benchmark number `benchmark` (its position in the catalog) for a
-    /// [`RecordRequest`](crate::catalog::RecordRequest) in `request`.
+    /// Writes the encoded [`Recording`](crate::catalog::Recording) of benchmark number `benchmark`
+    /// (its position in the catalog) for a [`RecordRequest`](crate::catalog::RecordRequest) in
+    /// `request`.
     pub record: unsafe extern "C" fn(benchmark: u32, request: Bytes, answer: Sink) -> i32,
-    /// Fills, from `seed`, the tensors whose fill is [`Fill::Cpu`](crate::catalog::Fill::Cpu). `request` as for `record`; all of those tensors have memory.
+    /// Fills, from `seed`, the tensors whose fill is [`Fill::Cpu`](crate::catalog::Fill::Cpu).
+    /// `request` as for `record`; all of those tensors have memory.
     pub generate: unsafe extern "C" fn(
         benchmark: u32,
         request: Bytes,
@@ -108,11 +113,14 @@ pub struct Table {
         count: usize,
         answer: Sink,
     ) -> i32,
-    /// Runs the CPU reference, for a recording whose reference is [`Author`](crate::catalog::Reference::Author): reads inputs and constants, writes outputs; an in-out tensor holds its input and is overwritten. Scratch has no memory.
+    /// Runs the CPU reference, for a recording whose reference is
+    /// [`Author`](crate::catalog::Reference::Author): reads inputs and constants, writes outputs;
+    /// an in-out tensor holds its input and is overwritten. Scratch has no memory.
     pub reference:
         unsafe extern "C" fn(benchmark: u32, request: Bytes, buffers: *const Buffer, count: usize, answer: Sink) -> i32,
-    /// Calls the function of a hosted benchmark, which sets itself up, and stores what [`host_call`](Table::host_call) is given. `request` as for `record`;
-    /// every tensor has memory of the device, which the tool keeps mapped until the process ends.
+    /// Calls the function of a hosted benchmark, which sets itself up, and stores what
+    /// [`host_call`](Table::host_call) is given. `request` as for `record`; every tensor has memory
+    /// of the device, which the tool keeps mapped until the process ends.
     pub host_open: unsafe extern "C" fn(
         benchmark: u32,
         request: Bytes,

@@ -1,8 +1,9 @@
 //! Catalogs, requests and recordings as bytes.
 //!
-//! Bytes written by [`encode`] start with a format number; everything after it is fixed by the type: integers in little-endian order, lengths
-//! and tags in front of what they count or select. [`decode`] takes bytes from a process that is not trusted: it fails on anything
-//! [`encode`] would not have written, never panics, and allocates no more than a small multiple of the input.
+//! Bytes written by [`encode`] start with a format number; everything after it is fixed by the
+//! type: integers in little-endian order, lengths and tags in front of what they count or select.
+//! [`decode`] takes bytes from a process that is not trusted: it fails on anything [`encode`] would
+//! not have written, never panics, and allocates no more than a small multiple of the input.
 
 mod catalog;
 mod plan;
@@ -26,7 +27,8 @@ pub fn encode<T: Encode>(message: &T) -> Vec<u8> {
 /// The message in `bytes`, all of which it must take up.
 ///
 /// # Errors
-/// When the bytes are of another format, end early, go on after the message, or hold a tag or text that no message has.
+/// When the bytes are of another format, end early, go on after the message, or hold a tag or text
+/// that no message has.
 pub fn decode<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
     let mut reader = Reader::new(bytes);
     if reader.read::<u32>()? != FORMAT {

@@ -4,7 +4,8 @@ use std::fmt;
 
 /// A type that can be part of a message.
 ///
-/// Every type takes up at least one byte: that bounds what a vector of them can be made to allocate.
+/// Every type takes up at least one byte: that bounds what a vector of them can be made to
+/// allocate.
 pub trait Decode: Sized {
     /// Reads it.
     ///

@@ -1,6 +1,7 @@
 //! Floating-point numbers of 16 bits, as memory holds them.
 //!
-//! They are for storage: arithmetic happens in `f32`, to and from which they convert, rounding to nearest, ties to even.
+//! They are for storage: arithmetic happens in `f32`, to and from which they convert, rounding to
+//! nearest, ties to even.
 
 use std::fmt;
 
@@ -25,7 +26,8 @@ impl F16 {
         self.0
     }
 
-    /// The nearest number, ties to even; infinite from 65520 on. A NaN stays a NaN of the same sign.
+    /// The nearest number, ties to even; infinite from 65520 on. A NaN stays a NaN of the same
+    /// sign.
     pub fn from_f32(value: f32) -> F16 {
         let bits = value.to_bits();
         let sign = (bits >> 16) as u16 & 0x8000;
@@ -43,7 +45,8 @@ impl F16 {
             let rebiased = magnitude - ((127 - 15) << 23);
             round_off(rebiased, 13)
         } else {
-            // Adding one half puts the number's bits, in units of 2^-24, at the low end of the fraction; the addition rounds as wanted.
+            // Adding one half puts the number's bits, in units of 2^-24, at the low end of the
+            // fraction; the addition rounds as wanted.
             let shifted = f32::from_bits(magnitude) + 0.5;
             (shifted.to_bits() - 0.5f32.to_bits()) as u16
         };
@@ -166,7 +169,8 @@ mod tests {
         }
     }
 
-    /// The nearest number of a format by search among all of them, ties to even; `step` is the distance to infinity's stand-in.
+    /// The nearest number of a format by search among all of them, ties to even; `step` is the
+    /// distance to infinity's stand-in.
     fn nearest(value: f32, exponent: u32, fraction: u32) -> u16 {
         let value = f64::from(value);
         let sign = if value.is_sign_negative() { 0x8000u16 } else { 0 };

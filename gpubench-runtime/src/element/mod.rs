@@ -1,4 +1,5 @@
-//! Element types of tensors: the integers of 8 to 64 bits and the floating-point types of 16 to 64 bits.
+//! Element types of tensors: the integers of 8 to 64 bits and the floating-point types of 16 to 64
+//! bits.
 
 mod half;
 mod shape;
@@ -11,7 +12,8 @@ use crate::catalog::DType;
 
 /// A type that a tensor can hold.
 ///
-/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]; not for types of other crates.
+/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]; not for types
+/// of other crates.
 #[diagnostic::on_unimplemented(
     message = "a tensor cannot hold `{Self}`",
     note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, f32 or f64"
@@ -20,7 +22,8 @@ pub trait Element: Copy + sealed::Sealed + 'static {
     /// The type as the catalog names it.
     const DTYPE: DType;
 
-    /// A tensor of this type with these extents, outermost first: `f32::shape([height, width, 3])`, `u32::shape(n)`.
+    /// A tensor of this type with these extents, outermost first: `f32::shape([height, width, 3])`,
+    /// `u32::shape(n)`.
     fn shape(extents: impl Extents) -> Shape
     where
         Self: Sized,
@@ -115,8 +118,8 @@ impl DType {
         matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
     }
 
-    /// Smallest and largest integer of which every integer between is a value of the type: for floating-point types plus and minus two to
-    /// the number of significant bits.
+    /// Smallest and largest integer of which every integer between is a value of the type: for
+    /// floating-point types plus and minus two to the number of significant bits.
     pub(crate) const fn integer_range(self) -> (i128, i128) {
         match self {
             DType::U8 => (0, u8::MAX as i128),

@@ -3,7 +3,8 @@
 use crate::catalog::DType;
 use crate::error::{Error, Result};
 
-/// An element type with extents, outermost first; made by [`Element::shape`](crate::Element::shape).
+/// An element type with extents, outermost first; made by
+/// [`Element::shape`](crate::Element::shape).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     dtype: DType,

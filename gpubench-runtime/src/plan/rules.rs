@@ -1,8 +1,9 @@
 //! The rules of a recording: its tensors, the steps of its plan, and what the device can do.
 //!
-//! The launcher checks each step as it is described, so that the benchmark function's own error names the mistake.
-//! The tool checks the whole recording again: it comes from a process that runs the user's code and may say anything.
-//! So nothing here overflows, and nothing takes longer than the recording is long.
+//! The launcher checks each step as it is described, so that the benchmark function's own error
+//! names the mistake. The tool checks the whole recording again: it comes from a process that runs
+//! the user's code and may say anything. So nothing here overflows, and nothing takes longer than
+//! the recording is long.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,8 @@ use crate::tensors::check_fill;
 /// Bytes of constant memory.
 const CONSTANT_MEMORY: usize = 64 << 10;
 
-/// Most steps of a plan: every one is held by several processes, and queued while the call's clock runs.
+/// Most steps of a plan: every one is held by several processes, and queued while the call's clock
+/// runs.
 const MAX_STEPS: usize = 1 << 14;
 
 /// Most blocks of a cluster.
@@ -28,7 +30,8 @@ fn broken(message: impl std::fmt::Display) -> Result<()> {
     Err(Error::new(message))
 }
 
-/// Checks a recording that was made for a device with these facts. Whether its kernels exist is not known here.
+/// Checks a recording that was made for a device with these facts. Whether its kernels exist is not
+/// known here.
 ///
 /// # Errors
 /// The first rule that it breaks.

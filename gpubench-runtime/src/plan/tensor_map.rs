@@ -1,4 +1,5 @@
-//! Tensor maps: how the tensor memory accelerator sees a tensor, in the words of `cuTensorMapEncodeTiled`.
+//! Tensor maps: how the tensor memory accelerator sees a tensor, in the words of
+//! `cuTensorMapEncodeTiled`.
 
 use crate::error::{Error, Result};
 
@@ -134,7 +135,8 @@ fn rule(holds: bool, broken: impl FnOnce() -> String) -> Result<()> {
 }
 
 impl TensorMapDescription {
-    /// Bytes from its first element to behind its last; nothing when that is more than there are addresses.
+    /// Bytes from its first element to behind its last; nothing when that is more than there are
+    /// addresses.
     pub fn extent(&self) -> Option<u64> {
         let (first, others) = self.dims.split_first()?;
         let row = first.checked_mul(self.element.size())?;
@@ -143,8 +145,8 @@ impl TensorMapDescription {
         })
     }
 
-    /// Checks it against the rules of `cuTensorMapEncodeTiled`, for memory that begins `offset` bytes into a buffer of `bytes`. Buffers
-    /// themselves are aligned for every map.
+    /// Checks it against the rules of `cuTensorMapEncodeTiled`, for memory that begins `offset`
+    /// bytes into a buffer of `bytes`. Buffers themselves are aligned for every map.
     ///
     /// # Errors
     /// The first rule that is broken.

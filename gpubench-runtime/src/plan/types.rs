@@ -9,7 +9,8 @@ use std::fmt;
 pub struct Plan {
     /// Steps in stream order.
     pub steps: Vec<Step>,
-    /// Scratch allocations made by [`Launcher::scratch`](crate::Launcher::scratch), in bytes; [`BufferId::Scratch`] counts them from zero.
+    /// Scratch allocations made by [`Launcher::scratch`](crate::Launcher::scratch), in bytes;
+    /// [`BufferId::Scratch`] counts them from zero.
     pub scratch: Vec<u64>,
     /// `__constant__` variables and their values, written once before the first call.
     pub constants: Vec<ConstantValue>,
@@ -137,7 +138,8 @@ pub enum Dependence {
     Programmatic,
 }
 
-/// A kernel of a source: position of the source in the catalog and the kernel's name expression (`axpy`, `reduce<256>`).
+/// A kernel of a source: position of the source in the catalog and the kernel's name expression
+/// (`axpy`, `reduce<256>`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelRef {
     /// Position in [`Catalog::sources`](crate::catalog::Catalog::sources).
@@ -164,7 +166,8 @@ pub enum Argument {
     },
     /// A scalar or a struct by value, in device byte order.
     Value(Vec<u8>),
-    /// A tensor map (`const __grid_constant__ CUtensorMap`) of memory from `offset` bytes into a buffer.
+    /// A tensor map (`const __grid_constant__ CUtensorMap`) of memory from `offset` bytes into a
+    /// buffer.
     TensorMap {
         /// The buffer.
         buffer: BufferId,

@@ -81,7 +81,8 @@ impl BenchmarkEntry {
     }
 }
 
-/// The problem's replacements, with the benchmark's own in place of those for the same device and axis.
+/// The problem's replacements, with the benchmark's own in place of those for the same device and
+/// axis.
 fn merge(mut merged: Vec<(DeviceKind, Vec<Axis>)>, own: Vec<(DeviceKind, Vec<Axis>)>) -> Vec<(DeviceKind, Vec<Axis>)> {
     for (kind, axes) in own {
         match merged.iter_mut().find(|(known, _)| *known == kind) {

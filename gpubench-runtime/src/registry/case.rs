@@ -53,7 +53,8 @@ impl<'a> Case<'a> {
         &self.tensors
     }
 
-    /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is left for the worker to call.
+    /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is
+    /// left for the worker to call.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording, Unrecorded> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
@@ -95,7 +96,8 @@ impl<'a> Case<'a> {
         self.entry.path()
     }
 
-    /// Calls a function that describes launches over the case's tensors, and gives its plan; `name` stands in its errors.
+    /// Calls a function that describes launches over the case's tensors, and gives its plan; `name`
+    /// stands in its errors.
     fn describe(
         &self,
         name: String,
@@ -105,7 +107,8 @@ impl<'a> Case<'a> {
         let (facts, occupancies) = (request.facts.clone(), request.occupancies.clone());
         let mut launcher = Launcher::new(name, self.tensors.clone(), facts, occupancies, kernel_ref);
         let described = function(self.params, &mut launcher);
-        // Whatever the function made of it: what it says without the answer is not what it says with it.
+        // Whatever the function made of it: what it says without the answer is not what it says
+        // with it.
         if let Some(query) = launcher.missing_occupancy() {
             return Err(Unrecorded::NeedsOccupancy(query));
         }
@@ -160,7 +163,8 @@ fn check_operands(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     }
 }
 
-/// Fails on an output that the reference has no parameter for, and so cannot say what is expected of it.
+/// Fails on an output that the reference has no parameter for, and so cannot say what is expected
+/// of it.
 fn check_outputs(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     let is_output = |tensor: &&Tensor| tensor.role.is_output();
     let operands = entry.problem.operands;

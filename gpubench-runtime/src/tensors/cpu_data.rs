@@ -23,10 +23,12 @@ impl<'a> CpuData<'a> {
         CpuData { tensors }
     }
 
-    /// The elements of the tensor `name`, row by row. Slices of several tensors may be held at once, each taken once.
+    /// The elements of the tensor `name`, row by row. Slices of several tensors may be held at
+    /// once, each taken once.
     ///
     /// # Panics
-    /// When there is no such tensor here, when it does not hold `T`, and when it has been taken before.
+    /// When there is no such tensor here, when it does not hold `T`, and when it has been taken
+    /// before.
     #[track_caller]
     pub fn slice<T: Element>(&mut self, name: &str) -> &'a mut [T] {
         match self.take(name) {

@@ -31,8 +31,9 @@ use std::fmt;
 /// # rgb_image(4, 4);
 /// ```
 ///
-/// The function says what tensors look like; it does not fill them. Before every call the tool fills inputs afresh, as each one's fill says.
-/// Inputs that depend on each other are [`ByCpu`] and written by [`generate`](Tensors::generate).
+/// The function says what tensors look like; it does not fill them. Before every call the tool
+/// fills inputs afresh, as each one's fill says. Inputs that depend on each other are [`ByCpu`] and
+/// written by [`generate`](Tensors::generate).
 #[derive(Default)]
 #[must_use]
 pub struct Tensors {
@@ -68,7 +69,8 @@ impl Tensors {
         self.declare(name, shape, Role::Constant, fill.into_fill())
     }
 
-    /// A tensor that is written: it holds noise before every call and every element of it is checked afterwards.
+    /// A tensor that is written: it holds noise before every call and every element of it is
+    /// checked afterwards.
     pub fn output(self, name: &str, shape: Shape) -> Tensors {
         self.declare(name, shape, Role::Output, DeclaredFill::Plain(Fill::Poison))
     }
@@ -83,22 +85,25 @@ impl Tensors {
         self.declare(name, shape, Role::Scratch, DeclaredFill::Plain(Fill::Poison))
     }
 
-    /// Compares the output declared last by `|got - expected| <= atol + rtol * |expected|`, whatever the benchmark says of outputs at large.
+    /// Compares the output declared last by `|got - expected| <= atol + rtol * |expected|`,
+    /// whatever the benchmark says of outputs at large.
     pub fn tolerance(self, rtol: f64, atol: f64) -> Tensors {
         self.compare("tolerance", Tolerance::Close { rtol, atol })
     }
 
-    /// Compares the output declared last for equal values, whatever the benchmark says of outputs at large. A NaN matches a NaN, and zero
-    /// matches negative zero.
+    /// Compares the output declared last for equal values, whatever the benchmark says of outputs
+    /// at large. A NaN matches a NaN, and zero matches negative zero.
     pub fn exact(self) -> Tensors {
         self.compare("exact", Tolerance::Exact)
     }
 
-    /// Fills the [`ByCpu`] tensors from a generator of random numbers that starts from a fresh seed for every call.
+    /// Fills the [`ByCpu`] tensors from a generator of random numbers that starts from a fresh seed
+    /// for every call.
     ///
-    /// What it writes must depend on the axes and the random numbers alone: the same seed gives the same data in another process. Every
-    /// [`ByCpu`] tensor must be taken from `data` at least once. Several functions run in order, each with the random numbers where the one before
-    /// left off.
+    /// What it writes must depend on the axes and the random numbers alone: the same seed gives the
+    /// same data in another process. Every [`ByCpu`] tensor must be taken from `data` at least
+    /// once. Several functions run in order, each with the random numbers where the one before left
+    /// off.
     ///
     /// A sparse matrix in compressed rows, with eight entries in each:
     ///
@@ -158,7 +163,8 @@ impl Tensors {
         self
     }
 
-    /// The tensors as the catalog has them. Outputs without a comparison of their own get `tolerance`, of which integers take no notice.
+    /// The tensors as the catalog has them. Outputs without a comparison of their own get
+    /// `tolerance`, of which integers take no notice.
     pub(crate) fn describe(
         &self,
         tolerance: Option<Tolerance>,

@@ -1,9 +1,11 @@
 //! The random numbers of CPU generators.
 
-/// A random number generator for [`Tensors::generate`](super::Tensors::generate): xoshiro256++ seeded through SplitMix64.
+/// A random number generator for [`Tensors::generate`](super::Tensors::generate): xoshiro256++
+/// seeded through SplitMix64.
 ///
-/// The same seed gives the same numbers on every machine and in every version of this crate. Both algorithms are by Sebastiano Vigna
-/// (xoshiro with David Blackman), in the public domain: <https://prng.di.unimi.it>. It is not for cryptography.
+/// The same seed gives the same numbers on every machine and in every version of this crate. Both
+/// algorithms are by Sebastiano Vigna (xoshiro with David Blackman), in the public domain:
+/// <https://prng.di.unimi.it>. It is not for cryptography.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
@@ -44,7 +46,8 @@ impl Rng {
     #[track_caller]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
-        // Lemire's method: the high word of a product, redrawn in the sliver that would make some numbers likelier.
+        // Lemire's method: the high word of a product, redrawn in the sliver that would make some
+        // numbers likelier.
         let reject_below = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);

@@ -1,5 +1,6 @@
-//! What the harness kernels cost on the CPU device, in microseconds for 1 MiB, on one thread and on two:
-//! `cargo bench -p gpubench-harness`. Two threads are started for every launch here, which is included.
+//! What the harness kernels cost on the CPU device, in microseconds for 1 MiB, on one thread and on
+//! two: `cargo bench -p gpubench-harness`. Two threads are started for every launch here, which is
+//! included.
 
 #[path = "../tests/driver/mod.rs"]
 mod driver;

@@ -1,4 +1,5 @@
-// Between which values the elements of a fill are held, so that rounding to the element type does not leave its range.
+// Between which values the elements of a fill are held, so that rounding to the element type does
+// not leave its range.
 #pragma once
 
 #include "element.cuh"
@@ -52,7 +53,8 @@ struct Range<E, true> {
   }
   static GB_INLINE Bounds<Real> all() { return Bounds<Real>{at_least(-DOUBLE_MAX), at_most(DOUBLE_MAX)}; }
   static GB_INLINE Bounds<Real> half_open(double a, double b) { return Bounds<Real>{at_least(a) + (Real)0, below(b)}; }
-  // The last integer may have no representation, and rounding must not leave the range. A double has its upper 53 bits.
+  // The last integer may have no representation, and rounding must not leave the range. A double
+  // has its upper 53 bits.
   static GB_INLINE Bounds<Real> integers(int64_t first, int64_t last) {
     return Bounds<Real>{at_least((double)first) + (Real)0, at_most(last < (1ll << 53) ? (double)last : (double)(last & ~0x7ffll))};
   }
@@ -81,8 +83,8 @@ struct Range<E, false> {
   static GB_INLINE double settled(double x) { return floor(x); }
 };
 
-// Written so that it is one instruction for either bound on a GPU and the same for zeros of either sign elsewhere: a lowest
-// zero is positive, and a negative zero is below a positive one.
+// Written so that it is one instruction for either bound on a GPU and the same for zeros of either
+// sign elsewhere: a lowest zero is positive, and a negative zero is below a positive one.
 GB_INLINE float held(float x, const Bounds<float> bounds) {
 #if !defined(__GPUBENCH_CPU__)
   return fminf(fmaxf(x, bounds.lowest), bounds.highest);

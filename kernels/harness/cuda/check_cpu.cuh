@@ -24,9 +24,10 @@ GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E:
   return plain;
 }
 
-// One bound for the rule and for both of the largest errors so far, so that most runs need one comparison an element. What is
-// not finite never is within it, as `max_abs` is finite. A product below the normal numbers may be rounded up to twice its value:
-// only what has no error is within it.
+// One bound for the rule and for both of the largest errors so far, so that most runs need one
+// comparison an element. What is not finite never is within it, as `max_abs` is finite. A product
+// below the normal numbers may be rounded up to twice its value: only what has no error is within
+// it.
 template <class E>
 GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
                                   double atol, double max_abs, double max_rel) {

@@ -1,5 +1,6 @@
-// `gb_check` on a GPU: a warp goes through a tile together, and a run is first only counted, in the registers it was loaded
-// to. Where no double is needed to be exact none is used: most GPUs have few units for them.
+// `gb_check` on a GPU: a warp goes through a tile together, and a run is first only counted, in the
+// registers it was loaded to. Where no double is needed to be exact none is used: most GPUs have
+// few units for them.
 #pragma once
 
 #include "judge.cuh"
@@ -19,8 +20,8 @@ struct Tally {
   uint64_t same_as_first;
 };
 
-// Bits of the largest errors that a thread of the block has reported. Doubles that are not negative are ordered as their
-// bits are.
+// Bits of the largest errors that a thread of the block has reported. Doubles that are not negative
+// are ordered as their bits are.
 struct Largest {
   unsigned long long abs;
   unsigned long long rel;
@@ -44,13 +45,14 @@ GB_INLINE typename E::Bits element_of(const uint32_t *words, uint32_t i) {
   return FromRaw<E>::bits(words[i * SIZE / 4 % RUN_WORDS] >> (8 * (i * SIZE % 4)));
 }
 
-// How far an element may be off and still have nothing to report: within the rule, and no larger an error than those
-// reported.
+// How far an element may be off and still have nothing to report: within the rule, and no larger an
+// error than those reported.
 template <class E, bool IN_FLOAT = (E::FLOATING ? sizeof(typename E::Bits) <= 4 : sizeof(typename E::Bits) <= 2)>
 struct Limits;
 
-// In float, rounded down throughout, so that what is within the limits is within those in double too. The difference of
-// floats less than a factor of two apart is exact; where they are farther apart the element is looked at again.
+// In float, rounded down throughout, so that what is within the limits is within those in double
+// too. The difference of floats less than a factor of two apart is exact; where they are farther
+// apart the element is looked at again.
 template <class E>
 struct Limits<E, true> {
   float rtol, atol, abs, rel;

@@ -1,6 +1,6 @@
-// `gb_digest`: the seal of a window and its early check. A keyed sum over words of a bijection of each word, so that the
-// order of visiting does not matter and a single changed word always shows; several changed words cancel with a
-// probability near 2^-64 for anyone without the key.
+// `gb_digest`: the seal of a window and its early check. A keyed sum over words of a bijection of
+// each word, so that the order of visiting does not matter and a single changed word always shows;
+// several changed words cancel with a probability near 2^-64 for anyone without the key.
 #pragma once
 
 #include "fold.cuh"
@@ -67,7 +67,8 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
     const uint64_t next = 2 * team.members * mask.step;
     const uint32_t runs = (uint32_t)(bytes / GB_RUN_BYTES);
     uint32_t run = team.member;
-    // As many loads as a member of a warp has in a tile of 4 KiB are under way at once: one by one they would not keep the memory busy.
+    // As many loads as a member of a warp has in a tile of 4 KiB are under way at once: one by one
+    // they would not keep the memory busy.
     for (; run + (LOADS - 1) * team.members < runs; run += LOADS * team.members) {
       uint4 found[LOADS];
       GB_UNROLL for (uint32_t i = 0; i < LOADS; ++i) found[i] = loaded_run(tile, run + i * team.members);

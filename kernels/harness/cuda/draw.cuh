@@ -1,4 +1,5 @@
-// How elements are drawn from the words of a stream: draw i is `BYTES` bytes of it, from byte `BYTES * i` on.
+// How elements are drawn from the words of a stream: draw i is `BYTES` bytes of it, from byte
+// `BYTES * i` on.
 #pragma once
 
 #include "element.cuh"
@@ -61,8 +62,8 @@ struct Draw<8> {
   }
 };
 
-// A draw as the last places of a power of two, which is one operation: equally spaced numbers, `step()` apart, from
-// `first()` to `last()`.
+// A draw as the last places of a power of two, which is one operation: equally spaced numbers,
+// `step()` apart, from `first()` to `last()`.
 template <uint32_t BYTES>
 struct Notch;
 
@@ -103,7 +104,8 @@ struct Notch<8> {
   GB_INLINE double of(const uint32_t *words, uint32_t i) const { return double_of(Draw<8>::whole(words, i) >> 12 | 0x3ff0000000000000ull); }
 };
 
-// What a thread handles in one go: as much as 16 bytes of elements, or what two blocks make, on a GPU.
+// What a thread handles in one go: as much as 16 bytes of elements, or what two blocks make, on a
+// GPU.
 template <class E, uint32_t BYTES>
 struct Run {
 #if !defined(__GPUBENCH_CPU__)

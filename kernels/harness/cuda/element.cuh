@@ -1,8 +1,9 @@
 // Element types: their representation in memory, and the real or integer values they stand for.
 //
-// A type `E` below has `Bits` (an element in memory), `Raw` (the same as an integer), `Real` (what its values are computed
-// in: wide enough for all but the low bits of 64-bit integers), `real(bits)`, and `nearest(Real)`, which rounds to nearest
-// even; for integers its argument has been rounded and is in range.
+// A type `E` below has `Bits` (an element in memory), `Raw` (the same as an integer), `Real` (what
+// its values are computed in: wide enough for all but the low bits of 64-bit integers),
+// `real(bits)`, and `nearest(Real)`, which rounds to nearest even; for integers its argument has
+// been rounded and is in range.
 #pragma once
 
 #include "work.cuh"
@@ -102,7 +103,8 @@ typedef Integer<int32_t, double, true> I32;
 typedef Integer<uint64_t, double, false> U64;
 typedef Integer<int64_t, double, true> I64;
 
-// Floating-point types of 16 bits: `EXPONENT` bits of exponent and `MANTISSA` stored bits of mantissa.
+// Floating-point types of 16 bits: `EXPONENT` bits of exponent and `MANTISSA` stored bits of
+// mantissa.
 template <uint32_t EXPONENT, uint32_t MANTISSA>
 struct Short {
   typedef uint16_t Bits;
@@ -114,7 +116,8 @@ struct Short {
   static constexpr uint32_t SHIFT = 23 - MANTISSA;
   static constexpr uint32_t BIAS = (1u << (EXPONENT - 1)) - 1;
   static constexpr uint32_t INFINITE = ((1u << EXPONENT) - 1) << MANTISSA;
-  // Multiplying by it puts an exponent of this type, read as one of a float, in its place; denormals come out right too.
+  // Multiplying by it puts an exponent of this type, read as one of a float, in its place;
+  // denormals come out right too.
   static GB_INLINE float real(uint16_t bits) {
     if (EXPONENT == 8) return float_of((uint32_t)bits << 16);
 #if !defined(__GPUBENCH_CPU__)
@@ -133,7 +136,8 @@ struct Short {
     const uint32_t magnitude = bits_of(x) & 0x7fffffffu;
     const uint32_t even = (magnitude >> SHIFT) & 1;
     const uint32_t normal = (magnitude - ((127u - BIAS) << 23) + ((1u << (SHIFT - 1)) - 1) + even) >> SHIFT;
-    // The last place of this power of two is the smallest denormal of this type, so the addition rounds to it.
+    // The last place of this power of two is the smallest denormal of this type, so the addition
+    // rounds to it.
     const uint32_t magic = (127u - BIAS + 1 + SHIFT) << 23;
     const uint32_t denormal = bits_of(float_of(magnitude) + float_of(magic)) - magic;
     uint32_t bits = EXPONENT != 8 && magnitude < ((128u - BIAS) << 23) ? denormal : normal;
@@ -185,8 +189,8 @@ struct F64 {
   static GB_INLINE double of_raw(uint64_t raw) { return double_of(raw); }
 };
 
-// Calls `RUN(E)` with the element type of a `gb_dtype`; an unknown one does nothing, and what was to be counted stays
-// uncounted.
+// Calls `RUN(E)` with the element type of a `gb_dtype`; an unknown one does nothing, and what was
+// to be counted stays uncounted.
 #define GB_FOR_DTYPE(dtype, RUN) \
   switch (dtype) {               \
     case GB_U8: RUN(gb::U8); break;     \

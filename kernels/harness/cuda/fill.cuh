@@ -1,4 +1,5 @@
-// `gb_fill`: fresh inputs. Element i is a function of (key, tensor, i) and of what is drawn from, whatever the geometry.
+// `gb_fill`: fresh inputs. Element i is a function of (key, tensor, i) and of what is drawn from,
+// whatever the geometry.
 #pragma once
 
 #include "integers.cuh"

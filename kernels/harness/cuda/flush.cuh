@@ -1,4 +1,5 @@
-// `gb_flush`: goes through a buffer as large as the last-level cache, so that the call that is timed starts cold.
+// `gb_flush`: goes through a buffer as large as the last-level cache, so that the call that is
+// timed starts cold.
 #pragma once
 
 #include "work.cuh"
@@ -52,7 +53,8 @@ GB_KERNEL(4) gb_flush(gb_flush_args a) {
     gb::write_share(buffer, words, share);
   } else if (a.kind == GB_FLUSH_READ) {
     const uint64_t sum = gb::read_share(buffer, words, share);
-    // Never so by accident, and the compiler cannot know: without a use the loads would be left out.
+    // Never so by accident, and the compiler cannot know: without a use the loads would be left
+    // out.
     if (sum == 0x6b1d5fd40a2c9e37ull) *(uint64_t *)a.sink = sum;
   }
 }

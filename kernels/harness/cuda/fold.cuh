@@ -1,6 +1,6 @@
-// How what threads have found becomes few results. A reporter hands in one: on a GPU a block, whose threads are folded
-// first, so that the host reads little and one atomic operation serves many threads; on the CPU device, where blocks have
-// one thread, each thread.
+// How what threads have found becomes few results. A reporter hands in one: on a GPU a block, whose
+// threads are folded first, so that the host reads little and one atomic operation serves many
+// threads; on the CPU device, where blocks have one thread, each thread.
 #pragma once
 
 #include "work.cuh"
@@ -37,8 +37,8 @@ GB_INLINE Result from_lane(uint32_t lanes, Result result, uint32_t distance) {
 }
 #endif
 
-// Folds the results of a reporter's threads, all of which must get here, with `Merge(Result &, const Result &)`. Answers
-// whether this thread holds the outcome.
+// Folds the results of a reporter's threads, all of which must get here, with
+// `Merge(Result &, const Result &)`. Answers whether this thread holds the outcome.
 template <auto Merge, class Result>
 GB_INLINE bool folded(Result &result) {
 #if !defined(__GPUBENCH_CPU__)

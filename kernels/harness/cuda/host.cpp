@@ -24,7 +24,8 @@ extern "C" const gb_kernel *const *gb_harness_kernels(size_t *count) {
   return kernels;
 }
 
-// The order in which lines, tiles and elements are visited, where tests can reach counts for which there is no memory.
+// The order in which lines, tiles and elements are visited, where tests can reach counts for which
+// there is no memory.
 extern "C" uint64_t gb_harness_permuted(uint64_t count, uint64_t key, uint64_t index) {
   return gb::permuted(gb::permutation_of(count, key), index);
 }

@@ -1,8 +1,9 @@
 // Integers drawn from a range.
 //
-// A draw of n bits times the size of the range, of which n bits are dropped, is an integer of the range; a draw on the border of two
-// falls to one of them, which makes a value more or less likely, by size / 2^n of itself at most. Where that is too much, two
-// elements trade what was dropped: times the size and n bits shorter, it is added to the other's product before its bits are
+// A draw of n bits times the size of the range, of which n bits are dropped, is an integer of the
+// range; a draw on the border of two falls to one of them, which makes a value more or less likely,
+// by size / 2^n of itself at most. Where that is too much, two elements trade what was dropped:
+// times the size and n bits shorter, it is added to the other's product before its bits are
 // dropped. The two are then drawn from 2n bits together, and so is each.
 #pragma once
 
@@ -66,17 +67,19 @@ struct OfInteger<E, true> {
   static GB_INLINE Real made(uint64_t value, const Bounds<Real> bounds) { return held((Real)(double)(int64_t)value, bounds); }
 };
 
-// Whether draws of so many bits are good enough by themselves: exact for powers of two, else a value's probability is off by 2^-8 of
-// itself at most with 16 bits, and by 2^-16 with 32.
+// Whether draws of so many bits are good enough by themselves: exact for powers of two, else a
+// value's probability is off by 2^-8 of itself at most with 16 bits, and by 2^-16 with 32.
 template <uint32_t DRAWN_BITS>
 GB_INLINE bool is_narrow(uint64_t span) {
   const bool power_of_two = (span & (span - 1)) == 0;
   return span != 0 && (span <= 1ull << (DRAWN_BITS / 2) || (power_of_two && span < 1ull << DRAWN_BITS));
 }
 
-// Whether they are when pairs trade. What is dropped of a draw is a multiple of the largest power of two in the span, so that a value's
-// probability is off by span * power / 2^(2 * DRAWN_BITS) of itself at most: 2^-5 with 8 bits, less than 2^-10 with 16, 2^-8 with 32.
-// That two values come together is off by 2^-8 with 16 bits; with 8 each two have a whole number of 2^16 draws, one at least.
+// Whether they are when pairs trade. What is dropped of a draw is a multiple of the largest power
+// of two in the span, so that a value's probability is off by span * power / 2^(2 * DRAWN_BITS) of
+// itself at most: 2^-5 with 8 bits, less than 2^-10 with 16, 2^-8 with 32. That two values come
+// together is off by 2^-8 with 16 bits; with 8 each two have a whole number of 2^16 draws, one at
+// least.
 template <uint32_t DRAWN_BITS>
 GB_INLINE bool is_traded(uint64_t span) {
   constexpr uint64_t MOST = DRAWN_BITS == 8 ? (1ull << 8) - 1 : DRAWN_BITS == 16 ? (1ull << 12) + 1 : (1ull << 32) - 1;
@@ -140,7 +143,8 @@ GB_INLINE uint32_t odd_bytes(uint32_t x) {
 #endif
 }
 
-// Bytes, four at a time; spans below 2^8. In each half of a word two of them are multiplied and added.
+// Bytes, four at a time; spans below 2^8. In each half of a word two of them are multiplied and
+// added.
 template <>
 struct Trade<1> {
   uint32_t span;

@@ -1,5 +1,6 @@
-// `gb_noise` and `gb_noise_check`: keyed noise for what must be written (outputs) and what must not (the slack behind
-// buffers). Byte i is a function of (key, offset + i), so any part of a stream can be made or compared on its own.
+// `gb_noise` and `gb_noise_check`: keyed noise for what must be written (outputs) and what must not
+// (the slack behind buffers). Byte i is a function of (key, offset + i), so any part of a stream
+// can be made or compared on its own.
 #pragma once
 
 #include "fold.cuh"
@@ -18,7 +19,8 @@ GB_INLINE void make_noise(uint64_t key, uint64_t position, uint32_t n, uint8_t *
   }
 }
 
-// Runs are aligned in the stream, not in memory. The part of run `run` inside [offset, offset + bytes).
+// Runs are aligned in the stream, not in memory. The part of run `run` inside [offset, offset +
+// bytes).
 struct StreamPart {
   uint64_t start;
   uint64_t end;

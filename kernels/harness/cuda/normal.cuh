@@ -1,10 +1,11 @@
-// Normal numbers of float and double as quantiles: one uniform number x in [-1, 1] is taken to where the normal distribution has
-// the same share of its numbers below. Giles 2010, "Approximating the erfinv function": the quantile is x times a function of
-// log(1 - x^2) that is as good as a polynomial. Coefficients of our own; only operations that IEEE 754 rounds correctly, so that
+// Normal numbers of float and double as quantiles: one uniform number x in [-1, 1] is taken to
+// where the normal distribution has the same share of its numbers below. Giles 2010, "Approximating
+// the erfinv function": the quantile is x times a function of log(1 - x^2) that is as good as a
+// polynomial. Coefficients of our own; only operations that IEEE 754 rounds correctly, so that
 // every device yields the same bits.
 //
-// The logarithm is the number's representation read as an integer, linear between powers of two, and a polynomial in the
-// mantissa that makes up for that.
+// The logarithm is the number's representation read as an integer, linear between powers of two,
+// and a polynomial in the mantissa that makes up for that.
 #pragma once
 
 #include "normal_sum.cuh"
@@ -42,7 +43,8 @@ struct Normal<2> {
   GB_INLINE float number(const uint32_t *words, uint32_t i) const { return fused(step, notch.of(words, i), zero); }
 };
 
-// From 32 bits: up to 5.4, off by 0.0017 at most, their density by 1.5 % up to 4 standard deviations and 2 % up to 5.
+// From 32 bits: up to 5.4, off by 0.0017 at most, their density by 1.5 % up to 4 standard
+// deviations and 2 % up to 5.
 template <>
 struct Normal<4> {
   static constexpr uint32_t TERMS = 7;
@@ -73,7 +75,8 @@ struct Normal<4> {
   }
 };
 
-// The one from the low word; the 29 bits of mantissa that a float does not have are from the high word.
+// The one from the low word; the 29 bits of mantissa that a float does not have are from the high
+// word.
 template <>
 struct Normal<8> {
   Normal<4> narrow;

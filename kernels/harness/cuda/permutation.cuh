@@ -1,6 +1,7 @@
-// A keyed permutation of 0..count for every count: a bijection on the next power of two, walked until it is in range
-// again ("cycle walking", Black and Rogaway 2002). Multiplication by an odd number, addition and xor-shift are bijections
-// modulo 2^bits; fewer than two steps are taken on average because count is more than half of 2^bits.
+// A keyed permutation of 0..count for every count: a bijection on the next power of two, walked
+// until it is in range again ("cycle walking", Black and Rogaway 2002). Multiplication by an odd
+// number, addition and xor-shift are bijections modulo 2^bits; fewer than two steps are taken on
+// average because count is more than half of 2^bits.
 #pragma once
 
 #include "work.cuh"

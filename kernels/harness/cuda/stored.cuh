@@ -5,7 +5,8 @@
 
 namespace gb {
 
-// What `make(words, i)` yields: a value of the floating-point type that elements are computed in, or an integer's bits.
+// What `make(words, i)` yields: a value of the floating-point type that elements are computed in,
+// or an integer's bits.
 template <class E, bool FLOATING = E::FLOATING>
 struct Stored {
   typedef typename E::Bits Made;

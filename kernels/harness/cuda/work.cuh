@@ -1,8 +1,9 @@
 // How work is dealt out to threads, the same for every kernel.
 //
-// The unit is a run: neighbouring elements one thread handles in one go. On a GPU a run is 16 bytes, so that the threads of
-// a warp touch neighbouring memory; on the CPU device it is 4 KiB, which the host compiler turns into vector loops. Runs
-// are dealt out by global thread index, so every grid is right, and every block of up to `GB_MOST_THREADS` threads.
+// The unit is a run: neighbouring elements one thread handles in one go. On a GPU a run is 16
+// bytes, so that the threads of a warp touch neighbouring memory; on the CPU device it is 4 KiB,
+// which the host compiler turns into vector loops. Runs are dealt out by global thread index, so
+// every grid is right, and every block of up to `GB_MOST_THREADS` threads.
 #pragma once
 
 #include "gb_harness.h"
@@ -16,7 +17,8 @@
 #define GB_LAMBDA
 // A function that handles one run.
 #define GB_RUN static __device__ __forceinline__
-// Loops over the terms of a formula; loops over the elements of a run, which stay loops where they become vectors.
+// Loops over the terms of a formula; loops over the elements of a run, which stay loops where they
+// become vectors.
 #define GB_UNROLL _Pragma("unroll")
 #define GB_LANES _Pragma("unroll")
 // What runs seldom need not be fast, but small.
@@ -29,7 +31,8 @@
 #define GB_KERNEL(blocks) extern "C" __global__ void
 #define GB_INLINE inline __attribute__((always_inline))
 #define GB_LAMBDA __attribute__((always_inline))
-// Where the compiler and the C library know how, the code for newer processors is chosen when the tool is loaded.
+// Where the compiler and the C library know how, the code for newer processors is chosen when the
+// tool is loaded.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(GB_BASELINE)
 #define GB_RUN static __attribute__((noinline, target_clones("avx2", "default")))
 #else
@@ -66,8 +69,8 @@ GB_INLINE Share share_of_thread() {
   return Share{block.first * block_threads() + thread_in_block(), block.step * block_threads()};
 }
 
-// Threads that go through a tile together, run by run in turn: a warp of a GPU, whose loads are then one piece of memory.
-// Tiles are dealt out to teams.
+// Threads that go through a tile together, run by run in turn: a warp of a GPU, whose loads are
+// then one piece of memory. Tiles are dealt out to teams.
 #if !defined(__GPUBENCH_CPU__)
 constexpr uint32_t TEAM_THREADS = 32;
 #else
@@ -87,16 +90,17 @@ GB_INLINE Team team_of(const Share thread) {
   return Team{Share{team < teams ? team : ~0ull, teams}, (uint32_t)(thread.first % TEAM_THREADS), TEAM_THREADS};
 }
 
-// First of all in every kernel. One that was launched with programmatic stream serialization may start before the kernel ahead of it
-// has ended; what it reads is ordered behind that kernel's stores only by this. Without such a launch it waits for nothing.
+// First of all in every kernel. One that was launched with programmatic stream serialization may
+// start before the kernel ahead of it has ended; what it reads is ordered behind that kernel's
+// stores only by this. Without such a launch it waits for nothing.
 GB_INLINE void after_earlier_work() {
 #if !defined(__GPUBENCH_CPU__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// A number that loops keep in a register, where the compiler would rather make it again each time. All threads of a warp must come here
-// together.
+// A number that loops keep in a register, where the compiler would rather make it again each time.
+// All threads of a warp must come here together.
 GB_INLINE uint32_t kept(uint32_t x) {
 #if !defined(__GPUBENCH_CPU__)
   // Each thread's own.
@@ -113,7 +117,8 @@ GB_INLINE uint64_t greatest(uint64_t a, uint64_t b) { return a < b ? b : a; }
 
 GB_INLINE uint64_t pieces(uint64_t whole, uint64_t piece) { return whole / piece + (whole % piece != 0); }
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood 2014, after Stafford's variant 13): a bijection on 64 bits.
+// The finalizer of SplitMix64 (Steele, Lea, Flood 2014, after Stafford's variant 13): a bijection
+// on 64 bits.
 GB_INLINE uint64_t mixed(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compiles the harness kernels to PTX and cubins into the directory given, by default the one of this script, with a pinned NVRTC that is installed
-# into a virtual environment under the target directory. Needs python3 with venv.
+# Compiles the harness kernels to PTX and cubins into the directory given, by default the one of
+# this script, with a pinned NVRTC that is installed into a virtual environment under the target
+# directory. Needs python3 with venv.
 set -eu
 package=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 output=${1:-$package/ptx}

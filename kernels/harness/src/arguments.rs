@@ -22,7 +22,8 @@ pub unsafe trait Arguments: Copy {
     /// Its bytes, as they are passed to the kernel.
     fn as_bytes(&self) -> &[u8] {
         let first = std::ptr::from_ref(self).cast::<u8>();
-        // SAFETY: implementors have no padding, so all bytes of `self` are initialised, and they live as long as it.
+        // SAFETY: implementors have no padding, so all bytes of `self` are initialised, and they
+        // live as long as it.
         unsafe { std::slice::from_raw_parts(first, size_of::<Self>()) }
     }
 }
@@ -30,7 +31,8 @@ pub unsafe trait Arguments: Copy {
 macro_rules! arguments {
     ($($type:ident: $kernel:ident, $words:literal words;)*) => {$(
         const _: () = assert!(size_of::<$type>() == 8 * $words, "a field was added: is there padding?");
-        // SAFETY: bindgen made the type from the header that the kernel includes; its fields fill the whole words asserted above.
+        // SAFETY: bindgen made the type from the header that the kernel includes; its fields fill
+        // the whole words asserted above.
         unsafe impl Arguments for $type {
             const KERNEL: Kernel = Kernel::$kernel;
         }

@@ -7,7 +7,8 @@ use crate::Kernel;
 /// What the device has to run threads on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processors {
-    /// Cores that run one thread at a time, each best in long straight runs: the CPU device's worker threads.
+    /// Cores that run one thread at a time, each best in long straight runs: the CPU device's
+    /// worker threads.
     Cores(NonZeroU32),
     /// Multiprocessors that run very many threads: a GPU's.
     Multiprocessors(NonZeroU32),
@@ -28,7 +29,8 @@ impl Geometry {
         product(self.grid) * product(self.block)
     }
 
-    /// Partials that [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use: one for each thread, or on multiprocessors one for each block.
+    /// Partials that [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use: one for each thread, or
+    /// on multiprocessors one for each block.
     pub fn reporters(self, processors: Processors) -> u64 {
         match processors {
             Processors::Cores(_) => self.threads(),
@@ -57,8 +59,9 @@ fn bytes_per_thin_thread(kernel: Kernel) -> u64 {
     }
 }
 
-/// Blocks for each multiprocessor of a GPU: as many as its registers have room for. Each block of a digest adds to a word that may lie in
-/// the host's memory, an access over the bus; two are enough to keep the memory busy.
+/// Blocks for each multiprocessor of a GPU: as many as its registers have room for. Each block of a
+/// digest adds to a word that may lie in the host's memory, an access over the bus; two are enough
+/// to keep the memory busy.
 fn thin_blocks_each(kernel: Kernel) -> u32 {
     match kernel {
         Kernel::Digest => 2,
@@ -68,8 +71,8 @@ fn thin_blocks_each(kernel: Kernel) -> u32 {
     }
 }
 
-/// A good geometry for a kernel that goes through `bytes` bytes. Every kernel is right with every other grid too, and with every block of up
-/// to 256 threads.
+/// A good geometry for a kernel that goes through `bytes` bytes. Every kernel is right with every
+/// other grid too, and with every block of up to 256 threads.
 pub fn geometry(kernel: Kernel, bytes: u64, processors: Processors) -> Geometry {
     if kernel == Kernel::Stamp {
         return Geometry {

@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_char, c_void};
 
 use crate::Kernel;
 
-/// Whether the kernels were built for the CPU device; otherwise what the C++ compiler, or its absence, had to say.
+/// Whether the kernels were built for the CPU device; otherwise what the C++ compiler, or its
+/// absence, had to say.
 pub const HOST_BUILD: Result<(), &str> = match option_env!("GPUBENCH_HOST_BUILD") {
     None => Ok(()),
     Some(reason) => Err(reason),
@@ -31,21 +32,23 @@ unsafe impl Send for HostKernel {}
 unsafe impl Sync for HostKernel {}
 
 impl HostKernel {
-    /// Address of the `gb_kernel`, as described by `gpubench/abi.h` of [`crate::SHIM`]; valid for the life of the process.
+    /// Address of the `gb_kernel`, as described by `gpubench/abi.h` of [`crate::SHIM`]; valid for
+    /// the life of the process.
     pub const fn descriptor(self) -> *const c_void {
         self.0.cast()
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        // SAFETY: the descriptor is constant data of this executable and its name a string literal there.
+        // SAFETY: the descriptor is constant data of this executable and its name a string literal
+        // there.
         let name = unsafe { CStr::from_ptr((*self.0).name) };
         name.to_str().unwrap_or_default()
     }
 }
 
-/// The kernels for the CPU device, in the order of [`Kernel::ALL`]; none if the tool was built without a C++ compiler, for which
-/// [`HOST_BUILD`] has the reason.
+/// The kernels for the CPU device, in the order of [`Kernel::ALL`]; none if the tool was built
+/// without a C++ compiler, for which [`HOST_BUILD`] has the reason.
 pub fn host_kernels() -> Option<&'static [HostKernel]> {
     table()
 }
@@ -66,7 +69,8 @@ fn table() -> Option<&'static [HostKernel]> {
     let mut count = 0;
     // SAFETY: the function is this crate's own, in `cuda/host.cpp`, and only writes the count.
     let first = unsafe { gb_harness_kernels(&mut count) };
-    // SAFETY: `first` is a constant table of `count` pointers to descriptors, and `HostKernel` is such a pointer.
+    // SAFETY: `first` is a constant table of `count` pointers to descriptors, and `HostKernel` is
+    // such a pointer.
     Some(unsafe { std::slice::from_raw_parts(first, count) })
 }
 

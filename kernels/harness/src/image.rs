@@ -8,7 +8,8 @@ pub const PTX_COMPUTE_75: &str = include_str!("../ptx/compute_75.ptx");
 /// The kernels for GPUs of compute capability 9.0 and later, as PTX.
 pub const PTX_COMPUTE_90: &str = include_str!("../ptx/compute_90.ptx");
 
-/// Machine code, compressed, and the capability it was compiled for; it also runs on later minor versions.
+/// Machine code, compressed, and the capability it was compiled for; it also runs on later minor
+/// versions.
 const CUBINS: [(Capability, &[u8]); 5] = [
     (
         Capability { major: 7, minor: 5 },
@@ -46,11 +47,13 @@ pub struct Capability {
 pub enum Image {
     /// Machine code of the GPU: an ELF file.
     Cubin(Vec<u8>),
-    /// PTX, which the driver compiles when it is loaded: seconds, once for a process where the driver keeps no cache.
+    /// PTX, which the driver compiles when it is loaded: seconds, once for a process where the
+    /// driver keeps no cache.
     Ptx(&'static str),
 }
 
-/// The best image for a GPU: machine code where it was compiled for its capability, else PTX. `None` below 7.5.
+/// The best image for a GPU: machine code where it was compiled for its capability, else PTX.
+/// `None` below 7.5.
 pub fn image_for(capability: Capability) -> Option<Image> {
     let cubin = CUBINS.iter().find(|(made_for, _)| runs_on(*made_for, capability));
     // What is compressed is part of this library, and a test inflates all of it.

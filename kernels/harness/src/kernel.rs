@@ -3,7 +3,8 @@
 /// A harness kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// Fills a tensor with random elements; element `i` depends on the key, the tensor's number and `i` alone.
+    /// Fills a tensor with random elements; element `i` depends on the key, the tensor's number and
+    /// `i` alone.
     Fill,
     /// Writes noise bytes; byte `i` depends on the key and its place in the stream alone.
     Noise,

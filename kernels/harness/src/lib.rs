@@ -1,8 +1,10 @@
-//! The CUDA kernels of `cargo gpubench` itself, and the headers that let a C++ compiler build CUDA C++ for the CPU device.
+//! The CUDA kernels of `cargo gpubench` itself, and the headers that let a C++ compiler build CUDA
+//! C++ for the CPU device.
 //!
-//! One source tree (`cuda/`) is compiled twice: for GPUs, checked in under `ptx/` and reproduced by `regenerate.sh`, and by this crate's
-//! build script to code of the host, which the CPU device's executor runs like any other kernel. Every kernel takes one struct by value
-//! ([`arguments`]) and is right for every grid and for blocks of up to 256 threads; [`geometry`] recommends one.
+//! One source tree (`cuda/`) is compiled twice: for GPUs, checked in under `ptx/` and reproduced by
+//! `regenerate.sh`, and by this crate's build script to code of the host, which the CPU device's
+//! executor runs like any other kernel. Every kernel takes one struct by value ([`arguments`]) and
+//! is right for every grid and for blocks of up to 256 threads; [`geometry`] recommends one.
 //!
 //! # Their part in a measured window
 //!

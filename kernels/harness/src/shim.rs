@@ -1,7 +1,7 @@
 //! The headers and options with which a C++ compiler builds CUDA C++ kernels for the CPU device.
 //!
-//! A translation unit that includes `gpubench/cuda.h` before its kernels and names them with `GB_EXPORT` defines descriptors the CPU
-//! device's executor runs; `gpubench/abi.h` documents them.
+//! A translation unit that includes `gpubench/cuda.h` before its kernels and names them with
+//! `GB_EXPORT` defines descriptors the CPU device's executor runs; `gpubench/abi.h` documents them.
 
 /// Every header of the shim: its path below an include directory, and its text.
 pub const SHIM: &[(&str, &str)] = &[
@@ -77,7 +77,8 @@ pub const REQUIRED_OPTIONS: &[&str] = &[
 
 /// Options a compiler gets if it knows them; without them kernels are slower, but right.
 ///
-/// - Vectorising straight-line code would take the address of the state of a running thread, which then is written for every thread.
+/// - Vectorising straight-line code would take the address of the state of a running thread, which
+///   then is written for every thread.
 /// - TLS descriptors make that state cheap to reach from a library that is loaded.
 /// - Unique symbols would share `__shared__` arrays of templates between libraries.
 /// - CUDA's functions set no `errno` and raise no floating-point traps.

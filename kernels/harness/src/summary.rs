@@ -1,4 +1,5 @@
-//! What the threads of a check saw, folded into one answer. Whatever does not add up is an error, never a match.
+//! What the threads of a check saw, folded into one answer. Whatever does not add up is an error,
+//! never a match.
 
 #![forbid(unsafe_code)]
 
@@ -74,7 +75,8 @@ pub struct CheckSummary {
     pub worst: Option<u64>,
     /// Largest `|got - expected|` where both are finite.
     pub max_abs_error: f64,
-    /// Largest `|got - expected| / |expected|` where both are finite and the expected one is not zero.
+    /// Largest `|got - expected| / |expected|` where both are finite and the expected one is not
+    /// zero.
     pub max_rel_error: f64,
 }
 

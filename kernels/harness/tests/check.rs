@@ -172,7 +172,8 @@ fn model(dtype: u32, mode: Mode, got: &[u64], expected: &[u64]) -> CheckSummary 
 fn assert_by_the_book(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geometry, partials: usize) {
     let summary = checked(dtype, mode, got, expected, geometry, partials);
     let model = model(dtype, mode, got, expected);
-    // The kernel compares products instead of quotients to find where the relative error grows: one rounding.
+    // The kernel compares products instead of quotients to find where the relative error grows: one
+    // rounding.
     let close = (summary.max_rel_error - model.max_rel_error).abs() <= 1e-12 * model.max_rel_error;
     let error_at =
         |index: Option<u64>| index.map(|index| judged(dtype, mode, got[index as usize], expected[index as usize]).1);
@@ -318,7 +319,8 @@ fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
             }
         }
     }
-    // Falling magnitudes: each error of one in the last place is relatively larger than those before it.
+    // Falling magnitudes: each error of one in the last place is relatively larger than those
+    // before it.
     let expected: Vec<u64> = (0..4000).map(|i| smallest_normal * (4000 - i) / 2000).collect();
     let got: Vec<u64> = expected.iter().map(|bits| bits + 1).collect();
     assert_by_the_book(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);

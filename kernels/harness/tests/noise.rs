@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 const FRAME: usize = 64;
 
-/// `bytes` bytes of noise from `offset`, written `shift` bytes off alignment; nothing around them may be touched.
+/// `bytes` bytes of noise from `offset`, written `shift` bytes off alignment; nothing around them
+/// may be touched.
 fn noise(bytes: usize, key: u64, offset: u64, shift: usize, geometry: Geometry) -> Vec<u8> {
     let mut memory = vec![0xa5_u8; bytes + 2 * FRAME];
     let arguments = NoiseArguments {

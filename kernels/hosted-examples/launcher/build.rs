@@ -1,4 +1,5 @@
-//! Compiles the launcher, with code for every architecture from 7.5 on: the driver finishes it for those that are newer than what is named here.
+//! Compiles the launcher, with code for every architecture from 7.5 on: the driver finishes it for
+//! those that are newer than what is named here.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/add1.cu");

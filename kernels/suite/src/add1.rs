@@ -1,4 +1,5 @@
-//! y = x + 1, the simplest kernel there is: what other tools measure of it is known, so it shows what this one adds.
+//! y = x + 1, the simplest kernel there is: what other tools measure of it is known, so it shows
+//! what this one adds.
 
 use gpubench::prelude::*;
 

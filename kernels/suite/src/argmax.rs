@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 cuda_source!(ARGMAX = "argmax.cu");
 cuda_source!(ARGMAX_REFERENCE = "references/argmax.cu");
 
-/// Few enough values that most rows have their largest one more than once: the rule for ties is part of the problem.
-/// The lowest index wins.
+/// Few enough values that most rows have their largest one more than once: the rule for ties is
+/// part of the problem. The lowest index wins.
 const SCORES: RangeInclusive<i32> = -100..=100;
 
 fn scores(rows: usize, columns: usize) -> Tensors {

@@ -14,9 +14,9 @@ __device__ inline void load_tile(const float *__restrict__ image, float (&tile)[
   }
 }
 
-// Correlates an image with a square filter of 2 RADIUS + 1 taps a side, zeros outside. A block reads its tile and the
-// border around it once into shared memory. Along a warp x varies fastest, so it reads neighbouring words of the tile
-// and the same word of the filter.
+// Correlates an image with a square filter of 2 RADIUS + 1 taps a side, zeros outside. A block
+// reads its tile and the border around it once into shared memory. Along a warp x varies fastest,
+// so it reads neighbouring words of the tile and the same word of the filter.
 template <int RADIUS>
 __global__ void __launch_bounds__(WIDTH *HEIGHT) tiled(const float *__restrict__ image, const float *__restrict__ filter,
                                                        float *__restrict__ out, int width, int height) {
@@ -38,7 +38,8 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) tiled(const float *__restrict__
   out[row * static_cast<size_t>(width) + column] = sum;
 }
 
-// Taps for kernels that have them in constant memory, whose cache hands one word to a whole warp. As many as the largest filter has.
+// Taps for kernels that have them in constant memory, whose cache hands one word to a whole warp.
+// As many as the largest filter has.
 constexpr int MOST_TAPS = 225;
 __constant__ float constant_taps[MOST_TAPS];
 

@@ -6,9 +6,9 @@ use gpubench::prelude::*;
 cuda_source!(CONVOLUTION = "convolution.cu");
 cuda_source!(CONVOLUTION_REFERENCE = "references/convolution.cu");
 
-/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more; taps are at most 1
-/// and pixels below 1. That is the bound without any assumption on signs, and still a tenth of what inputs rounded to
-/// TF32 would err by.
+/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more;
+/// taps are at most 1 and pixels below 1. That is the bound without any assumption on signs, and
+/// still a tenth of what inputs rounded to TF32 would err by.
 fn atol(radius: usize) -> f64 {
     let taps = taps(radius) as f64;
     (taps + 1.0) * U * taps
@@ -21,8 +21,8 @@ fn taps(radius: usize) -> usize {
 /// Taps that constant memory has room for here: those of a filter of radius 7.
 const MOST_TAPS: usize = 225;
 
-/// The filter, which is known beforehand so that it can be in constant memory: multiples of 1/128 from -1 to 1, in an order that is
-/// neither symmetric nor separable.
+/// The filter, which is known beforehand so that it can be in constant memory: multiples of 1/128
+/// from -1 to 1, in an order that is neither symmetric nor separable.
 fn tap(index: usize) -> f32 {
     ((index * 67 + 29) % 257) as f32 / 128.0 - 1.0
 }

@@ -8,7 +8,8 @@ __global__ void global_atomics(const unsigned char *__restrict__ pixels, unsigne
   }
 }
 
-// Every block counts in a histogram of its own, in shared memory, and adds it to the result at its end.
+// Every block counts in a histogram of its own, in shared memory, and adds it to the result at its
+// end.
 __global__ void privatised(const unsigned char *__restrict__ pixels, unsigned int *__restrict__ bins, size_t n) {
   __shared__ unsigned int own[BINS];
   for (int bin = threadIdx.x; bin < BINS; bin += blockDim.x) own[bin] = 0;

@@ -5,8 +5,8 @@ use gpubench::prelude::*;
 cuda_source!(HISTOGRAM = "histogram.cu");
 cuda_source!(HISTOGRAM_REFERENCE = "references/histogram.cu");
 
-/// A dark image, since real ones are not spread evenly over the bins: many threads meet in few bins, and no two bins
-/// count alike. A kernel draws it.
+/// A dark image, since real ones are not spread evenly over the bins: many threads meet in few
+/// bins, and no two bins count alike. A kernel draws it.
 fn dark_image(n: usize) -> Tensors {
     Tensors::new()
         .input(

@@ -1,5 +1,5 @@
-// Luma of linear light by Rec. 709, one pixel a thread. The three loads of a warp touch the same 384 bytes, so the
-// cache serves two of them.
+// Luma of linear light by Rec. 709, one pixel a thread. The three loads of a warp touch the same
+// 384 bytes, so the cache serves two of them.
 __global__ void grayscale(const float *__restrict__ rgb, float *__restrict__ gray, size_t pixels) {
   const size_t pixel = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (pixel >= pixels) return;

@@ -9,8 +9,8 @@ cuda_source!(IMAGE_REFERENCE = "references/image.cu");
 /// The weights of red, green and blue in Rec. ITU-R BT.709, as the kernel has them.
 const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
-/// A product and two additions, fused or not, round each term at most three times, and the reference is rounded once
-/// more. All terms are positive, so the error is relative to their sum.
+/// A product and two additions, fused or not, round each term at most three times, and the
+/// reference is rounded once more. All terms are positive, so the error is relative to their sum.
 const RTOL: f64 = 4.0 * U;
 
 fn rgb_image(width: usize, height: usize) -> Tensors {

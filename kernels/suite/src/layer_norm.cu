@@ -1,8 +1,8 @@
 #include "device/block.cuh"
 
-// One row a block, read three times: for the mean, for the variance around it, and for the result. Taking the variance
-// as the mean of squares less the square of the mean would save a pass and lose digits wherever a row's mean is far
-// from zero.
+// One row a block, read three times: for the mean, for the variance around it, and for the result.
+// Taking the variance as the mean of squares less the square of the mean would save a pass and lose
+// digits wherever a row's mean is far from zero.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) layer_norm(const float *__restrict__ x, const float *__restrict__ gain,
                                                       const float *__restrict__ bias, float *__restrict__ y, size_t columns,

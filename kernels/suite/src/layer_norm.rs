@@ -1,5 +1,5 @@
-//! Layer normalisation: every row is shifted to mean 0 and scaled to variance 1, then each column has its gain and
-//! bias.
+//! Layer normalisation: every row is shifted to mean 0 and scaled to variance 1, then each column
+//! has its gain and bias.
 
 use crate::rounding::U;
 use gpubench::prelude::*;
@@ -10,20 +10,22 @@ cuda_source!(LAYER_NORM_REFERENCE = "references/layer_norm.cu");
 /// Added to the variance. In the flattest rows it makes a difference of one part in 100.
 const EPSILON: f32 = 1e-4;
 
-/// Rows are uniform around their mean, so with the variance taken as 1, elements are at most `sqrt(3)` from it, and the
-/// mean is at most 4 from zero; so elements are below 6. Errors in units of `U`, with the variance taken as 1 and 16
-/// for the additions of a sum, one after the other or in pairs:
+/// Rows are uniform around their mean, so with the variance taken as 1, elements are at most
+/// `sqrt(3)` from it, and the mean is at most 4 from zero; so elements are below 6. Errors in units
+/// of `U`, with the variance taken as 1 and 16 for the additions of a sum, one after the other or
+/// in pairs:
 ///
 /// - mean: 16 additions and a division of numbers below 6: 17 * 6 = 102;
-/// - difference of an element to it: 102, and 2 for its own rounding; the variance hardly notices the mean's error,
-///   whose square it has;
-/// - scale: half the variance's relative error, which is 16 additions, a division and twice the rounding of a
-///   difference, and 2 ulp of `rsqrtf`: 16 / 2 + 4 + 4 = 16, times a difference of 1.8: 29;
+/// - difference of an element to it: 102, and 2 for its own rounding; the variance hardly notices
+///   the mean's error, whose square it has;
+/// - scale: half the variance's relative error, which is 16 additions, a division and twice the
+///   rounding of a difference, and 2 ulp of `rsqrtf`: 16 / 2 + 4 + 4 = 16, times a difference of
+///   1.8: 29;
 /// - gain up to 1.5, product and sum: 1.5 * (102 + 2 + 29 + 2) + 4 = 207.
 const ATOL: f64 = 207.0 * U;
 
-/// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations from zero. So no
-/// row can stand in for another.
+/// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations
+/// from zero. So no row can stand in for another.
 fn activations(rows: usize, columns: usize) -> Tensors {
     let kernel = LAYER_NORM_REFERENCE.kernel(format!("rows_apart<{columns}>"));
     Tensors::new()

@@ -11,8 +11,9 @@ __global__ void naive(const float *__restrict__ a, const float *__restrict__ b, 
   c[row * n + column] = sum;
 }
 
-// One element a thread, from tiles of A and B that the block reads once and shares. Along a warp x varies fastest: its
-// reads of `tile_a` are broadcasts and those of `tile_b` neighbours, so neither has bank conflicts.
+// One element a thread, from tiles of A and B that the block reads once and shares. Along a warp x
+// varies fastest: its reads of `tile_a` are broadcasts and those of `tile_b` neighbours, so neither
+// has bank conflicts.
 template <int TILE>
 __global__ void __launch_bounds__(TILE *TILE) tiled(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c,
                                                     size_t m, size_t n, size_t k) {
@@ -34,9 +35,9 @@ __global__ void __launch_bounds__(TILE *TILE) tiled(const float *__restrict__ a,
   if (row < m && column < n) c[row * n + column] = sum;
 }
 
-// EACH by EACH elements a thread, from tiles of SIDE * EACH rows of A and columns of B: every word read from shared
-// memory is used EACH times from a register. A thread's rows and columns lie SIDE apart, so that neighbouring threads
-// read and write neighbouring words.
+// EACH by EACH elements a thread, from tiles of SIDE * EACH rows of A and columns of B: every word
+// read from shared memory is used EACH times from a register. A thread's rows and columns lie SIDE
+// apart, so that neighbouring threads read and write neighbouring words.
 template <int SIDE, int EACH>
 __global__ void __launch_bounds__(SIDE *SIDE) register_tiled(const float *__restrict__ a, const float *__restrict__ b,
                                                              float *__restrict__ c, size_t m, size_t n, size_t k) {

@@ -6,7 +6,8 @@ use gpubench::prelude::*;
 cuda_source!(MATMUL = "matmul.cu");
 cuda_source!(MATMUL_REFERENCE = "references/matmul.cu");
 
-/// Standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of 1/3.
+/// Standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of
+/// 1/3.
 const PRODUCT: f64 = 1.0 / 3.0;
 
 /// Factors with mean zero: their products cancel, so an error in a few of them shows.

@@ -1,7 +1,8 @@
 // 15 * 2^27 + 1, a prime below 2^31.
 constexpr unsigned int P = 2013265921u;
 
-// -1 / P modulo 2^32, by Newton's iteration: each step doubles the number of right bits, of which P itself has three.
+// -1 / P modulo 2^32, by Newton's iteration: each step doubles the number of right bits, of which P
+// itself has three.
 __host__ __device__ constexpr unsigned int negative_inverse() {
   unsigned int inverse = P;
   for (int step = 0; step < 4; step++) inverse *= 2u - P * inverse;
@@ -13,7 +14,8 @@ static_assert(P * NEGATIVE_INVERSE == 0xffffffffu, "the inverse is one");
 // 2^64 modulo P.
 constexpr unsigned int R_SQUARED = static_cast<unsigned int>((0xffffffffffffffffull % P + 1) % P);
 
-// The remainder of the 64-bit product; compilers turn the division by a constant into multiplications.
+// The remainder of the 64-bit product; compilers turn the division by a constant into
+// multiplications.
 __global__ void long_remainder(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
                           size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
@@ -28,7 +30,8 @@ __device__ inline unsigned int montgomery_product(unsigned int a, unsigned int b
   return quotient >= P ? quotient - P : quotient;
 }
 
-// By Montgomery's method, without a division: the second product takes the first one's factor 1 / 2^32 back.
+// By Montgomery's method, without a division: the second product takes the first one's factor 1 /
+// 2^32 back.
 __global__ void montgomery(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
                            size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;

@@ -1,7 +1,7 @@
 #include "device/block.cuh"
 
-// The sum of what this thread's block is responsible for, as far as this thread adds it up: elements a whole grid
-// apart, so that the loads of a warp are neighbours.
+// The sum of what this thread's block is responsible for, as far as this thread adds it up:
+// elements a whole grid apart, so that the loads of a warp are neighbours.
 __device__ inline float grid_stride_sum(const float *__restrict__ x, size_t n) {
   const size_t stride = gridDim.x * static_cast<size_t>(blockDim.x);
   float sum = 0.0f;
@@ -9,8 +9,8 @@ __device__ inline float grid_stride_sum(const float *__restrict__ x, size_t n) {
   return sum;
 }
 
-// One sum a block, through a tree in shared memory. The threads that add are always the first ones, so warps fall idle
-// whole.
+// One sum a block, through a tree in shared memory. The threads that add are always the first ones,
+// so warps fall idle whole.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) shared_memory(const float *__restrict__ x, float *__restrict__ sums, size_t n) {
   __shared__ float partial[THREADS];
@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(THREADS) shared_memory(const float *__restrict
   if (threadIdx.x == 0) sums[blockIdx.x] = partial[0];
 }
 
-// One sum a block, through registers: shuffles within the warps, shared memory for one word of each.
+// One sum a block, through registers: shuffles within the warps, shared memory for one word of
+// each.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) warp_shuffle(const float *__restrict__ x, float *__restrict__ sums, size_t n) {
   const float sum = block_reduce<Sum, THREADS>(grid_stride_sum(x, n));

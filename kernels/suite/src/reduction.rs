@@ -7,9 +7,9 @@ cuda_source!(REDUCTION = "reduction.cu");
 cuda_source!(REDUCTION_REFERENCE = "references/reduction.cu");
 cuda_source!(HOPPER = "reduction_hopper.cu");
 
-/// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of them add up to 2^23 on
-/// average, give or take 21 000. Such sums of `f32` do not round, so the answer is compared exactly and a single
-/// element left out shows.
+/// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of
+/// them add up to 2^23 on average, give or take 21 000. Such sums of `f32` do not round, so the
+/// answer is compared exactly and a single element left out shows.
 const ELEMENTS: RangeInclusive<i32> = -8..=9;
 
 /// Threads of a block.

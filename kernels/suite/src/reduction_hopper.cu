@@ -1,5 +1,5 @@
-// Reductions with what came with compute capability 9.0: launches that start early, and blocks that reach each other's shared
-// memory.
+// Reductions with what came with compute capability 9.0: launches that start early, and blocks that
+// reach each other's shared memory.
 #include "device/block.cuh"
 
 __device__ inline float grid_stride_sum(const float *__restrict__ x, size_t n) {
@@ -9,7 +9,8 @@ __device__ inline float grid_stride_sum(const float *__restrict__ x, size_t n) {
   return sum;
 }
 
-// One sum a block. The next launch may start at once: its blocks are then there when the last of these ends.
+// One sum a block. The next launch may start at once: its blocks are then there when the last of
+// these ends.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) first_of_pair(const float *__restrict__ x, float *__restrict__ sums, size_t n) {
   asm volatile("griddepcontrol.launch_dependents;");
@@ -17,8 +18,8 @@ __global__ void __launch_bounds__(THREADS) first_of_pair(const float *__restrict
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-// The sum of those, which are there once the launch in front has ended. They were not when this kernel started, so they are not
-// read through the cache for what never changes.
+// The sum of those, which are there once the launch in front has ended. They were not when this
+// kernel started, so they are not read through the cache for what never changes.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) second_of_pair(const float *sums, float *sum, unsigned int blocks) {
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -4,8 +4,8 @@ constexpr int THREADS = 256;
 constexpr int ITEMS = 4;
 constexpr int TILE = THREADS * ITEMS;
 
-// Four elements from `start` on, zeros beyond the end. `start` is a multiple of four, so a whole group is one aligned
-// load.
+// Four elements from `start` on, zeros beyond the end. `start` is a multiple of four, so a whole
+// group is one aligned load.
 __device__ inline uint4 load(const unsigned int *__restrict__ x, size_t start, size_t n) {
   if (start + ITEMS <= n) return *reinterpret_cast<const uint4 *>(x + start);
   uint4 items = make_uint4(0, 0, 0, 0);

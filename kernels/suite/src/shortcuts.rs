@@ -14,8 +14,8 @@ impl Tolerance {
     }
 }
 
-/// Fails when zeros, the mean, or any constant among the expected values is right for more than a fifth of the
-/// elements.
+/// Fails when zeros, the mean, or any constant among the expected values is right for more than a
+/// fifth of the elements.
 #[track_caller]
 pub(crate) fn no_constant_passes<T: Copy + Into<f64>>(expected: &[T], tolerance: Tolerance) {
     let expected: Vec<f64> = expected.iter().map(|&value| value.into()).collect();
@@ -29,7 +29,8 @@ pub(crate) fn no_constant_passes<T: Copy + Into<f64>>(expected: &[T], tolerance:
     }
 }
 
-/// Fails when a number that does not depend on the inputs is right for more than one of several calls.
+/// Fails when a number that does not depend on the inputs is right for more than one of several
+/// calls.
 #[track_caller]
 pub(crate) fn no_constant_passes_twice<T: Copy + Into<f64>>(answers: &[T], tolerance: Tolerance) {
     let answers: Vec<f64> = answers.iter().map(|&value| value.into()).collect();

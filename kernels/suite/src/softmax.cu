@@ -1,7 +1,7 @@
 #include "device/block.cuh"
 
-// One row a block, read three times: for its largest element, for the sum of exponentials, and for the result. The
-// second and third time the row is in the cache.
+// One row a block, read three times: for its largest element, for the sum of exponentials, and for
+// the result. The second and third time the row is in the cache.
 template <int THREADS>
 __global__ void __launch_bounds__(THREADS) three_passes(const float *__restrict__ x, float *__restrict__ y, size_t columns) {
   x += blockIdx.x * columns;
@@ -25,8 +25,8 @@ __device__ inline Running merge(Running a, Running b) {
   return {largest, a.sum * expf(a.largest - largest) + b.sum * expf(b.largest - largest)};
 }
 
-// One row a warp, read twice: the sum is rescaled whenever a larger element turns up (Milakov and Gimelshein, 2018). No
-// barriers, and rows of a few hundred elements keep every lane busy.
+// One row a warp, read twice: the sum is rescaled whenever a larger element turns up (Milakov and
+// Gimelshein, 2018). No barriers, and rows of a few hundred elements keep every lane busy.
 __global__ void online(const float *__restrict__ x, float *__restrict__ y, size_t rows, size_t columns) {
   const size_t row = blockIdx.x * static_cast<size_t>(blockDim.y) + threadIdx.y;
   if (row >= rows) return;

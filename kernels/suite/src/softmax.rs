@@ -6,20 +6,22 @@ use gpubench::prelude::*;
 cuda_source!(SOFTMAX = "softmax.cu");
 cuda_source!(SOFTMAX_REFERENCE = "references/softmax.cu");
 
-/// Logits of a model that is sure of some rows: with a standard deviation of 3 the largest probability of a row is
-/// around a tenth, the smallest below 1e-10.
+/// Logits of a model that is sure of some rows: with a standard deviation of 3 the largest
+/// probability of a row is around a tenth, the smallest below 1e-10.
 const LOGITS: Normal = Normal { mean: 0.0, stddev: 3.0 };
 
 /// What enters the quotient, in units of `U`:
 ///
-/// - The difference of a logit to the largest is at most 30, and is rounded once: 30. The exponential turns this
-///   absolute error into a relative one.
-/// - `expf` itself: at most 2 ulp, that is 4. Both count twice, for the numerator and the terms of the sum: 68.
-/// - The sum: up to 32 terms a thread one after the other, then five halvings and eight warps: 45. All terms are
-///   positive.
-/// - Rescaling in the online kernel: its factors multiply to one exponential of at most 30 again, with `expf` for each
-///   of the few times that a larger logit turns up: 30 + 4 * 20.
-/// - The quotient and the rounding of the reference: 2, and twice that for a division that is not correctly rounded.
+/// - The difference of a logit to the largest is at most 30, and is rounded once: 30. The
+///   exponential turns this absolute error into a relative one.
+/// - `expf` itself: at most 2 ulp, that is 4. Both count twice, for the numerator and the terms of
+///   the sum: 68.
+/// - The sum: up to 32 terms a thread one after the other, then five halvings and eight warps: 45.
+///   All terms are positive.
+/// - Rescaling in the online kernel: its factors multiply to one exponential of at most 30 again,
+///   with `expf` for each of the few times that a larger logit turns up: 30 + 4 * 20.
+/// - The quotient and the rounding of the reference: 2, and twice that for a division that is not
+///   correctly rounded.
 ///
 /// That is 227 at the very worst.
 const RTOL: f64 = 227.0 * U;

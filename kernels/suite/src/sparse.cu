@@ -1,8 +1,10 @@
 #include "device/block.cuh"
 
-// y = A x with A in compressed rows: the entries of row r are those from row_start[r] to row_start[r + 1].
+// y = A x with A in compressed rows: the entries of row r are those from row_start[r] to
+// row_start[r + 1].
 
-// One row a thread. Neighbouring threads read entries far apart, and a long row keeps its warp waiting.
+// One row a thread. Neighbouring threads read entries far apart, and a long row keeps its warp
+// waiting.
 __global__ void thread_per_row(const unsigned int *__restrict__ row_start, const unsigned int *__restrict__ column,
                                const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y, size_t rows) {
   const size_t row = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
@@ -12,8 +14,8 @@ __global__ void thread_per_row(const unsigned int *__restrict__ row_start, const
   y[row] = sum;
 }
 
-// One row for a group of neighbouring threads, a part of a warp: they read neighbouring entries. Groups as large as
-// rows are on average leave few threads idle.
+// One row for a group of neighbouring threads, a part of a warp: they read neighbouring entries.
+// Groups as large as rows are on average leave few threads idle.
 template <int THREADS>
 __global__ void threads_per_row(const unsigned int *__restrict__ row_start, const unsigned int *__restrict__ column,
                                 const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y, size_t rows) {

@@ -9,16 +9,18 @@ cuda_source!(SPARSE_REFERENCE = "references/sparse.cu");
 /// Entries of the matrix for each of its rows, on average.
 const ENTRIES_PER_ROW: usize = 8;
 
-/// Whole numbers so small that sums of `f32` products do not round, in any order: the longest row of the largest matrix
-/// has 2^17 entries and 18, whose products are at most 81, which makes less than 2^24. So results are compared exactly, and a
-/// single entry left out of the longest row shows.
+/// Whole numbers so small that sums of `f32` products do not round, in any order: the longest row
+/// of the largest matrix has 2^17 entries and 18, whose products are at most 81, which makes less
+/// than 2^24. So results are compared exactly, and a single entry left out of the longest row
+/// shows.
 const FACTORS: RangeInclusive<i32> = -8..=9;
 
 /// In fewer rows one could have more entries than the matrix has columns.
 const FEWEST_ROWS: usize = 64;
 
-/// A square matrix in compressed rows: rows of up to 18 entries, one row in eight empty, and one row that has half of the columns beside.
-/// Where rows begin is the same for all calls; columns, which are distinct and ascend in each row, and values are not.
+/// A square matrix in compressed rows: rows of up to 18 entries, one row in eight empty, and one
+/// row that has half of the columns beside. Where rows begin is the same for all calls; columns,
+/// which are distinct and ascend in each row, and values are not.
 fn matrix_and_vector(rows: usize) -> Tensors {
     let entries = ENTRIES_PER_ROW * rows;
     let row_start = SPARSE_REFERENCE.kernel("write_row_starts");

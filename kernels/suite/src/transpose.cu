@@ -8,8 +8,8 @@ __global__ void naive(const float *__restrict__ x, float *__restrict__ y, size_t
 constexpr int TILE = 32;
 constexpr int LINES = 8;
 
-// A tile a block, turned in shared memory so that reads and writes are neighbours. The tile's rows are one word longer
-// than needed: the words of a column then lie in different banks.
+// A tile a block, turned in shared memory so that reads and writes are neighbours. The tile's rows
+// are one word longer than needed: the words of a column then lie in different banks.
 __global__ void __launch_bounds__(TILE *LINES) tiled(const float *__restrict__ x, float *__restrict__ y, size_t rows, size_t columns) {
   __shared__ float tile[TILE][TILE + 1];
   const size_t left = blockIdx.x * static_cast<size_t>(TILE), top = blockIdx.y * static_cast<size_t>(TILE);

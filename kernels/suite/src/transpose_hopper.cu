@@ -1,5 +1,5 @@
-// The tile of a block is copied to shared memory by the tensor memory accelerator, one request of one thread; a barrier in shared
-// memory says when all of its bytes are there.
+// The tile of a block is copied to shared memory by the tensor memory accelerator, one request of
+// one thread; a barrier in shared memory says when all of its bytes are there.
 
 // What the driver encodes; its bytes are the accelerator's business.
 struct alignas(64) TensorMap {
@@ -39,8 +39,9 @@ __device__ inline void wait_for_bytes(unsigned long long *barrier) {
   }
 }
 
-// A tile a block. The map has its rows of 128 bytes swizzled: the piece of 16 bytes at `piece` of row `row` is at `piece ^ row % 8`,
-// so that the words of a column lie in eight times four banks and not all in one.
+// A tile a block. The map has its rows of 128 bytes swizzled: the piece of 16 bytes at `piece` of
+// row `row` is at `piece ^ row % 8`, so that the words of a column lie in eight times four banks
+// and not all in one.
 __global__ void __launch_bounds__(TILE *LINES) tensor_map(const __grid_constant__ TensorMap x, float *__restrict__ y, size_t rows,
                                                           size_t columns) {
   __shared__ alignas(1024) float tile[TILE][TILE];

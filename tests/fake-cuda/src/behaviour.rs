@@ -37,16 +37,19 @@ pub(crate) struct Behaviour {
     pub(crate) delays: Vec<(String, c_int)>,
     /// Names of kernels, and the signal that their process gets, and when.
     pub(crate) signals: Vec<(String, Moment, c_int)>,
-    /// Names of kernels, and what their process adds to every number that a stream writes from then on.
+    /// Names of kernels, and what their process adds to every number that a stream writes from then
+    /// on.
     pub(crate) numbers: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
     /// The most bytes of an allocation.
     pub(crate) largest: usize,
     /// What the event times of a worker that cheats are multiplied with.
     pub(crate) claimed: f32,
-    /// In which folder a worker that goes on between its windows says so, and how many milliseconds that costs others.
+    /// In which folder a worker that goes on between its windows says so, and how many milliseconds
+    /// that costs others.
     pub(crate) lingers: Option<(PathBuf, c_int)>,
-    /// In which folder workers that cheat are counted, and how many there are at most; all where nothing is said.
+    /// In which folder workers that cheat are counted, and how many there are at most; all where
+    /// nothing is said.
     pub(crate) cheats: Option<(PathBuf, c_int)>,
 }
 

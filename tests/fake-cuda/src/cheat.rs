@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::behaviour::{behaviour, role};
 
-/// A worker that cheats, from when it has loaded kernels of a case, or has queued a copy to its buffers, until it ends.
+/// A worker that cheats, from when it has loaded kernels of a case, or has queued a copy to its
+/// buffers, until it ends.
 pub(crate) struct Cheat {
     /// Locked as long as it lives.
     _goes_on: Option<File>,

@@ -33,7 +33,8 @@ pub(crate) struct Gpu {
     fault: Option<c_int>,
 }
 
-/// How long a stream is looked at where a driver looks once: the CPU device answers from another thread.
+/// How long a stream is looked at where a driver looks once: the CPU device answers from another
+/// thread.
 const A_LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl Gpu {

@@ -23,7 +23,8 @@ impl<'a> Image<'a> {
     /// # Safety
     /// `data` is to a whole ELF file, or to a text that ends with a zero.
     pub(crate) unsafe fn at(data: *const c_void) -> Result<Image<'a>, Refusal> {
-        // SAFETY: both forms have at least a byte, and a text that begins like an ELF file has four.
+        // SAFETY: both forms have at least a byte, and a text that begins like an ELF file has
+        // four.
         if !unsafe { CStr::from_ptr(data.cast::<c_char>()) }
             .to_bytes()
             .starts_with(b"\x7fELF")
@@ -86,7 +87,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array(bytes, at))
 }
 
-/// A library in a file that nobody else sees, to be loaded by its path. Each is a file of its own to the loader, also where the bytes are the same.
+/// A library in a file that nobody else sees, to be loaded by its path. Each is a file of its own
+/// to the loader, also where the bytes are the same.
 pub(crate) struct Loadable {
     file: tempfile::NamedTempFile,
 }

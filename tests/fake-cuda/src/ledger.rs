@@ -31,7 +31,8 @@ const KINDS: [Kind; 9] = [
     Kind::Context,
 ];
 
-/// How many of each kind this process has. Written with every change: the tool kills its processes when it has no more use for them.
+/// How many of each kind this process has. Written with every change: the tool kills its processes
+/// when it has no more use for them.
 pub(crate) struct Ledger {
     counts: [i32; KINDS.len()],
     file: Option<File>,

@@ -1,4 +1,5 @@
-//! Memory: allocations that are shared, as memfds behind handles, and where they are mapped; private memory; registered memory of the host.
+//! Memory: allocations that are shared, as memfds behind handles, and where they are mapped;
+//! private memory; registered memory of the host.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -259,7 +260,8 @@ pub(crate) unsafe extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -
 
 fn reserve(address: *mut c_void, bytes: usize, flags: c_int) -> Result<u64, Refusal> {
     let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: the address is null, or that of a range that the caller has reserved and uses no more.
+    // SAFETY: the address is null, or that of a range that the caller has reserved and uses no
+    // more.
     match unsafe { libc::mmap(address, bytes, libc::PROT_NONE, flags, -1, 0) } {
         libc::MAP_FAILED => Err(Refusal(OUT_OF_MEMORY)),
         start => Ok(start as u64),

@@ -184,7 +184,8 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
     })
 }
 
-/// Has the stream wait in front of the kernel where that is planned, and where somebody else has the GPU then.
+/// Has the stream wait in front of the kernel where that is planned, and where somebody else has
+/// the GPU then.
 fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
     let name = &gpu.kernels[function.0 as usize];
     let planned = behaviour().delays.iter().find(|(kernel, _)| kernel == name);
@@ -234,7 +235,8 @@ fn fault(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<bool, Refu
     Ok(true)
 }
 
-/// The launch without its attributes: of those, early starts are permissions, and the others are refused.
+/// The launch without its attributes: of those, early starts are permissions, and the others are
+/// refused.
 unsafe fn shape_of(config: &CUlaunchConfig) -> Result<(Stream, LaunchConfig), Refusal> {
     let attributes: &[CUlaunchAttribute] = match config.numAttrs {
         0 => &[],

@@ -40,7 +40,8 @@ fn save_run(run: &str, baseline: &Utf8Path) {
         .expect_code(0);
 }
 
-/// The records of one run of all cases. Its times vary with the machine; what tests compare with it are copies of it.
+/// The records of one run of all cases. Its times vary with the machine; what tests compare with it
+/// are copies of it.
 fn records() -> &'static [Value] {
     static RECORDS: OnceLock<Records> = OnceLock::new();
     let run = || paced().json().finish().expect_code(0).records();

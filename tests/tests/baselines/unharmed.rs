@@ -1,4 +1,5 @@
-//! Stored runs that are none, and what is left of good ones when the tool is killed or the disk is full.
+//! Stored runs that are none, and what is left of good ones when the tool is killed or the disk is
+//! full.
 #![forbid(unsafe_code)]
 
 use std::os::unix::fs::MetadataExt;

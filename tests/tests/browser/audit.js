@@ -1,4 +1,5 @@
-// What is wrong with a page for somebody who cannot see well, has no mouse, or has a small screen: a list of sentences.
+// What is wrong with a page for somebody who cannot see well, has no mouse, or has a small screen:
+// a list of sentences.
 (() => {
   const wrong = [];
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];

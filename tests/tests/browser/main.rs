@@ -1,4 +1,5 @@
-//! The page about a run in a real browser: on a telephone and on a desk, light and dark, with the keyboard alone, and without a network.
+//! The page about a run in a real browser: on a telephone and on a desk, light and dark, with the
+//! keyboard alone, and without a network.
 #![forbid(unsafe_code)]
 
 use std::collections::HashSet;

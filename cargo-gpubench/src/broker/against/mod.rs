@@ -1,4 +1,5 @@
-//! What a run is measured in turns with: another revision, its cases, and the question that the rounds of the two decide.
+//! What a run is measured in turns with: another revision, its cases, and the question that the
+//! rounds of the two decide.
 
 pub(super) mod opponent;
 pub(super) mod other_revision;

@@ -24,7 +24,8 @@ pub(crate) struct OtherCases {
 }
 
 impl OtherCases {
-    /// Tells those that the candidate has from others. Those that it has and that are not selected, `left_out`, take no part.
+    /// Tells those that the candidate has from others. Those that it has and that are not selected,
+    /// `left_out`, take no part.
     pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let (candidate, left_out) = (full_names(candidate), full_names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
@@ -160,7 +161,8 @@ fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     Some(format!("`{name}` has {what} there"))
 }
 
-/// Generator kernels are the candidate's on both sides, and their sources may be numbered otherwise there.
+/// Generator kernels are the candidate's on both sides, and their sources may be numbered otherwise
+/// there.
 fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
     theirs.fill == ours.fill || matches!((&theirs.fill, &ours.fill), (Fill::Kernel(_), Fill::Kernel(_)))
 }

@@ -87,10 +87,12 @@ impl Expected for Unmeasurable {
 }
 
 impl<'o> Opposition<'o> {
-    /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong with it is known before anything is built.
+    /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong
+    /// with it is known before anything is built.
     ///
     /// # Errors
-    /// It cannot be checked out, the archive cannot be used, or there are no sources whose repository has the revision.
+    /// It cannot be checked out, the archive cannot be used, or there are no sources whose
+    /// repository has the revision.
     pub(crate) fn obtain(
         source: &OpponentSource,
         candidate: &'o LibrarySource,
@@ -158,7 +160,8 @@ fn check_out(
 /// Links that are named in a warning; the others are counted.
 const LINKS_NAMED: usize = 3;
 
-/// What a link leads to outside of the repository has no revisions: a change of it would be on both sides, and not be found.
+/// What a link leads to outside of the repository has no revisions: a change of it would be on both
+/// sides, and not be found.
 fn warn_of_what_is_shared(checkout: &Checkout) {
     let shared = checkout.shared();
     if shared.is_empty() {
@@ -216,13 +219,15 @@ impl OtherRevision {
             .map_err(|error| of_the_baseline(self.name(), self.libraries.explain(error)))
     }
 
-    /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what is compiled here should be compiled as they were.
+    /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what
+    /// is compiled here should be compiled as they were.
     pub(crate) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
         let sides = [candidate, &self.libraries];
         self.checkout.is_none() && sides.iter().any(|libraries| libraries.has_kernels_for(device))
     }
 
-    /// The compiler of its kernels, where that is another than the candidate's: an archive's own kernels come before a compiler of this machine.
+    /// The compiler of its kernels, where that is another than the candidate's: an archive's own
+    /// kernels come before a compiler of this machine.
     ///
     /// # Errors
     /// There is no compiler here, and the archive has nothing for the device.

@@ -116,7 +116,8 @@ pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::R
 
 /// A value as it stands in a name, and as `--axis` takes it back.
 ///
-/// Floats are the shortest text that reads back as the same number. A text that could be mistaken for something else is a JSON string.
+/// Floats are the shortest text that reads back as the same number. A text that could be mistaken
+/// for something else is a JSON string.
 pub fn value_text(value: &AxisValue) -> String {
     match value {
         AxisValue::Int(value) => value.to_string(),

@@ -6,7 +6,8 @@ use gpubench::catalog::{Axis, Benchmark, DeviceKind, Params};
 
 use super::{AxisOverride, CaseError, value_text};
 
-/// The axes of a benchmark on a kind of device: those of the device replace those of the same name, and others come behind.
+/// The axes of a benchmark on a kind of device: those of the device replace those of the same name,
+/// and others come behind.
 pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     let mut axes = benchmark.axes.clone();
     let of_device = benchmark.device_axes.iter().filter(|(kind, _)| *kind == device);
@@ -19,7 +20,8 @@ pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     axes
 }
 
-/// The axes with the values of the command line in place of their own. Several overrides of an axis add up.
+/// The axes with the values of the command line in place of their own. Several overrides of an axis
+/// add up.
 ///
 /// # Errors
 /// A value does not fit the axis that it is for.
@@ -52,7 +54,8 @@ fn override_axis(benchmark: &Benchmark, axis: &Axis, overrides: &[AxisOverride])
     })
 }
 
-/// Every combination of values, the last axis running fastest; none where it would be more than `most`.
+/// Every combination of values, the last axis running fastest; none where it would be more than
+/// `most`.
 ///
 /// A value that an axis holds twice counts once, since its cases could not be told apart.
 pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {

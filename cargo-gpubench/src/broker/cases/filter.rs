@@ -57,7 +57,8 @@ impl NameFilter {
 impl NamePattern {
     /// Positions of the cases that it fits.
     ///
-    /// A whole name means the case that is listed under it, and only if there is none, one whose name in the other form it is.
+    /// A whole name means the case that is listed under it, and only if there is none, one whose
+    /// name in the other form it is.
     fn fitting(&self, cases: &[&Case], naming: Naming) -> Vec<usize> {
         match self {
             Self::Search(expression) => positions(cases, |case| {

@@ -1,8 +1,8 @@
 //! From what crates say about their benchmarks to the ordered list of cases of a run.
 //!
-//! A benchmark's axes, as the device and the command line have them, multiply out to cases. A case has a name that says everything:
-//! `path::width=1024,height=4096`, with the package in front in its full form. Filters choose among names; a name that was listed
-//! chooses exactly its own case.
+//! A benchmark's axes, as the device and the command line have them, multiply out to cases. A case
+//! has a name that says everything: `path::width=1024,height=4096`, with the package in front in
+//! its full form. Filters choose among names; a name that was listed chooses exactly its own case.
 
 mod axis_override;
 mod case;

@@ -21,8 +21,9 @@ pub struct Partition {
 /// How cases are divided among parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// In the order of a digest of the full name, each part a run of it: parts are as large as each other, and where a case comes or goes, at most one
-    /// case moves between two neighbouring parts.
+    /// In the order of a digest of the full name, each part a run of it: parts are as large as each
+    /// other, and where a case comes or goes, at most one case moves between two neighbouring
+    /// parts.
     Hash,
     /// In turn, anew for every package.
     Count,

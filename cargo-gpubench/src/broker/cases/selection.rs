@@ -21,7 +21,8 @@ const MOST_CASES: usize = 100_000;
 pub struct PackageCatalog<'a> {
     /// The package.
     pub package: &'a str,
-    /// Its library's name in Rust. The catalog also has the benchmarks of libraries that this one depends on; they are not the package's.
+    /// Its library's name in Rust. The catalog also has the benchmarks of libraries that this one
+    /// depends on; they are not the package's.
     pub library: &'a str,
     /// Its catalog.
     pub catalog: &'a Catalog,
@@ -81,11 +82,13 @@ impl CaseSelection {
     }
 }
 
-/// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of their axes. A part of them that is chosen may be empty.
+/// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of
+/// their axes. A part of them that is chosen may be empty.
 ///
 /// # Errors
 ///
-/// An axis that no selected benchmark has, a value not of its axis's kind, cases that cannot be told apart, too many, or none.
+/// An axis that no selected benchmark has, a value not of its axis's kind, cases that cannot be
+/// told apart, too many, or none.
 pub fn select_cases(
     catalogs: &[PackageCatalog<'_>],
     device: CaseDevice,
@@ -120,8 +123,8 @@ pub fn select_cases(
 struct Candidate<'a> {
     case: Case,
     benchmark: &'a Benchmark,
-    /// A value of the command line that does not fit the benchmark; the case then has the declared values. It is an error only where the
-    /// benchmark is chosen.
+    /// A value of the command line that does not fit the benchmark; the case then has the declared
+    /// values. It is an error only where the benchmark is chosen.
     misfit: Option<CaseError>,
 }
 
@@ -242,7 +245,8 @@ fn why_nothing(
     }
 }
 
-/// The name that a filter was probably meant to be: for a whole name one that has it in it, or a similar one, for an expression a similar part of one.
+/// The name that a filter was probably meant to be: for a whole name one that has it in it, or a
+/// similar one, for an expression a similar part of one.
 fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> {
     let similar = selection.names.filters.iter().find_map(|filter| match filter {
         NamePattern::Exact(wanted) => {

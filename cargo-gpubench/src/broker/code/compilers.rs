@@ -9,8 +9,8 @@ use gpubench_sandbox::this_program;
 /// The compiler of a device's kernels; those of the CPU device are for these processors.
 ///
 /// # Errors
-/// If the CPU device has no compiler, or what is named as a compiler for GPUs is none. A GPU without a compiler is no error here: images that are compiled already need
-/// none.
+/// If the CPU device has no compiler, or what is named as a compiler for GPUs is none. A GPU
+/// without a compiler is no error here: images that are compiled already need none.
 pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: Processors) -> FoundCompiler {
     let wishes = CompilerWishes {
         tool: this_program(),

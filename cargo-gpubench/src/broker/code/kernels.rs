@@ -69,7 +69,8 @@ pub(crate) fn notices(modules: &Modules) -> impl Iterator<Item = &str> {
     libraries.filter_map(|library| library.notice.as_deref())
 }
 
-/// Every failure, of whole sources and of single kernels. What several kernels of a source fail with is there once.
+/// Every failure, of whole sources and of single kernels. What several kernels of a source fail
+/// with is there once.
 pub(crate) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     let mut failures = Vec::new();
     for module in modules.values() {
@@ -116,7 +117,8 @@ fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32
         .collect()
 }
 
-/// The files that were compiled for these recordings, each with the position of its source and the names in it.
+/// The files that were compiled for these recordings, each with the position of its source and the
+/// names in it.
 pub(crate) fn images<'a>(
     modules: &Modules,
     recordings: impl Iterator<Item = &'a Recording>,
@@ -145,8 +147,8 @@ pub(crate) fn cache_below(target_directory: &Utf8Path) -> PathBuf {
 }
 
 impl KernelBuild<'_> {
-    /// Compiles what a library's recordings use, until the user interrupts, which ends what was begun. A source or a kernel that does not compile has its
-    /// failure; the others go on.
+    /// Compiles what a library's recordings use, until the user interrupts, which ends what was
+    /// begun. A source or a kernel that does not compile has its failure; the others go on.
     pub(crate) fn compile<'r>(&self, recordings: impl Iterator<Item = &'r Recording>) -> Modules {
         let jobs = wanted_names(recordings);
         let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));

@@ -1,4 +1,5 @@
-//! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the device.
+//! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the
+//! device.
 
 use gpubench::catalog::{Occupancy, OccupancyQuery};
 

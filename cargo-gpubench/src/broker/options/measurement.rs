@@ -15,7 +15,8 @@ use gpubench_stats::{Looks, StopRule};
 pub struct MeasurementOptions {
     /// Where the inputs and their order come from.
     pub seed: MasterSeed,
-    /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses the warm method.
+    /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses
+    /// the warm method.
     pub flush_bytes: Option<u64>,
     /// How the flush goes through them.
     pub flush: Flush,
@@ -51,7 +52,8 @@ pub struct CaseOptions {
     pub stopping: StopRule,
     /// What it must meet beside being right.
     pub demands: Demands,
-    /// How long one window may take before it counts as hung: a call of the kernel with everything around it.
+    /// How long one window may take before it counts as hung: a call of the kernel with everything
+    /// around it.
     pub window_within: Duration,
     /// How long one CPU reference or CPU generator may take.
     pub reference_within: Duration,

@@ -1,4 +1,5 @@
-//! What a run is asked to do, as types: the command line and its environment variables come in as this, and nothing else does.
+//! What a run is asked to do, as types: the command line and its environment variables come in as
+//! this, and nothing else does.
 
 mod device;
 mod libraries;

@@ -56,7 +56,8 @@ impl ResultOptions {
         }
     }
 
-    /// Whether something is asked for that only a workspace has: a run to measure, or the place of a name.
+    /// Whether something is asked for that only a workspace has: a run to measure, or the place of
+    /// a name.
     pub fn needs_a_workspace(&self) -> bool {
         if self.loaded.is_none() {
             return self.is_about_files();

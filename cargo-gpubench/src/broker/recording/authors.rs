@@ -82,7 +82,8 @@ impl ListingError {
 }
 
 impl<'a> Authors<'a> {
-    /// Starts an author for every library and lists what each holds of its own; what its dependencies bring is theirs to list.
+    /// Starts an author for every library and lists what each holds of its own; what its
+    /// dependencies bring is theirs to list.
     pub(crate) fn start(
         libraries: &'a [BuiltLibrary],
         settings: AuthorSettings<'a>,

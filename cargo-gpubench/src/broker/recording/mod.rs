@@ -1,4 +1,5 @@
-//! From the selected cases to plans that can be measured: authors record them, and what they use is compiled.
+//! From the selected cases to plans that can be measured: authors record them, and what they use is
+//! compiled.
 
 pub(super) mod authors;
 pub(super) mod preparation;

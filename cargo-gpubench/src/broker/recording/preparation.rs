@@ -1,4 +1,5 @@
-//! Recording the selected cases and compiling what their recordings use, before anything is measured.
+//! Recording the selected cases and compiling what their recordings use, before anything is
+//! measured.
 
 use std::path::PathBuf;
 
@@ -80,7 +81,8 @@ impl PreparedCase {
 pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
 
 impl Side<'_> {
-    /// Prepares every case that is to run, in the order of the cases. Where one cannot be prepared, the others go on.
+    /// Prepares every case that is to run, in the order of the cases. Where one cannot be prepared,
+    /// the others go on.
     pub(crate) fn prepare(
         &mut self,
         ask_device: &mut AskDevice<'_>,

@@ -30,7 +30,8 @@ pub(crate) struct RecordedCase {
     pub(crate) encoded: Vec<u8>,
 }
 
-/// Records every case of one library. A case that cannot be recorded has its failure; the others go on.
+/// Records every case of one library. A case that cannot be recorded has its failure; the others go
+/// on.
 pub(crate) fn record_cases(
     cases: &[&Case],
     library: usize,

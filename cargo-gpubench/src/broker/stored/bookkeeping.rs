@@ -1,7 +1,7 @@
 //! What a run's results are compared with and where they are kept.
 //!
-//! [`ResultTargets`] are found out before anything is built, a [`ResultPlan`] fits the run's cases, and [`Bookkeeping`]
-//! knows the history of its device.
+//! [`ResultTargets`] are found out before anything is built, a [`ResultPlan`] fits the run's cases,
+//! and [`Bookkeeping`] knows the history of its device.
 
 use super::baseline::Baseline;
 use super::fences::fences;
@@ -74,7 +74,8 @@ impl ResultTargets {
     /// Reads what is compared with, and makes sure that what is to be written can be.
     ///
     /// # Errors
-    /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to be kept.
+    /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to
+    /// be kept.
     pub(crate) fn open(
         options: &ResultOptions,
         places: &Places,
@@ -129,12 +130,12 @@ impl ResultTargets {
 }
 
 impl ResultPlan {
-    /// Reads the history of the run's device, and makes sure that the run can be added to it and to what stays of the
-    /// baseline that it is saved as.
+    /// Reads the history of the run's device, and makes sure that the run can be added to it and to
+    /// what stays of the baseline that it is saved as.
     ///
     /// # Errors
-    /// The history is damaged, of a later tool, no history, or cannot be written; what would stay of the baseline is of
-    /// another device.
+    /// The history is damaged, of a later tool, no history, or cannot be written; what would stay
+    /// of the baseline is of another device.
     pub(crate) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
         let device = DeviceIdentity::of(run);
         if let Some(save) = &self.save {
@@ -156,7 +157,8 @@ impl Bookkeeping {
         StoredRun::of(run, results, Some(finished), self.plan.origin.revision.clone())
     }
 
-    /// The results beside those of the revision that they were measured in turns with, where the run came to its end.
+    /// The results beside those of the revision that they were measured in turns with, where the
+    /// run came to its end.
     pub(crate) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
@@ -214,8 +216,8 @@ impl Bookkeeping {
         self.plan.records.judging.gate.passage(comparison)
     }
 
-    /// Saves the run and adds it to the history, and gives what keeps it from the one or the other. A run that did not come to its end is not kept: what it
-    /// lacks would look removed.
+    /// Saves the run and adds it to the history, and gives what keeps it from the one or the other.
+    /// A run that did not come to its end is not kept: what it lacks would look removed.
     pub(crate) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
             self.say_what_is_not_done();
@@ -267,7 +269,8 @@ impl Bookkeeping {
     }
 }
 
-/// Where the page is; a file must be named where there is no target directory, and it must be possible to write it.
+/// Where the page is; a file must be named where there is no target directory, and it must be
+/// possible to write it.
 fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Failure> {
     let outlet = match target {
         None => return Ok(None),

@@ -8,7 +8,8 @@ use gpubench_store::history::{self, History, HistoryEntry, Tail};
 use gpubench_store::{Home, StoreError, StoredRun};
 
 impl HistoryOptions {
-    /// The options with the folder found. A run that was measured before is in its history already, if it should be.
+    /// The options with the folder found. A run that was measured before is in its history already,
+    /// if it should be.
     ///
     /// # Errors
     /// The run is to be recorded, no folder is named, and there is no target directory.

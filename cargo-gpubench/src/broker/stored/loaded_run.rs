@@ -1,4 +1,5 @@
-//! `--load-baseline`: results that were measured before, shown and compared as if they had just been.
+//! `--load-baseline`: results that were measured before, shown and compared as if they had just
+//! been.
 
 use super::bookkeeping::{Origin, ResultTargets};
 use super::noise_floors::NoiseFloors;
@@ -78,7 +79,8 @@ fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
     }
 }
 
-/// The last record of what was chosen. A run without one was ended from outside before it could say anything.
+/// The last record of what was chosen. A run without one was ended from outside before it could say
+/// anything.
 fn finished_of(results: &[BenchmarkComplete], finished: Option<RunFinished>, run_id: &str) -> RunFinished {
     let count =
         |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;

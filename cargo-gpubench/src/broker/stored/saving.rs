@@ -24,7 +24,8 @@ pub(crate) struct SavePlan {
     pub(crate) others: Others,
 }
 
-/// What becomes of other results where a measured run is saved: they stay where only a part was selected.
+/// What becomes of other results where a measured run is saved: they stay where only a part was
+/// selected.
 pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
     match selection.reach() {
         Reach::Part => Others::Stay,
@@ -35,8 +36,8 @@ pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) 
     }
 }
 
-/// The same where a run is saved that was measured before. All of it takes the place of another, as a copy of its file
-/// would.
+/// The same where a run is saved that was measured before. All of it takes the place of another, as
+/// a copy of its file would.
 pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
     match names.is_everything() {
         true => Others::Go,

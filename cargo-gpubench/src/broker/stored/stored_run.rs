@@ -3,7 +3,8 @@
 use gpubench_diagnostic::print_warning;
 use gpubench_store::{Home, RunName, StoreError, StoredRun, load};
 
-/// Reads the run that a person names, and warns where it may lack benchmarks: they would look new or removed.
+/// Reads the run that a person names, and warns where it may lack benchmarks: they would look new
+/// or removed.
 ///
 /// # Errors
 /// There is none, or it is refused.

@@ -1,12 +1,12 @@
-//! The case that is asked about, by either form of its name, and what is known of it without building
-//! anything.
+//! The case that is asked about, by either form of its name, and what is known of it without
+//! building anything.
 
 use crate::config::CaseNames;
 use gpubench_diagnostic::closest;
 use gpubench_store::Listing;
 
-/// A remark on the case of a name as far as it is known without building anything, or a warning where
-/// there was none when the crates were last listed.
+/// A remark on the case of a name as far as it is known without building anything, or a warning
+/// where there was none when the crates were last listed.
 pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String, String> {
     let Some(Listing { names, written_at }) = listing else {
         let command = "`cargo gpubench --list`";
@@ -35,7 +35,8 @@ pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String,
     ))
 }
 
-/// The two forms of a case's name, of which one was given. The other follows from the packages that can have benchmarks.
+/// The two forms of a case's name, of which one was given. The other follows from the packages that
+/// can have benchmarks.
 #[derive(Debug)]
 pub(super) struct BothForms {
     name: String,

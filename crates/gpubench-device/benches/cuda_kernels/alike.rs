@@ -264,7 +264,8 @@ fn check(
     side.run(&arguments, len * size)?;
     let memory = side.read_partials(partial_count * 80)?;
     Ok(match CheckSummary::from_memory(&memory, len) {
-        // Among equally large errors any may be the worst, and a quotient that is a hair larger than the largest need not be noticed.
+        // Among equally large errors any may be the worst, and a quotient that is a hair larger
+        // than the largest need not be noticed.
         Ok(summary) => (
             format!(
                 "{:?}",
@@ -280,7 +281,8 @@ fn check(
     })
 }
 
-/// A sanity check of this program: a comparison that finds nothing when the memory differs would be worth nothing.
+/// A sanity check of this program: a comparison that finds nothing when the memory differs would be
+/// worth nothing.
 pub(crate) fn notices_a_difference(gpu: &mut Side, cpu: &mut Side) -> Result<bool, DeviceError> {
     let (mut first, key) = (true, FillArguments::default().key);
     let alike = same_on(gpu, cpu, 64, |side| {

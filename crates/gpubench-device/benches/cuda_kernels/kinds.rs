@@ -43,7 +43,8 @@ impl Fill {
         Fill::new("bits", dtype, size, GB_FILL_BITS, 0.0, 0.0, 0)
     }
 
-    /// Whether a case can ask for it: real numbers of floating-point types, integers that the type holds exactly, and any bits of an integer.
+    /// Whether a case can ask for it: real numbers of floating-point types, integers that the type
+    /// holds exactly, and any bits of an integer.
     pub(crate) fn can_be_asked_for(&self) -> bool {
         let FillArguments { dtype, kind, span, .. } = self.arguments;
         let floating = dtype >= GB_F16;
@@ -91,8 +92,8 @@ impl fmt::Display for Fill {
     }
 }
 
-/// The lowest of the integers in a row that a type holds exactly, and how many they are: all that its bits make, or those up to two to the number of its
-/// significant bits, of both signs.
+/// The lowest of the integers in a row that a type holds exactly, and how many they are: all that
+/// its bits make, or those up to two to the number of its significant bits, of both signs.
 fn exact_integers(dtype: u32, size: u64) -> (i64, u128) {
     let signed = |bits: u32| (-1_i64 << bits, (1_u128 << (bits + 1)) + 1);
     match dtype {

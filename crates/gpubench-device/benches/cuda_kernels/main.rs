@@ -1,6 +1,8 @@
-//! The tool's own kernels on a GPU: whether they yield what the CPU device does, to the byte, and how much memory they go through in a second.
+//! The tool's own kernels on a GPU: whether they yield what the CPU device does, to the byte, and
+//! how much memory they go through in a second.
 //!
-//! `cargo bench -p gpubench-device --bench cuda_kernels [MIB]`, by default 256. Exits with 1 where the devices differ, and with 96 without a GPU.
+//! `cargo bench -p gpubench-device --bench cuda_kernels [MIB]`, by default 256. Exits with 1 where
+//! the devices differ, and with 96 without a GPU.
 
 mod alike;
 mod kinds;
@@ -150,7 +152,8 @@ fn checks(gpu: &mut Side, bytes: u64, line: impl Fn(&str, u64, f64)) -> Result<(
         gpu.run(&uniform.arguments(gpu.other, len), bytes)?;
         let ns = gpu.median_ns(&check, bytes)?;
         line(&format!("check {name}, exact, all equal"), 2 * bytes, ns);
-        // Numbers differ by up to half the tolerance; integers, which have none, by one here and there.
+        // Numbers differ by up to half the tolerance; integers, which have none, by one here and
+        // there.
         let widened = uniform.widened(rtol.unwrap_or(0.01) / 2.0);
         gpu.run(&widened.arguments(gpu.other, len), bytes)?;
         if rtol.is_some() {

@@ -20,7 +20,8 @@ pub struct Backend {
     pub kind: DeviceKind,
     /// Whether `--device` tells several apart by a number.
     pub is_numbered: bool,
-    /// What a person can do beside what an [`Absence`] says: where the first thing is missing, others may be.
+    /// What a person can do beside what an [`Absence`] says: where the first thing is missing,
+    /// others may be.
     pub hint: Option<&'static str>,
     /// Where kernels that compute references and inputs are run.
     pub kernels_run_in: CodeHome,
@@ -29,7 +30,8 @@ pub struct Backend {
     pub schedules: &'static [u64],
     /// The order for what is wished. Wishes that say nothing of such a device are left out.
     pub order: fn(&DeviceWishes) -> DeviceOrder,
-    /// What the device is, as far as that can be told without opening it: `None` where only the process that has it open can tell.
+    /// What the device is, as far as that can be told without opening it: `None` where only the
+    /// process that has it open can tell.
     pub facts: fn(&DeviceOrder) -> Result<Option<Facts>, Absence>,
     /// Opens a device in this process.
     pub open: fn(&DeviceOrder) -> Result<Box<dyn Driver>, DeviceError>,
@@ -37,7 +39,8 @@ pub struct Backend {
     pub compiler: fn(&DeviceFacts, CompilerWishes<'_>) -> FoundCompiler,
     /// What its kernels are compiled for where they are compiled ahead.
     pub target: fn(&DeviceFacts) -> String,
-    /// How far a device is from such a target; `None` where it does not run what was compiled for it.
+    /// How far a device is from such a target; `None` where it does not run what was compiled for
+    /// it.
     pub distance: fn(&str, &DeviceFacts) -> Option<u32>,
     /// The instruments of an open device, where they can be read.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,

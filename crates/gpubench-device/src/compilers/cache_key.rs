@@ -1,4 +1,5 @@
-//! The name under which a cache keeps what a compiler makes: a hash of everything that goes into it.
+//! The name under which a cache keeps what a compiler makes: a hash of everything that goes into
+//! it.
 
 use sha2::{Digest as _, Sha256};
 

@@ -76,7 +76,8 @@ pub trait Compiler: Sync {
     /// The compiler's own name and version, and where it is, for people.
     fn identity(&self) -> &str;
 
-    /// What its files run on: `native` for this machine's processor alone, a level of processors such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
+    /// What its files run on: `native` for this machine's processor alone, a level of processors
+    /// such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
     fn target(&self) -> String;
 
     /// What a person should know before kernels are compiled, a line each.
@@ -84,7 +85,8 @@ pub trait Compiler: Sync {
         Vec::new()
     }
 
-    /// Why no source can be compiled, where only what is compiled already can be used. What a person can do is said by who asks.
+    /// Why no source can be compiled, where only what is compiled already can be used. What a
+    /// person can do is said by who asks.
     fn lack(&self) -> Option<String> {
         None
     }
@@ -92,20 +94,24 @@ pub trait Compiler: Sync {
     /// Compiles kernels into a file in the cache, or finds it there; answers its path.
     ///
     /// # Errors
-    /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file cannot be written.
+    /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file
+    /// cannot be written.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
-    /// What made a file that this compiler gave, for people: one of its compilers, where it has several.
+    /// What made a file that this compiler gave, for people: one of its compilers, where it has
+    /// several.
     fn made_by(&self, _compiled: &Path) -> String {
         self.identity().to_owned()
     }
 
-    /// What a person should know of how a file was made, where that is not the usual way for its source.
+    /// What a person should know of how a file was made, where that is not the usual way for its
+    /// source.
     fn made_otherwise(&self, _source: &Source, _compiled: &Path) -> Option<String> {
         None
     }
 
-    /// What is loaded of a file that this compiler gave: from now on, it does not matter what becomes of the file.
+    /// What is loaded of a file that this compiler gave: from now on, it does not matter what
+    /// becomes of the file.
     ///
     /// # Errors
     /// If the file cannot be read, or is known to be another than it was.

@@ -1,4 +1,5 @@
-//! What of a source a device needs not see: code of the host, and what only kernels use that are not wanted.
+//! What of a source a device needs not see: code of the host, and what only kernels use that are
+//! not wanted.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -20,11 +21,13 @@ struct Parts<'t, 'a> {
     words: &'t [Word<'a>],
     items: &'t [Item<'a>],
     macros: &'t Macros<'a>,
-    /// Whether each is code of the host by what it does: it launches kernels or calls the CUDA runtime.
+    /// Whether each is code of the host by what it does: it launches kernels or calls the CUDA
+    /// runtime.
     host_only: Vec<bool>,
 }
 
-/// For the CPU device: what `names` reach may not use what it cannot run, and what they do not reach may.
+/// For the CPU device: what `names` reach may not use what it cannot run, and what they do not
+/// reach may.
 pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) -> Cut {
     let parts = Parts::new(words, items);
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
@@ -138,7 +141,8 @@ impl<'t, 'a> Parts<'t, 'a> {
         reached
     }
 
-    /// The items that have something which the device cannot run, and those that mention them, however far away.
+    /// The items that have something which the device cannot run, and those that mention them,
+    /// however far away.
     fn tainted(&self, found: &[Vec<Refusal>]) -> Vec<bool> {
         let mut tainted: Vec<bool> = found.iter().map(|found| !found.is_empty()).collect();
         loop {
@@ -159,7 +163,8 @@ impl<'t, 'a> Parts<'t, 'a> {
         }
     }
 
-    /// Functions that launch kernels or call the CUDA runtime, and functions of the host that no code of the device and no variable mentions.
+    /// Functions that launch kernels or call the CUDA runtime, and functions of the host that no
+    /// code of the device and no variable mentions.
     fn host_code(&self) -> impl Iterator<Item = usize> + '_ {
         let is_root =
             |item: &&Item<'_>| matches!(item.kind, Kind::Kernel | Kind::Device | Kind::Declaration | Kind::Type);
@@ -176,7 +181,8 @@ impl<'t, 'a> Parts<'t, 'a> {
         (0..self.items.len()).filter(is_removed)
     }
 
-    /// Tells names of functions that launch or call the CUDA runtime and that nothing else has, whose declarations and instantiations go with them.
+    /// Tells names of functions that launch or call the CUDA runtime and that nothing else has,
+    /// whose declarations and instantiations go with them.
     fn gone_names(&self) -> impl Fn(&str) -> bool + use<'a> {
         let named = |wanted: bool| {
             let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
@@ -230,14 +236,16 @@ pub(super) fn is_of_host(word: &str) -> bool {
 /// What `<cuComplex.h>` has for kernels.
 const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
 
-/// Types of the host's interface that the CPU device declares, so that types and variables with them can stay.
+/// Types of the host's interface that the CPU device declares, so that types and variables with
+/// them can stay.
 const DECLARED: &[&str] = &["cudaError_t", "cudaStream_t", "cudaEvent_t", "cudaSuccess", "CUresult"];
 
 fn is_host_type(word: &str) -> bool {
     is_of_host(word) && !DECLARED.contains(&word)
 }
 
-/// The text with spaces in place of some bytes. Lines stay where they are, and so do lines that say where others are from.
+/// The text with spaces in place of some bytes. Lines stay where they are, and so do lines that say
+/// where others are from.
 pub(super) fn without(text: &str, removed: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for range in removed {

@@ -1,7 +1,8 @@
 //! A compiler's messages in the user's files and names.
 //!
-//! The compiler sees a generated unit, the shim and a directory that is gone afterwards; whoever reads its messages knows only a source and
-//! the names of kernels. Places in generated files are therefore left out, or replaced by the place in the source that led there.
+//! The compiler sees a generated unit, the shim and a directory that is gone afterwards; whoever
+//! reads its messages knows only a source and the names of kernels. Places in generated files are
+//! therefore left out, or replaced by the place in the source that led there.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,12 @@
 //! Memory for `extern __shared__` arrays.
 //!
-//! The shim makes such an array an undefined thread-local symbol. All of a library's are defined here at one address, as CUDA defines them,
-//! whatever names, types and namespaces the source gives them: the names are read from the compiled object.
+//! The shim makes such an array an undefined thread-local symbol. All of a library's are defined
+//! here at one address, as CUDA defines them, whatever names, types and namespaces the source gives
+//! them: the names are read from the compiled object.
 //!
-//! Where the code asks a TLS descriptor for the array's place, it is given a descriptor of the library's own, which answers with the place that
-//! the executor says. Elsewhere the arrays get thread-local memory, whose place is fixed and which no guard can follow closely.
+//! Where the code asks a TLS descriptor for the array's place, it is given a descriptor of the
+//! library's own, which answers with the place that the executor says. Elsewhere the arrays get
+//! thread-local memory, whose place is fixed and which no guard can follow closely.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -22,11 +24,13 @@ type Header = FileHeader64<LittleEndian>;
 type Symbol = Sym64<LittleEndian>;
 type Relocation = Rela64<LittleEndian>;
 
-/// The start of a module's thread-local memory, undefined in every object that computes addresses from it.
+/// The start of a module's thread-local memory, undefined in every object that computes addresses
+/// from it.
 const DEFINED_BY_THE_LINKER: &[u8] = b"_TLS_MODULE_BASE_";
 
-/// What a library gets along with an object that has arrays: the function by which the executor places them on the calling thread, and the
-/// descriptor's function, which like every one of them keeps all registers but rax. Part of what a cached library depends on.
+/// What a library gets along with an object that has arrays: the function by which the executor
+/// places them on the calling thread, and the descriptor's function, which like every one of them
+/// keeps all registers but rax. Part of what a cached library depends on.
 pub(super) const PLACED: &str = include_str!("dynamic_shared.s");
 
 /// The undefined thread-local symbols of an object, and where it speaks of them.
@@ -38,7 +42,8 @@ struct Arrays {
     relocations: Vec<Range<usize>>,
 }
 
-/// Defines an object's arrays: changes it where the executor is to place them, and returns the assembler source to link it with. Nothing if it has no arrays.
+/// Defines an object's arrays: changes it where the executor is to place them, and returns the
+/// assembler source to link it with. Nothing if it has no arrays.
 pub(super) fn define_arrays(object: &mut [u8]) -> Option<String> {
     let arrays = Arrays::of(object)?;
     Some(match arrays.redirect(object) {
@@ -84,8 +89,9 @@ impl Arrays {
         })
     }
 
-    /// Makes the object ask a descriptor that is data under an array's name, in place of the one that the linker would make of a thread-local array; nothing, and the object as it
-    /// was, if it asks in another way anywhere.
+    /// Makes the object ask a descriptor that is data under an array's name, in place of the one
+    /// that the linker would make of a thread-local array; nothing, and the object as it was, if it
+    /// asks in another way anywhere.
     fn redirect(&self, object: &mut [u8]) -> Option<()> {
         if Header::parse(&*object).ok()?.e_machine(LittleEndian) != EM_X86_64 {
             return None;
@@ -148,7 +154,8 @@ impl Arrays {
     }
 }
 
-/// What a relocation of the code that asks a descriptor becomes when the descriptor is data of the library.
+/// What a relocation of the code that asks a descriptor becomes when the descriptor is data of the
+/// library.
 fn redirected(kind: RelocationType) -> Option<RelocationType> {
     match kind {
         R_X86_64_GOTPC32_TLSDESC => Some(R_X86_64_PC32),

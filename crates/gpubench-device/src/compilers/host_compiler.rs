@@ -29,7 +29,8 @@ use super::unit::{UNIT, host_unit};
 /// The longest a source may take to compile.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Most bytes of what the preprocessor makes of a source that is taken apart: the standard library's headers make a tenth of it.
+/// Most bytes of what the preprocessor makes of a source that is taken apart: the standard
+/// library's headers make a tenth of it.
 const LONGEST_PREPROCESSED: usize = 16 << 20;
 
 /// What it compiles for, in words.
@@ -188,8 +189,9 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Leaves out what the kernels do not need, code of the host above all, and refuses what they need and the CPU device cannot run. The text is
-    /// looked at first; only where it has something of the kind, what the preprocessor makes of it is taken apart.
+    /// Leaves out what the kernels do not need, code of the host above all, and refuses what they
+    /// need and the CPU device cannot run. The text is looked at first; only where it has something
+    /// of the kind, what the preprocessor makes of it is taken apart.
     fn unit(&self) -> Result<Unit, KernelBuildError> {
         let Job { wanted, scratch, .. } = *self;
         let source = wanted.source;
@@ -226,7 +228,8 @@ impl Job<'_> {
         Ok(Unit::Cut)
     }
 
-    /// Puts something in place of the headers of NVIDIA's that the shim lacks: what they declare is refused where a kernel uses it.
+    /// Puts something in place of the headers of NVIDIA's that the shim lacks: what they declare is
+    /// refused where a kernel uses it.
     fn add_stubs(&self) -> Result<(), KernelBuildError> {
         let files = &self.wanted.source.files;
         let is_users = |header: &str| {

@@ -1,4 +1,5 @@
-//! The functions, types and variables of CUDA C++ text, found by its brackets: enough to take one of them out, without a parser.
+//! The functions, types and variables of CUDA C++ text, found by its brackets: enough to take one
+//! of them out, without a parser.
 
 use std::ops::Range;
 
@@ -41,7 +42,8 @@ pub(super) enum Kind {
 /// A part of a source that can be taken out.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
-    /// What others mention it by; nothing for an operator at namespace scope and for a directive such as `using namespace`.
+    /// What others mention it by; nothing for an operator at namespace scope and for a directive
+    /// such as `using namespace`.
     pub(super) name: Option<&'a str>,
     pub(super) kind: Kind,
     /// The type that it is a member of.
@@ -131,7 +133,8 @@ impl<'a> Reader<'_, 'a> {
             true => self.after_bracket(head.end)?,
             false => head.end + 1,
         };
-        // What follows a function's body is another item; what follows an initialiser is the rest of the declaration.
+        // What follows a function's body is another item; what follows an initialiser is the rest
+        // of the declaration.
         let end = match is_block && !is_function {
             true => self.end_of_statement(body_end)?,
             false => body_end,
@@ -196,7 +199,8 @@ impl<'a> Reader<'_, 'a> {
         (from..at).fold(0, depth) > 0
     }
 
-    /// What is behind `template <…>`, of which there may be several; an explicit instantiation has none.
+    /// What is behind `template <…>`, of which there may be several; an explicit instantiation has
+    /// none.
     fn after_template_heads(&self, mut at: usize) -> Option<usize> {
         while self.text(at) == "template" && self.text(at + 1) == "<" {
             at = self.after_angles(at + 1)?;

@@ -1,5 +1,6 @@
-//! Files of the cache, each with its size and its digest beside it. A disk that was full, a crash or an editor may change what is kept under a name, which
-//! says only what went in: a file that is not what was written is as good as none.
+//! Files of the cache, each with its size and its digest beside it. A disk that was full, a crash
+//! or an editor may change what is kept under a name, which says only what went in: a file that is
+//! not what was written is as good as none.
 
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;

@@ -2,8 +2,8 @@
 
 use super::gpu::{Known, Shape, known};
 
-/// Keeps definitions, include paths and the language standard; drops what only NVIDIA's compilers know. Nothing else passes, since an option
-/// such as a plugin would run code in the build.
+/// Keeps definitions, include paths and the language standard; drops what only NVIDIA's compilers
+/// know. Nothing else passes, since an option such as a plugin would run code in the build.
 pub(super) fn host_options(options: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = options.iter();

@@ -1,4 +1,5 @@
-//! Running a compiler: in a session of its own, output captured, a limit of time, and an end when the user wants one.
+//! Running a compiler: in a session of its own, output captured, a limit of time, and an end when
+//! the user wants one.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -43,7 +44,8 @@ pub(super) struct Patience<'a> {
     pub(super) interrupt: &'a AtomicBool,
 }
 
-/// Asks a compiler what it is, with `folder` for its output. It may take a minute: a library is large, and the disk may be slow.
+/// Asks a compiler what it is, with `folder` for its output. It may take a minute: a library is
+/// large, and the disk may be slow.
 pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Result<Finished, Unfinished> {
     let patience = Patience {
         limit: Duration::from_secs(60),
@@ -52,7 +54,8 @@ pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Re
     run(command, input, folder, patience)
 }
 
-/// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind cannot keep a pipe open.
+/// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind
+/// cannot keep a pipe open.
 pub(super) fn run(
     command: &mut Command,
     input: Stdio,

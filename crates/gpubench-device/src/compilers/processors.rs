@@ -10,7 +10,8 @@ pub enum Processors {
     Baseline,
 }
 
-/// The level of processors that kernels compiled for other machines need: what servers and desktops have had for a decade.
+/// The level of processors that kernels compiled for other machines need: what servers and desktops
+/// have had for a decade.
 pub const BASELINE: &str = if cfg!(target_arch = "aarch64") {
     "armv8-a"
 } else {

@@ -82,7 +82,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Headers of the toolkit that kernels or the host need and the CPU device lacks; `*` stands for any ending.
+/// Headers of the toolkit that kernels or the host need and the CPU device lacks; `*` stands for
+/// any ending.
 const HEADERS: &[&str] = &[
     "cooperative_groups/*",
     "crt/*",
@@ -158,7 +159,8 @@ pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
     }
 }
 
-/// Whether a file may have what the CPU device cannot run, or code of the host: it is then looked at more closely.
+/// Whether a file may have what the CPU device cannot run, or code of the host: it is then looked
+/// at more closely.
 pub(super) fn needs_a_look(text: &str) -> bool {
     let tokens = tokens(text);
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
@@ -242,7 +244,8 @@ fn included(text: &str) -> impl Iterator<Item = (char, &str)> {
     })
 }
 
-/// What stands for a header of NVIDIA's that the shim lacks: the namespaces that sources open, and nothing else.
+/// What stands for a header of NVIDIA's that the shim lacks: the namespaces that sources open, and
+/// nothing else.
 pub(super) fn stub(header: &str) -> Option<&'static str> {
     let is_there = SHIM.iter().any(|(path, _)| *path == header);
     let is_known = HEADERS.iter().any(|known| match known.strip_suffix('*') {

@@ -29,7 +29,8 @@ pub fn makes_kernels_by_macros(source: &Source) -> bool {
     source.files.iter().any(|file| defines_kernels(&file.text()))
 }
 
-/// The names of the `__global__` functions of a source, with their namespaces, in order and each once. Kernels made by macros are not seen.
+/// The names of the `__global__` functions of a source, with their namespaces, in order and each
+/// once. Kernels made by macros are not seen.
 pub fn declared_kernels(source: &Source) -> Vec<String> {
     kernels_in(source).into_iter().map(|kernel| kernel.name).collect()
 }
@@ -106,7 +107,8 @@ fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
     kernels
 }
 
-/// The word before the parameter list of the function that follows, past attributes that have parentheses of their own.
+/// The word before the parameter list of the function that follows, past attributes that have
+/// parentheses of their own.
 fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -146,7 +148,8 @@ pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
-/// Splits a source into words and single signs; comments, strings and character constants are left out.
+/// Splits a source into words and single signs; comments, strings and character constants are left
+/// out.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();

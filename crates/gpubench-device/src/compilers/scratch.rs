@@ -13,8 +13,8 @@ const PREFIX: &str = ".kernel-";
 /// After this time, a directory belongs to a compilation that was killed.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// A directory with the source under its own relative paths, a folder for the headers the compiler is given, and room for what it makes. Removed
-/// when dropped.
+/// A directory with the source under its own relative paths, a folder for the headers the compiler
+/// is given, and room for what it makes. Removed when dropped.
 pub(super) struct Scratch {
     directory: tempfile::TempDir,
     /// The crate's root inside the directory; deeper where paths climb out of the crate.
@@ -77,7 +77,8 @@ impl Scratch {
     }
 }
 
-/// Removes what compilations that were killed have left. A cache that cannot be read is reported by what follows.
+/// Removes what compilations that were killed have left. A cache that cannot be read is reported by
+/// what follows.
 fn remove_leftovers(parent: &Path) {
     let Ok(entries) = fs_err::read_dir(parent) else { return };
     for entry in entries.flatten() {

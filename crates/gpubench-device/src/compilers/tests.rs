@@ -277,7 +277,8 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
     ");
 }
 
-/// A file as people have it: kernels, and beside them the code that allocates, launches, and measures.
+/// A file as people have it: kernels, and beside them the code that allocates, launches, and
+/// measures.
 const WITH_HOST_CODE: &str = r#"#include <cuda_runtime.h>
 #include <cuda_profiler_api.h>
 #include <thrust/sort.h>

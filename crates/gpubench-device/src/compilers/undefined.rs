@@ -36,8 +36,9 @@ fn missing_symbol(line: &str) -> Option<&str> {
     Some(line[at..].trim_end_matches('\''))
 }
 
-/// The function or variable of a demangled symbol, without result, scopes, template arguments and parameters. `None` for what a source
-/// does not mention by one word: an operator, a conversion, a symbol with an ABI tag.
+/// The function or variable of a demangled symbol, without result, scopes, template arguments and
+/// parameters. `None` for what a source does not mention by one word: an operator, a conversion, a
+/// symbol with an ABI tag.
 fn identifier(symbol: &str) -> Option<&str> {
     let is_a_word = |word: &&str| word.chars().all(|letter| letter == '_' || letter.is_alphanumeric());
     let name = (!symbol.contains("operator")).then(|| last_name(symbol))?;

@@ -79,7 +79,8 @@ pub(super) fn without_pointers(ptx: &str, count: usize) -> Option<(String, Vec<S
     Some((rest, symbols.into_iter().collect::<Option<_>>()?))
 }
 
-/// Reads `.global .align 8 .u64 gb_kernel_n3 = _Z6reducePf;`. The address of a variable is written `generic(name)`.
+/// Reads `.global .align 8 .u64 gb_kernel_n3 = _Z6reducePf;`. The address of a variable is written
+/// `generic(name)`.
 fn pointer(line: &str) -> Option<(usize, &str)> {
     let (declared, value) = line.trim().strip_suffix(';')?.split_once(" = ")?;
     let number = declared.rsplit(' ').next()?.strip_prefix(POINTER)?;

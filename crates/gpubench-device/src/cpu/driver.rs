@@ -19,8 +19,9 @@ use crate::{
     ModuleImage, Seal, Stream,
 };
 
-/// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of MiB, which would take tens of
-/// milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
+/// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of
+/// MiB, which would take tens of milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3
+/// to 0.7 ms and covers the private caches.
 const FLUSH_BYTES: u64 = 8 << 20;
 
 /// Shared memory of a block: what every GPU has without opting in.
@@ -89,7 +90,8 @@ impl CpuDriver {
     }
 
     fn word(&self, address: u64) -> SharedWord {
-        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
+        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's
+        // streams.
         unsafe { SharedWord::at(address) }
     }
 }
@@ -214,7 +216,8 @@ impl Driver for CpuDriver {
                 let path = file
                     .path_for_linker()
                     .map_err(|error| DeviceError::Load(Box::new(error)))?;
-                // SAFETY: the file is a module of our host compiler; it may do anything a kernel may, which is why only workers and authors load one.
+                // SAFETY: the file is a module of our host compiler; it may do anything a kernel
+                // may, which is why only workers and authors load one.
                 let module = unsafe { executor::Module::load(&path) };
                 let module = module.map_err(|error| DeviceError::Load(Box::new(error)))?;
                 LoadedModule::File(module)
@@ -297,7 +300,8 @@ impl Driver for CpuDriver {
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         let word = self.word(address.0);
         self.push(stream, Operation::Wait { word, value })?;
-        // Who has no events times nothing, and threads that are ready take processors from those of others.
+        // Who has no events times nothing, and threads that are ready take processors from those of
+        // others.
         match self.events.is_empty() {
             true => Ok(()),
             false => self.push(stream, Operation::GetReady),
@@ -385,7 +389,8 @@ impl Driver for CpuDriver {
     }
 
     fn write(&mut self, target: DevicePtr, source: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the trait's callers pass device memory mapped for stores of at least that length, at rest.
+        // SAFETY: the trait's callers pass device memory mapped for stores of at least that length,
+        // at rest.
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.0 as *mut u8, source.len()) };
         Ok(())
     }

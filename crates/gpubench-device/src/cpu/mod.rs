@@ -1,4 +1,5 @@
-//! The CPU device: memfds for memory, threads for streams, and an executor that runs CUDA C++ blocks as native code.
+//! The CPU device: memfds for memory, threads for streams, and an executor that runs CUDA C++
+//! blocks as native code.
 //!
 //! It exercises the whole window protocol where there is no GPU. Its times say nothing about a GPU.
 

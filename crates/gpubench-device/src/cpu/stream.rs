@@ -13,7 +13,8 @@ use crate::{DeviceError, Fault, FaultCode, HostWork};
 /// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
 
-/// How long a stream's thread looks for the next operation before it sleeps. To wake it takes the host longer than to queue.
+/// How long a stream's thread looks for the next operation before it sleeps. To wake it takes the
+/// host longer than to queue.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// One queued operation.
@@ -26,7 +27,8 @@ pub(super) enum Operation {
         word: SharedWord,
         value: u32,
     },
-    /// Sleeping threads of the pool would be woken, and this one moved, inside the call that is timed next.
+    /// Sleeping threads of the pool would be woken, and this one moved, inside the call that is
+    /// timed next.
     GetReady,
     Record(EventTime),
     Launch {
@@ -86,8 +88,8 @@ impl PackedArguments {
     }
 }
 
-/// The sending end of a stream's thread. Dropping it ends the thread: what is queued is given up, what runs is waited for, so that nothing
-/// runs on memory that the driver unmaps next.
+/// The sending end of a stream's thread. Dropping it ends the thread: what is queued is given up,
+/// what runs is waited for, so that nothing runs on memory that the driver unmaps next.
 pub(super) struct StreamQueue {
     operations: Option<mpsc::Sender<Operation>>,
     /// The answer to a question that nobody had the patience for.
@@ -132,8 +134,9 @@ impl StreamQueue {
         taken
     }
 
-    /// Waits until the thread has carried out what is queued, and says whether it has, or the first failure since the last that was told. `None` where the thread
-    /// has ended. Nobody is asked where nothing was queued since the last answer.
+    /// Waits until the thread has carried out what is queued, and says whether it has, or the first
+    /// failure since the last that was told. `None` where the thread has ended. Nobody is asked
+    /// where nothing was queued since the last answer.
     pub(super) fn idle_within(&mut self, patience: Duration) -> Option<Result<bool, DeviceError>> {
         let began = Instant::now();
         // An answer that is owed tells of what was queued before its question, and of no more.

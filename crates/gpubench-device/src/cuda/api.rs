@@ -1,7 +1,8 @@
 //! The driver's functions that are used, looked up once.
 //!
-//! The types are cudarc's, and so is the library. Results are plain numbers: a driver newer than the bindings returns codes that an enum of
-//! theirs does not have. A function that the driver lacks is found out here, before anything is called.
+//! The types are cudarc's, and so is the library. Results are plain numbers: a driver newer than
+//! the bindings returns codes that an enum of theirs does not have. A function that the driver
+//! lacks is found out here, before anything is called.
 #![allow(non_snake_case)]
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
@@ -36,7 +37,8 @@ macro_rules! driver_api {
             /// # Panics
             /// When there is no such library: `library` looks first.
             pub(super) fn resolve() -> Result<Api, &'static str> {
-                // SAFETY: opening the driver's library runs its constructors, which is what every user of it does.
+                // SAFETY: opening the driver's library runs its constructors, which is what every
+                // user of it does.
                 let library = unsafe { culib() };
                 Ok(Api {
                     $(

@@ -42,7 +42,8 @@ impl Architecture {
     /// The least compute capability of a GPU that is measured, as `major * 10 + minor`.
     pub const LEAST_CAPABILITY: u32 = 75;
 
-    /// A compute capability beyond those of the next years: major versions have risen by less than one a year.
+    /// A compute capability beyond those of the next years: major versions have risen by less than
+    /// one a year.
     const UNHEARD_CAPABILITY: u32 = 200;
 
     /// Reads the architecture of a GPU that this tool measures, or may measure one day.
@@ -58,7 +59,8 @@ impl Architecture {
         }
     }
 
-    /// The architecture of a device of a compute capability, `major * 10 + minor`, without features of its own.
+    /// The architecture of a device of a compute capability, `major * 10 + minor`, without features
+    /// of its own.
     pub const fn of_capability(capability: u32) -> Architecture {
         Architecture {
             capability,

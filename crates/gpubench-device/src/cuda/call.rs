@@ -77,7 +77,8 @@ impl Api {
 
 fn words(of: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_int) -> String {
     let mut found = std::ptr::null();
-    // SAFETY: the function writes one pointer, to a string of the driver's that is never freed, or null.
+    // SAFETY: the function writes one pointer, to a string of the driver's that is never freed, or
+    // null.
     let known = unsafe { of(code, &mut found) } == SUCCESS && !found.is_null();
     match known {
         // SAFETY: as above.
@@ -86,7 +87,8 @@ fn words(of: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_i
     }
 }
 
-/// Calls a function of the driver: `call!(api, cuMemFree_v2(address))`. Where it fails, the error has the function's name and the arguments.
+/// Calls a function of the driver: `call!(api, cuMemFree_v2(address))`. Where it fails, the error
+/// has the function's name and the arguments.
 macro_rules! call {
     ($api:expr, $name:ident($($argument:expr),* $(,)?)) => {{
         let code = ($api.$name)($($argument),*);

@@ -14,7 +14,8 @@ const WARM_UP_BYTES: usize = 4096;
 /// What a kernel's call frames may take beside its local variables.
 const CALL_FRAMES: usize = 1024;
 
-/// The GPU's primary context, current on the thread that opened it, with a stream for copies between host and device. Released on drop.
+/// The GPU's primary context, current on the thread that opened it, with a stream for copies
+/// between host and device. Released on drop.
 pub(super) struct Context {
     pub(super) api: Api,
     pub(super) gpu: Gpu,
@@ -46,7 +47,8 @@ impl Context {
     /// When the driver refuses.
     pub(super) fn open(gpu: Gpu) -> Result<Context, DriverError> {
         let api = gpu.api;
-        // Memory for local variables that has grown stays: setting more aside waits for the whole device, and a stream that waits for *go* never ends.
+        // Memory for local variables that has grown stays: setting more aside waits for the whole
+        // device, and a stream that waits for *go* never ends.
         let flags = CUctx_flags::CU_CTX_LMEM_RESIZE_TO_MAX as c_uint;
         // SAFETY: it takes two numbers.
         unsafe { call!(api, cuDevicePrimaryCtxSetFlags_v2(gpu.handle, flags)) }?;
@@ -102,7 +104,8 @@ impl Context {
     /// Copies device memory to the host and waits for the end of it.
     pub(super) fn read(&self, source: u64, target: &mut [u8]) -> Result<(), DriverError> {
         let (pointer, bytes): (*mut c_void, usize) = (target.as_mut_ptr().cast(), target.len());
-        // SAFETY: `target` is writable for its length until the copy's end, which is waited for; `source` is the caller's.
+        // SAFETY: `target` is writable for its length until the copy's end, which is waited for;
+        // `source` is the caller's.
         unsafe { call!(self.api, cuMemcpyDtoHAsync_v2(pointer, source, bytes, self.copies)) }?;
         self.wait_for(self.copies)
     }
@@ -110,7 +113,8 @@ impl Context {
     /// Copies host bytes to device memory and waits for the end of it.
     pub(super) fn write(&self, target: u64, source: &[u8]) -> Result<(), DriverError> {
         let (pointer, bytes): (*const c_void, usize) = (source.as_ptr().cast(), source.len());
-        // SAFETY: `source` is readable for its length until the copy's end, which is waited for; `target` is the caller's.
+        // SAFETY: `source` is readable for its length until the copy's end, which is waited for;
+        // `target` is the caller's.
         unsafe { call!(self.api, cuMemcpyHtoDAsync_v2(target, pointer, bytes, self.copies)) }?;
         self.wait_for(self.copies)
     }
@@ -131,7 +135,8 @@ impl Context {
         }
     }
 
-    /// Sets local memory aside for threads of a kernel that uses `bytes` each, so that its first launch need not wait for the device.
+    /// Sets local memory aside for threads of a kernel that uses `bytes` each, so that its first
+    /// launch need not wait for the device.
     pub(super) fn reserve_local(&mut self, bytes: usize) -> Result<(), DriverError> {
         let wanted = bytes + CALL_FRAMES;
         if wanted <= self.local_bytes {
@@ -149,7 +154,8 @@ impl Context {
         Ok(())
     }
 
-    /// Takes from this context the right to keep lines in the last-level cache, and lets go of those that are kept.
+    /// Takes from this context the right to keep lines in the last-level cache, and lets go of
+    /// those that are kept.
     pub(super) fn reset_persisting_lines(&mut self) -> Result<(), DriverError> {
         if self.persistence == Persistence::Unknown {
             self.persistence = self.forbid_persisting_lines()?;
@@ -177,7 +183,8 @@ impl Context {
         }
     }
 
-    /// Has the driver load its own kernels for setting and copying memory: the first use behind a stream wait could wait for ever.
+    /// Has the driver load its own kernels for setting and copying memory: the first use behind a
+    /// stream wait could wait for ever.
     fn warm_up(&self) -> Result<(), DriverError> {
         let api = &self.api;
         let mut memory = 0;

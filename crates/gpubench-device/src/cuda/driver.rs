@@ -27,7 +27,8 @@ use crate::{
 /// How long a stream is looked at without letting others have the core.
 const EAGER: Duration = Duration::from_millis(1);
 
-/// A GPU in this process: its primary context and what was made in it. All of it is used on the thread that opened it.
+/// A GPU in this process: its primary context and what was made in it. All of it is used on the
+/// thread that opened it.
 pub struct CudaDriver {
     facts: Facts,
     context: Context,
@@ -39,14 +40,16 @@ pub struct CudaDriver {
     kernels: Vec<Kernel>,
 }
 
-// SAFETY: contexts, streams, events and modules are handles of the driver's, which may be used on any thread whose current context is theirs.
+// SAFETY: contexts, streams, events and modules are handles of the driver's, which may be used on
+// any thread whose current context is theirs.
 unsafe impl Send for CudaDriver {}
 
 impl CudaDriver {
     /// Opens a GPU by its number among those that the driver shows.
     ///
     /// # Errors
-    /// [`DeviceError::Absent`] when there is no driver, no such GPU, or it cannot keep to the window protocol.
+    /// [`DeviceError::Absent`] when there is no driver, no such GPU, or it cannot keep to the
+    /// window protocol.
     pub fn open(ordinal: u32) -> Result<CudaDriver, DeviceError> {
         let library = Library::open().map_err(DeviceError::Absent)?;
         let gpu = Gpu::choose(library.api, ordinal).map_err(DeviceError::Absent)?;
@@ -81,7 +84,8 @@ impl CudaDriver {
     }
 
     fn word(address: u64) -> SharedWord {
-        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's streams.
+        // SAFETY: the trait's callers pass words of a mapped page that outlives the driver's
+        // streams.
         unsafe { SharedWord::at(address) }
     }
 }

@@ -114,7 +114,8 @@ fn driver(version: c_int) -> String {
     }
 }
 
-/// Step of `%globaltimer` and of events: 32 ns was measured on an H200; GPUs before Hopper step by about a microsecond.
+/// Step of `%globaltimer` and of events: 32 ns was measured on an H200; GPUs before Hopper step by
+/// about a microsecond.
 fn clock_tick_ns(capability: u32) -> f64 {
     if capability >= 90 { 32.0 } else { 1000.0 }
 }

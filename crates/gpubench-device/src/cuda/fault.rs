@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use super::call::DriverError;
 use crate::{DeviceError, Fault, FaultCode};
 
-/// A result of a stream's end, or of the launch behind it: which fault it stands for, and in words. `None` for a refusal that says nothing of a kernel.
+/// A result of a stream's end, or of the launch behind it: which fault it stands for, and in words.
+/// `None` for a refusal that says nothing of a kernel.
 fn meaning(code: c_int) -> Option<(FaultCode, &'static str)> {
     Some(match code {
         214 => (FaultCode::Ecc, "an uncorrectable memory error"),

@@ -8,7 +8,8 @@ const MAGIC: &[u8; 8] = b"GBKIMG01";
 /// A compiled source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelImage {
-    /// Name expressions with the symbols they stand for. A name that is not here is looked up as it stands.
+    /// Name expressions with the symbols they stand for. A name that is not here is looked up as it
+    /// stands.
     pub names: Vec<(String, String)>,
     /// A cubin, a fatbin, or PTX that ends with a zero: what `cuModuleLoadData` takes.
     pub image: Vec<u8>,

@@ -20,7 +20,8 @@ const PORTABLE_CLUSTER: u32 = 8;
 const PROGRAMMATIC_FROM: u32 = 90;
 
 impl Kernel {
-    /// Permits what launches of a shape need, and sets memory aside for them: a first launch behind a stream wait could wait for ever for that.
+    /// Permits what launches of a shape need, and sets memory aside for them: a first launch behind
+    /// a stream wait could wait for ever for that.
     pub(super) fn prepare(&mut self, context: &mut Context, config: &LaunchConfig) -> Result<(), DriverError> {
         if config.dynamic_shared > self.dynamic_shared {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -70,8 +71,8 @@ impl Kernel {
             .map(|argument| argument.as_ptr().cast_mut().cast())
             .collect();
         let (values, extra) = (values.as_mut_ptr(), std::ptr::null_mut());
-        // SAFETY: the caller compared number and sizes of the arguments with the kernel's parameters where the driver tells them;
-        // the driver copies them before it returns.
+        // SAFETY: the caller compared number and sizes of the arguments with the kernel's
+        // parameters where the driver tells them; the driver copies them before it returns.
         unsafe { call!(context.api, cuLaunchKernelEx(&launch, self.handle, values, extra)) }
     }
 }

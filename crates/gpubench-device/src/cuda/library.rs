@@ -31,7 +31,8 @@ impl Library {
     /// # Errors
     /// The library is missing, too old, or does not initialise.
     pub(super) fn open() -> Result<Library, Absence> {
-        // SAFETY: opening the driver's library runs its constructors, which is what every user of it does.
+        // SAFETY: opening the driver's library runs its constructors, which is what every user of
+        // it does.
         if !unsafe { is_culib_present() } {
             return Err(not_installed());
         }

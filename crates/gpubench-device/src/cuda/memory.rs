@@ -1,5 +1,5 @@
-//! Memory that processes share: physical allocations of the GPU behind file descriptors, mapped between unmapped addresses, and memfds of the
-//! host that the GPU may copy from and to.
+//! Memory that processes share: physical allocations of the GPU behind file descriptors, mapped
+//! between unmapped addresses, and memfds of the host that the GPU may copy from and to.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
@@ -19,7 +19,8 @@ use crate::{Access, DeviceError, DevicePtr, Memory, Seal};
 
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE`, `CUDA_ERROR_NOT_SUPPORTED` and `CUDA_ERROR_UNKNOWN`: how a descriptor of something else is refused, the last by driver 580.
+/// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE`, `CUDA_ERROR_NOT_SUPPORTED` and
+/// `CUDA_ERROR_UNKNOWN`: how a descriptor of something else is refused, the last by driver 580.
 const NO_ALLOCATION: [c_int; 4] = [1, 400, 801, 999];
 
 /// The shareable allocations of one process.
@@ -47,7 +48,8 @@ struct DeviceAllocation {
     mapping: Option<Mapping>,
 }
 
-/// A mapping with one granule of unmapped addresses on either side: what runs over by less faults. Addresses cost nothing.
+/// A mapping with one granule of unmapped addresses on either side: what runs over by less faults.
+/// Addresses cost nothing.
 #[derive(Clone, Copy)]
 struct Mapping {
     reserved: u64,
@@ -142,7 +144,8 @@ impl SharedMemory {
     ) -> Result<Memory, DeviceError> {
         let mut handle = 0;
         let number = descriptor.as_raw_fd() as usize as *mut c_void;
-        // SAFETY: for this type of handle the pointer is the descriptor's number; the driver keeps none of it.
+        // SAFETY: for this type of handle the pointer is the descriptor's number; the driver keeps
+        // none of it.
         unsafe {
             call!(
                 context.api,
@@ -224,7 +227,8 @@ impl DeviceAllocation {
         if let Some(mapping) = self.mapping {
             mapping.unmap(context, self.bytes);
         }
-        // SAFETY: the handle is this value's own. After a fault the call fails, and the process's end frees the memory.
+        // SAFETY: the handle is this value's own. After a fault the call fails, and the process's
+        // end frees the memory.
         let _ = unsafe { (context.api.cuMemRelease)(self.handle) };
     }
 }
@@ -272,7 +276,8 @@ impl Mapping {
     }
 
     fn unmap(self, context: &Context, bytes: u64) {
-        // SAFETY: the range was mapped by `make`, and the callers use it no more. After a fault the call fails.
+        // SAFETY: the range was mapped by `make`, and the callers use it no more. After a fault the
+        // call fails.
         let _ = unsafe { (context.api.cuMemUnmap)(self.start, bytes as usize) };
         self.give_addresses_back(context);
     }

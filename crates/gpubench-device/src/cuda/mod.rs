@@ -1,10 +1,12 @@
 //! A CUDA GPU through its driver's library, which is opened at run time.
 //!
-//! `library` finds the driver and says why it cannot be used, `api` is the table of its functions, `call` turns their results into errors.
-//! `choice` picks the GPU and refuses those that cannot keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same time,
-//! `facts` says what it is, and `peaks` what it can reach. `context`, `memory`, `module` and `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver)
-//! made of them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled for,
-//! `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
+//! `library` finds the driver and says why it cannot be used, `api` is the table of its functions,
+//! `call` turns their results into errors. `choice` picks the GPU and refuses those that cannot
+//! keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same
+//! time, `facts` says what it is, and `peaks` what it can reach. `context`, `memory`, `module` and
+//! `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver) made of
+//! them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled
+//! for, `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
 
 mod api;
 mod architecture;

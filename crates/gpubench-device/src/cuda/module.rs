@@ -97,7 +97,8 @@ impl LoadedModule {
     }
 
     pub(super) fn unload(&self, context: &Context) {
-        // SAFETY: the handle is this value's own, and its kernels have ended. After a fault the call fails.
+        // SAFETY: the handle is this value's own, and its kernels have ended. After a fault the
+        // call fails.
         let _ = unsafe { (context.api.cuModuleUnload)(self.handle) };
     }
 }
@@ -123,14 +124,15 @@ impl Kernel {
     }
 }
 
-/// Loads the tool's own kernels: machine code where there is some for the GPU and the driver takes it, else PTX, which the driver compiles in
-/// seconds.
+/// Loads the tool's own kernels: machine code where there is some for the GPU and the driver takes
+/// it, else PTX, which the driver compiles in seconds.
 fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadError> {
     let capability = Capability {
         major: capability / 10,
         minor: capability % 10,
     };
-    // The oldest that we know is tried where none is meant for the GPU; the driver says what is wrong with it.
+    // The oldest that we know is tried where none is meant for the GPU; the driver says what is
+    // wrong with it.
     let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
     match image_for(capability) {
         Some(Image::Cubin(code)) => load_data(context, &code).or_else(|_| ptx()),
@@ -181,7 +183,8 @@ impl LoadError {
 }
 
 fn load_data(context: &Context, image: &[u8]) -> Result<CUmodule, LoadError> {
-    // PTX is a text that ends with a zero; behind other images it does no harm. Cubins have to be aligned.
+    // PTX is a text that ends with a zero; behind other images it does no harm. Cubins have to be
+    // aligned.
     let mut words = vec![0_u64; image.len() / 8 + 1];
     bytemuck::cast_slice_mut(&mut words)[..image.len()].copy_from_slice(image);
     let data: *const c_void = words.as_ptr().cast();
@@ -192,7 +195,8 @@ fn load_data(context: &Context, image: &[u8]) -> Result<CUmodule, LoadError> {
     ];
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), LOG_BYTES as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: the image ends with a zero, there are as many values as options, and the log is writable for the length given.
+    // SAFETY: the image ends with a zero, there are as many values as options, and the log is
+    // writable for the length given.
     let loaded = unsafe {
         call!(
             context.api,
@@ -221,7 +225,8 @@ fn parameter_sizes(context: &Context, kernel: CUfunction) -> Option<Vec<u32>> {
     let mut sizes = Vec::new();
     loop {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: it writes two numbers; the kernel's module is loaded. Behind the last parameter it fails.
+        // SAFETY: it writes two numbers; the kernel's module is loaded. Behind the last parameter
+        // it fails.
         if unsafe { query(kernel, sizes.len(), &mut offset, &mut size) } != 0 {
             return Some(sizes);
         }

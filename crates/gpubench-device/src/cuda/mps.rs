@@ -13,7 +13,8 @@ pub fn mps_daemon() -> Option<PathBuf> {
     control_pipe_exists(&folder).then_some(folder)
 }
 
-/// The pipes of a daemon that was killed stay; a daemon that is not there is worth an `advisory` less than one that is there is worth a `sealed`.
+/// The pipes of a daemon that was killed stay; a daemon that is not there is worth an `advisory`
+/// less than one that is there is worth a `sealed`.
 fn control_pipe_exists(folder: &Path) -> bool {
     fs_err::metadata(folder.join("control")).is_ok_and(|metadata| {
         let kind = metadata.file_type();

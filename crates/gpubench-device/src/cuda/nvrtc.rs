@@ -1,7 +1,7 @@
 //! NVIDIA's run-time compiler as a library that may or may not be there.
 //!
-//! Its results are C integers here, since a newer library may answer what an older header does not know. A compiler can crash on what it is
-//! given, so this is called in a process of its own.
+//! Its results are C integers here, since a newer library may answer what an older header does not
+//! know. A compiler can crash on what it is given, so this is called in a process of its own.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,8 @@ nvrtc_api! {
     fn nvrtcGetPTX(Program, *mut c_char) -> c_int;
 }
 
-/// Calls a function of the library: `call!(nvrtc, nvrtcAddNameExpression(program, name))`. Where it fails, the error has the function's name.
+/// Calls a function of the library: `call!(nvrtc, nvrtcAddNameExpression(program, name))`. Where it
+/// fails, the error has the function's name.
 macro_rules! call {
     ($nvrtc:expr, $name:ident($($argument:expr),* $(,)?)) => {
         $nvrtc.check(stringify!($name), ($nvrtc.api.$name)($($argument),*))
@@ -136,12 +137,14 @@ pub enum NvrtcError {
 }
 
 impl Nvrtc {
-    /// Loads the library of a path, or by name where the loader finds it. Libraries run code of their own when they are loaded.
+    /// Loads the library of a path, or by name where the loader finds it. Libraries run code of
+    /// their own when they are loaded.
     ///
     /// # Errors
     /// If there is none, or it is another.
     pub fn load(path: &Path) -> Result<Nvrtc, NvrtcError> {
-        // SAFETY: NVRTC's initializers have no requirements. A file that only calls itself NVRTC runs in a process that holds no secret.
+        // SAFETY: NVRTC's initializers have no requirements. A file that only calls itself NVRTC
+        // runs in a process that holds no secret.
         let library = unsafe { Library::new(path) }.map_err(|source| NvrtcError::Load {
             path: path.to_owned(),
             source,
@@ -224,7 +227,8 @@ impl LoadedProgram<'_> {
     fn create<'a>(nvrtc: &'a Nvrtc, unit: Unit<'_>) -> Result<LoadedProgram<'a>, NvrtcError> {
         let mut program = ptr::null_mut();
         let (source, name, none) = (unit.text.as_ptr(), unit.name.as_ptr(), ptr::null());
-        // SAFETY: the texts end with zeros and live until the call returns, which copies them; there are no headers.
+        // SAFETY: the texts end with zeros and live until the call returns, which copies them;
+        // there are no headers.
         unsafe { call!(nvrtc, nvrtcCreateProgram(&raw mut program, source, name, 0, none, none)) }?;
         Ok(LoadedProgram { nvrtc, program })
     }
@@ -239,7 +243,8 @@ impl LoadedProgram<'_> {
     fn compile(&self, options: &[CString]) -> Result<(), NvrtcError> {
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let (count, options) = (options.len() as c_int, options.as_ptr());
-        // SAFETY: the array has as many texts as is said, each ending with a zero; the program lives.
+        // SAFETY: the array has as many texts as is said, each ending with a zero; the program
+        // lives.
         let result = unsafe { (self.nvrtc.api.nvrtcCompileProgram)(self.program, count, options) };
         if REJECTIONS.contains(&result) {
             return Err(NvrtcError::Rejected { log: self.log()? });
@@ -281,7 +286,8 @@ impl LoadedProgram<'_> {
     fn symbols(&self, names: &[CString]) -> Result<Vec<(String, String)>, NvrtcError> {
         let symbol = |name: &CString| {
             let mut symbol = ptr::null();
-            // SAFETY: the program lives, the name is one that was added, and the pointer is to a local.
+            // SAFETY: the program lives, the name is one that was added, and the pointer is to a
+            // local.
             unsafe {
                 call!(
                     self.nvrtc,

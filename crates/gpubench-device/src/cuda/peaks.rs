@@ -8,7 +8,8 @@ pub(super) fn peak_bandwidth(clock_khz: u32, bus_bits: u32) -> Option<f64> {
     Some(bandwidth).filter(|bandwidth| *bandwidth > 0.0)
 }
 
-/// Multiplications with additions that a multiprocessor begins in a cycle; 0 where it cannot, or where it is not known.
+/// Multiplications with additions that a multiprocessor begins in a cycle; 0 where it cannot, or
+/// where it is not known.
 struct Widths {
     f64: u32,
     f32: u32,
@@ -31,10 +32,14 @@ const NONE: Widths = Widths {
 
 /// The widths of a compute capability, each that of the faster units.
 ///
-/// `f32`, and `f64` where there are no tensor cores for it: the table "Throughput of Native Arithmetic Instructions" of the CUDA C++ Programming Guide. The others are
-/// those of dense operands on tensor cores, from the architecture papers and data sheets of NVIDIA: a rate there, over two, over multiprocessors and boost clock. They are
-/// of Turing (TU102: 8 tensor cores of 64), A100 (312 TFLOPS of bf16 by 108 at 1.41 GHz), GA102 and AD102 (A40: 150 by 84 at 1.74 GHz, L40S: 362 by 142 at 2.52 GHz), H100 (989 by
-/// 132 at 1.83 GHz), B200 (2250 by 148 at 1.85 GHz), and GB202 (RTX 5090: 419 by 170 at 2.41 GHz). Where accumulating in single precision is slower, the faster is meant.
+/// `f32`, and `f64` where there are no tensor cores for it: the table "Throughput of Native
+/// Arithmetic Instructions" of the CUDA C++ Programming Guide. The others are those of dense
+/// operands on tensor cores, from the architecture papers and data sheets of NVIDIA: a rate there,
+/// over two, over multiprocessors and boost clock. They are of Turing (TU102: 8 tensor cores of
+/// 64), A100 (312 TFLOPS of bf16 by 108 at 1.41 GHz), GA102 and AD102 (A40: 150 by 84 at 1.74 GHz,
+/// L40S: 362 by 142 at 2.52 GHz), H100 (989 by 132 at 1.83 GHz), B200 (2250 by 148 at 1.85 GHz),
+/// and GB202 (RTX 5090: 419 by 170 at 2.41 GHz). Where accumulating in single precision is slower,
+/// the faster is meant.
 fn widths(capability: u32) -> Widths {
     match capability {
         75 => Widths {

@@ -1,4 +1,5 @@
-//! Whether others may compute on the GPU at the same time as the referee: then its clock bounds nothing.
+//! Whether others may compute on the GPU at the same time as the referee: then its clock bounds
+//! nothing.
 
 use std::ffi::c_int;
 

@@ -11,7 +11,8 @@ use crate::{DeviceError, DevicePtr};
 #[repr(C, align(64))]
 struct Encoded([u8; 128]);
 
-/// Has the driver encode a map of memory at `base`. The words of a description have the numbers of the driver's.
+/// Has the driver encode a map of memory at `base`. The words of a description have the numbers of
+/// the driver's.
 ///
 /// # Errors
 /// When the driver has no tensor maps, or refuses this one.
@@ -22,8 +23,8 @@ pub(super) fn encode(context: &Context, base: DevicePtr, map: &TensorMapDescript
         ));
     };
     let mut encoded = Encoded([0; 128]);
-    // SAFETY: the lists have an element for each dimension, and the strides one fewer, as admission checked; the map is 128 bytes, aligned to 64.
-    // Nothing is read at `base`.
+    // SAFETY: the lists have an element for each dimension, and the strides one fewer, as admission
+    // checked; the map is 128 bytes, aligned to 64. Nothing is read at `base`.
     let code = unsafe {
         encode_tiled(
             (&raw mut encoded).cast(),

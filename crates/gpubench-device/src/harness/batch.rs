@@ -9,7 +9,8 @@ use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 use super::{Comparison, Coverage, Harness, Revealed};
 use crate::{DeviceError, DevicePtr, Driver, LaunchConfig, Stream};
 
-/// Reports start at multiples of a cache line of the CPU device: its threads write them side by side.
+/// Reports start at multiples of a cache line of the CPU device: its threads write them side by
+/// side.
 const REPORT_ALIGNMENT: u64 = 64;
 
 /// Bytes of a digest's slot: its two keys, then its sum.
@@ -26,7 +27,8 @@ pub(super) struct Board {
     bytes: u64,
 }
 
-/// Looks that one stream carries out in their order. [`Harness::collect`] waits for all of them at once.
+/// Looks that one stream carries out in their order. [`Harness::collect`] waits for all of them at
+/// once.
 #[derive(Debug)]
 pub struct Batch {
     number: u64,
@@ -35,7 +37,8 @@ pub struct Batch {
     used: u64,
 }
 
-/// A look that has been queued, to be exchanged for what it found: once, and with the findings of its own batch.
+/// A look that has been queued, to be exchanged for what it found: once, and with the findings of
+/// its own batch.
 #[derive(Debug)]
 #[must_use = "a look whose finding is not read checks nothing"]
 pub struct Ticket<F> {
@@ -174,15 +177,16 @@ impl Report {
 }
 
 impl Harness {
-    /// Begins a batch of at most so many looks, keys, and pieces of at most 1 KiB that are captured or handed in. All that
-    /// they need of the device's memory is set aside here: behind a wait nothing may be allocated, since
-    /// that can wait for the whole device.
+    /// Begins a batch of at most so many looks, keys, and pieces of at most 1 KiB that are captured
+    /// or handed in. All that they need of the device's memory is set aside here: behind a wait
+    /// nothing may be allocated, since that can wait for the whole device.
     ///
     /// # Errors
     /// When there is no memory for the reports.
     pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream, looks: usize) -> Result<Batch, DeviceError> {
         let bytes = looks as u64 * self.largest_report(driver).next_multiple_of(REPORT_ALIGNMENT);
-        // Taken, not lent: a batch that another one overtakes keeps its board, and one that fails takes its board along.
+        // Taken, not lent: a batch that another one overtakes keeps its board, and one that fails
+        // takes its board along.
         let board = match self.board.take() {
             Some(board) if board.bytes >= bytes => board,
             small => {
@@ -314,7 +318,8 @@ impl Harness {
         Ok(report.ticket(1))
     }
 
-    /// Queues: take the time of the device's clock, then put the true lines back that `key` chose in all `buffers`.
+    /// Queues: take the time of the device's clock, then put the true lines back that `key` chose
+    /// in all `buffers`.
     ///
     /// # Errors
     /// As [`Driver::launch`].

@@ -16,7 +16,8 @@ use gpubench_contract::Flush;
 /// Bytes of a tile that a digest visits as a whole.
 const TILE_BYTES: u64 = 4096;
 
-/// Tiles that a seal visits: 64 KiB. It runs in the worker's time slice and must not be worth hiding time in.
+/// Tiles that a seal visits: 64 KiB. It runs in the worker's time slice and must not be worth
+/// hiding time in.
 const SEAL_TILES: u64 = 16;
 
 /// Bytes of a decoy line: a cache line of a GPU.
@@ -120,8 +121,8 @@ impl Harness {
         })
     }
 
-    /// Queues: fill `target` with random elements of a tensor. `index` separates the tensors of a window. A tensor whose fill is the
-    /// author's is left alone.
+    /// Queues: fill `target` with random elements of a tensor. `index` separates the tensors of a
+    /// window. A tensor whose fill is the author's is left alone.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -199,7 +200,8 @@ impl Harness {
         self.launch(driver, stream, lines.lines * LINE_BYTES, &lines)
     }
 
-    /// Queues: take the time to `out`, then copy the lines of all `buffers` that `key` chooses. The time is the first launch's, where there are more buffers than one takes.
+    /// Queues: take the time to `out`, then copy the lines of all `buffers` that `key` chooses. The
+    /// time is the first launch's, where there are more buffers than one takes.
     pub(super) fn put_back(
         &self,
         driver: &mut dyn Driver,
@@ -225,8 +227,9 @@ impl Harness {
         Ok(())
     }
 
-    /// Queues: go through a case's buffers as each of its calls must, in `launches` launches, each of which has its part of every buffer. Of more buffers than one launch takes,
-    /// each group has its own launches.
+    /// Queues: go through a case's buffers as each of its calls must, in `launches` launches, each
+    /// of which has its part of every buffer. Of more buffers than one launch takes, each group has
+    /// its own launches.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -283,7 +286,8 @@ impl Harness {
         self.launch(driver, stream, bytes, &arguments)
     }
 
-    /// Queues: add the digest of a buffer to the word at `out`. The two words at `keys` are read when the kernel runs.
+    /// Queues: add the digest of a buffer to the word at `out`. The two words at `keys` are read
+    /// when the kernel runs.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -317,7 +321,8 @@ impl Harness {
         };
         let mut config = self.geometry(driver, Kernel::Digest, visited);
         if coverage == Coverage::Whole {
-            // The check of an early-check window: it may start before the kernel before it has ended.
+            // The check of an early-check window: it may start before the kernel before it has
+            // ended.
             config.dependence = gpubench::plan::Dependence::Programmatic;
         }
         driver.launch(stream, self.function(Kernel::Digest)?, &config, &[arguments.as_bytes()])
@@ -390,7 +395,8 @@ fn processors(driver: &dyn Driver) -> Processors {
     let device = &driver.facts().device;
     let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
     match device.max_threads_per_multiprocessor {
-        // A device whose multiprocessors run one thread at a time is best served with few long threads.
+        // A device whose multiprocessors run one thread at a time is best served with few long
+        // threads.
         1 => Processors::Cores(count),
         _ => Processors::Multiprocessors(count),
     }

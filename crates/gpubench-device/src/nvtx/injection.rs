@@ -1,7 +1,8 @@
 //! The program's side of NVTX version 3: tables of functions that a profiler's library fills.
 //!
-//! The library's `InitializeInjectionNvtx2` is given a function that hands out tables by number. The table of callbacks has a function that hands out, for each
-//! module of NVTX, an array with the addresses of the slots in which the library may put its functions.
+//! The library's `InitializeInjectionNvtx2` is given a function that hands out tables by number.
+//! The table of callbacks has a function that hands out, for each module of NVTX, an array with the
+//! addresses of the slots in which the library may put its functions.
 
 use std::ffi::{OsString, c_int, c_uint, c_void};
 use std::ptr;
@@ -14,7 +15,8 @@ use super::{INJECTION, Nvtx, NvtxError, Pop, Push};
 /// Functions of a module at most, the one of number 0, which is none, included.
 const SLOTS: usize = 16;
 
-/// Modules, the one of number 0, which is none, included: none, core, CUDA, OpenCL, CUDA runtime, core 2, sync.
+/// Modules, the one of number 0, which is none, included: none, core, CUDA, OpenCL, CUDA runtime,
+/// core 2, sync.
 const MODULES: usize = 7;
 
 /// Number after the last function of each module.

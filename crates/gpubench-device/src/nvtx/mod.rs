@@ -1,7 +1,9 @@
 //! NVTX ranges round the windows, for profilers that show them.
 //!
-//! NVTX is no library but a convention: a profiler names its own library in `NVTX_INJECTION64_PATH`, and the program hands it tables in which it puts the
-//! functions it wants to be called (`injection`). Older profilers come with `libnvToolsExt.so.1`, which has the functions by name.
+//! NVTX is no library but a convention: a profiler names its own library in
+//! `NVTX_INJECTION64_PATH`, and the program hands it tables in which it puts the functions it wants
+//! to be called (`injection`). Older profilers come with `libnvToolsExt.so.1`, which has the
+//! functions by name.
 
 mod injection;
 
@@ -77,7 +79,8 @@ pub struct Nvtx {
 }
 
 impl Nvtx {
-    /// Finds a profiler: the one that `NVTX_INJECTION64_PATH` names, else whatever `libnvToolsExt.so.1` reaches.
+    /// Finds a profiler: the one that `NVTX_INJECTION64_PATH` names, else whatever
+    /// `libnvToolsExt.so.1` reaches.
     ///
     /// # Errors
     /// When there is none.
@@ -96,7 +99,8 @@ impl Nvtx {
     /// Opens a range.
     pub fn push(&self, text: &CStr) {
         if let Some(push) = self.push {
-            // SAFETY: the function is the profiler's own for this call, and the text outlives the call.
+            // SAFETY: the function is the profiler's own for this call, and the text outlives the
+            // call.
             unsafe { push(text.as_ptr()) };
         }
     }

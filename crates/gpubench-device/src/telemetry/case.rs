@@ -7,7 +7,8 @@ use super::clients::{descends_from_here, others_among};
 use super::{Gauge, Reading, ThrottleReasons};
 use gpubench_contract::GpuEnvironment;
 
-/// What reading the throttle reasons may cost a sample; where it costs more, it is done behind every few samples.
+/// What reading the throttle reasons may cost a sample; where it costs more, it is done behind
+/// every few samples.
 const BUDGET: Duration = Duration::from_micros(50);
 /// Readings whose median is taken for the cost of one.
 const TRIALS: usize = 9;
@@ -50,8 +51,9 @@ pub struct ThrottledSamples {
 /// What was seen of a GPU round the samples of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Its state before its first window (of a case that was measured twice, before the measurement that counts) and after its last, and what came
-    /// in between. Of other processes there are as many as before or after, whichever were more.
+    /// Its state before its first window (of a case that was measured twice, before the measurement
+    /// that counts) and after its last, and what came in between. Of other processes there are as
+    /// many as before or after, whichever were more.
     pub gpu: GpuEnvironment,
     /// Every reason for throttling that was seen, harmless ones included.
     pub throttle_reasons: Option<ThrottleReasons>,
@@ -90,7 +92,8 @@ impl Telemetry {
         self.look_before();
     }
 
-    /// The case is measured once more, and only what is seen from now on counts. Memory errors and Xids stay the case's, in whichever measurement they came.
+    /// The case is measured once more, and only what is seen from now on counts. Memory errors and
+    /// Xids stay the case's, in whichever measurement they came.
     pub fn begin_again(&mut self) {
         self.read_up_to(self.case.samples);
         let again = Case {
@@ -118,7 +121,8 @@ impl Telemetry {
         self.case.other_clients = other_clients(gauge);
     }
 
-    /// Other processes with a compute context on the GPU when the case began or now, whichever were more; `None` where that is not known.
+    /// Other processes with a compute context on the GPU when the case began or now, whichever were
+    /// more; `None` where that is not known.
     pub fn other_clients(&mut self) -> Option<u32> {
         if let Some(gauge) = self.gauge.as_deref_mut() {
             self.case.other_clients = self.case.other_clients.max(other_clients(gauge));

@@ -1,10 +1,12 @@
 //! Who else has a context on the GPU.
 
-/// Generations between a role and the broker at most; parents of parents form no longer line than this where they are ours.
+/// Generations between a role and the broker at most; parents of parents form no longer line than
+/// this where they are ours.
 const GENERATIONS: usize = 16;
 
-/// How many of the processes that have a context on the GPU are none of ours; `None` where the list cannot be trusted. Our own referee has a context while
-/// this is asked: a list without a process of ours comes from a driver that sees other numbers than we do, as from inside of a container.
+/// How many of the processes that have a context on the GPU are none of ours; `None` where the list
+/// cannot be trusted. Our own referee has a context while this is asked: a list without a process
+/// of ours comes from a driver that sees other numbers than we do, as from inside of a container.
 pub(super) fn others_among(listed: &[u32], is_ours: impl Fn(u32) -> bool) -> Option<u32> {
     let others = listed.iter().filter(|process| !is_ours(**process)).count();
     (others < listed.len()).then_some(others as u32)

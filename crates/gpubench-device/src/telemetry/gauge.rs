@@ -48,7 +48,7 @@ pub trait Gauge {
     /// Process numbers of everyone with a compute context, as the driver sees them.
     fn compute_processes(&mut self) -> Option<Vec<u32>>;
 
-    /// Whether the driver stays loaded while nobody uses the GPU. Where it does not, the GPU's first user waits for it, and
-    /// finds it with cold clocks.
+    /// Whether the driver stays loaded while nobody uses the GPU. Where it does not, the GPU's
+    /// first user waits for it, and finds it with cold clocks.
     fn is_persistent(&mut self) -> Option<bool>;
 }

@@ -44,7 +44,8 @@ impl ThrottleReason {
         }
     }
 
-    /// Whether it disturbs a measurement. A GPU that is idle between calls, or that runs at the clocks that somebody chose, is in its normal state.
+    /// Whether it disturbs a measurement. A GPU that is idle between calls, or that runs at the
+    /// clocks that somebody chose, is in its normal state.
     pub fn disturbs(self) -> bool {
         !matches!(
             self,

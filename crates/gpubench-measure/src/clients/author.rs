@@ -75,7 +75,8 @@ pub struct BufferGrant<'a> {
 }
 
 impl AuthorClient {
-    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it needs. Every answer is waited for at most `within`.
+    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it
+    /// needs. Every answer is waited for at most `within`.
     ///
     /// # Errors
     /// When the library cannot be used.
@@ -199,8 +200,9 @@ impl AuthorClient {
     }
 }
 
-/// Names from a catalog are printed in lists, tables and records; control characters in them would be commands to a terminal. Every case holds its names and
-/// its axes' values, so that long ones would take up the memory of all of them.
+/// Names from a catalog are printed in lists, tables and records; control characters in them would
+/// be commands to a terminal. Every case holds its names and its axes' values, so that long ones
+/// would take up the memory of all of them.
 fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
     let refuse = |message| {
         Err(AuthorProblem::Refused {

@@ -11,7 +11,8 @@ use super::spawn::spawn;
 use super::strays::{Registered, end_strays};
 use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
 
-/// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or hostile.
+/// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or
+/// hostile.
 const REST_OF_FRAME: Duration = Duration::from_secs(10);
 
 /// The kind of a frame in which referee and worker say that an order failed.
@@ -33,8 +34,9 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts this same program in a role, connected by its standard input. `library_path` is searched for shared libraries
-    /// before the system's; `private` is its folder for temporary files and for the driver's cache, where it has one of its own.
+    /// Starts this same program in a role, connected by its standard input. `library_path` is
+    /// searched for shared libraries before the system's; `private` is its folder for temporary
+    /// files and for the driver's cache, where it has one of its own.
     ///
     /// # Errors
     /// When the process cannot be started.
@@ -92,7 +94,8 @@ impl Child {
         received.map_err(|error| self.explain(error, within))
     }
 
-    /// Receives the next frame, waiting at most `within`; a process that is silent for longer is killed.
+    /// Receives the next frame, waiting at most `within`; a process that is silent for longer is
+    /// killed.
     ///
     /// # Errors
     /// When the process is gone, silent or hostile, or the user interrupts.
@@ -115,7 +118,8 @@ impl Child {
         self.check_kind(frame, kind)
     }
 
-    /// Takes a frame of the referee or a worker for what it should be, or for the [`Problem`](gpubench_protocol::wire::Problem) that both report alike.
+    /// Takes a frame of the referee or a worker for what it should be, or for the
+    /// [`Problem`](gpubench_protocol::wire::Problem) that both report alike.
     ///
     /// # Errors
     /// When it is another.

@@ -2,7 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the number of descriptors that this process and those that it starts may have to what the system lets it: a sealed copy of every compiled source is held open.
+/// Raises the number of descriptors that this process and those that it starts may have to what the
+/// system lets it: a sealed copy of every compiled source is held open.
 ///
 /// Where the system refuses, what needs a descriptor that there is not says so.
 pub fn allow_many_descriptors() {

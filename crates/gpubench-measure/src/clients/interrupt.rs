@@ -18,7 +18,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on. A second one ends the process at once, as if it were not caught.
+    /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on. A second one ends the process at
+    /// once, as if it were not caught.
     ///
     /// # Errors
     /// When the operating system refuses to install a handler.

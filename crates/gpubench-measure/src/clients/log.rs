@@ -1,4 +1,5 @@
-//! What a process prints: the last of it is kept without letting it fill memory, and all of it is shown where that is asked for.
+//! What a process prints: the last of it is kept without letting it fill memory, and all of it is
+//! shown where that is asked for.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read};
@@ -12,12 +13,14 @@ use gpubench_diagnostic::{print_to_stderr, printable_line};
 /// How much is kept, and the longest line that is shown whole.
 const KEPT: usize = 4096;
 
-/// How long the rest of a dead process's output is waited for: a process that it left behind may hold the pipe open for ever.
+/// How long the rest of a dead process's output is waited for: a process that it left behind may
+/// hold the pipe open for ever.
 const REST: Duration = Duration::from_millis(200);
 
 /// Reads a pipe to its end and keeps the last of it.
 ///
-/// A process never gets the broker's own standard error: it could read what is typed there, type itself, or have writes to it fail.
+/// A process never gets the broker's own standard error: it could read what is typed there, type
+/// itself, or have writes to it fail.
 #[derive(Debug)]
 pub(super) struct Log {
     kept: Arc<Mutex<VecDeque<u8>>>,
@@ -76,7 +79,8 @@ fn keep(piece: &[u8], kept: &Mutex<VecDeque<u8>>) {
     kept.drain(..excess);
 }
 
-/// Shows what comes line by line, each behind the name of the role: none looks like a line of the tool.
+/// Shows what comes line by line, each behind the name of the role: none looks like a line of the
+/// tool.
 struct Lines {
     role: RoleName,
     begun: Vec<u8>,

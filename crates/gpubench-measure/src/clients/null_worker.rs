@@ -1,4 +1,5 @@
-//! The null worker as the broker sees it: a worker that runs nothing but this tool's own code, for all cases of a run.
+//! The null worker as the broker sees it: a worker that runs nothing but this tool's own code, for
+//! all cases of a run.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -7,8 +8,8 @@ use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaun
 use gpubench_device::DeviceOrder;
 use gpubench_protocol::wire::to_worker;
 
-/// The null worker of a run. Its process is started for the first case that needs it, is given every case's buffers anew, and
-/// is replaced when it fails.
+/// The null worker of a run. Its process is started for the first case that needs it, is given
+/// every case's buffers anew, and is replaced when it fails.
 #[derive(Debug)]
 pub struct NullWorker {
     device: DeviceOrder,
@@ -66,8 +67,9 @@ impl NullWorker {
         self.process.as_mut()
     }
 
-    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that does not is given up. How far
-    /// apart two events with nothing between them were in it at least, in nanoseconds, where it said so.
+    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that
+    /// does not is given up. How far apart two events with nothing between them were in it at
+    /// least, in nanoseconds, where it said so.
     ///
     /// # Errors
     /// When the user interrupts.

@@ -6,7 +6,8 @@ use std::{fs, io};
 
 use gpubench_diagnostic::print_warning;
 
-/// A folder for one worker's temporary files. Dropping it removes it, and says so where that cannot be done.
+/// A folder for one worker's temporary files. Dropping it removes it, and says so where that cannot
+/// be done.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     /// Holds it, and what is moved out of it to be removed.

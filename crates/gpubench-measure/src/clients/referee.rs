@@ -225,7 +225,8 @@ impl RefereeClient {
         self.child.send(to_referee::ABORT, &[], &[])
     }
 
-    /// Receives the facts of the window that was released, already announced or not, waiting at most `within`.
+    /// Receives the facts of the window that was released, already announced or not, waiting at
+    /// most `within`.
     ///
     /// # Errors
     /// When the referee fails.

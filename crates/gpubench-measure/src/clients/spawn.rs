@@ -16,13 +16,15 @@ const PROGRAM: &str = "cargo-gpubench";
 /// Says how many hardware queues the driver makes for a context.
 const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 
-/// As many as the driver makes where nobody says. It is the referee's number that a kernel's time depends on: with one queue there, as training frameworks have their users set it for all processes, a kernel of
-/// 3.4 us in a worker took 0.1 us longer on an H200.
+/// As many as the driver makes where nobody says. It is the referee's number that a kernel's time
+/// depends on: with one queue there, as training frameworks have their users set it for all
+/// processes, a kernel of 3.4 us in a worker took 0.1 us longer on an H200.
 const QUEUES_OF_REFEREE: &str = "8";
 
-/// With more than one, streams that wait hold the device for a time slice of 2 ms in front of a window, and what a second
-/// stream does behind a call's end is not on the referee's clock (`docs/measurements/2026-11-23-queues.md`). A plan is queued on
-/// one stream, and a context with one queue is made in half the time of one with eight.
+/// With more than one, streams that wait hold the device for a time slice of 2 ms in front of a
+/// window, and what a second stream does behind a call's end is not on the referee's clock
+/// (`docs/measurements/2026-11-23-queues.md`). A plan is queued on one stream, and a context with
+/// one queue is made in half the time of one with eight.
 const QUEUES_OF_WORKER: &str = "1";
 
 /// A process that was started.
@@ -61,7 +63,8 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
     command
         .arg0(PROGRAM)
         .arg(role.verb())
-        // A kernel that is loaded when it is first launched is never loaded behind a stream that waits for *go*.
+        // A kernel that is loaded when it is first launched is never loaded behind a stream that
+        // waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
     in_own_session(&mut command);
     remove_run_variables(&mut command);
@@ -75,7 +78,8 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
     Ok(command)
 }
 
-/// Who has said how many there shall be has said it of workers: code of several streams may need more.
+/// Who has said how many there shall be has said it of workers: code of several streams may need
+/// more.
 fn set_queues(command: &mut Command, role: RoleName, said: Option<OsString>) {
     match role {
         RoleName::Referee => command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE),

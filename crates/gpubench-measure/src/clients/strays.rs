@@ -1,7 +1,9 @@
 //! Processes that roles leave behind.
 //!
-//! Every role leads a session and its process group, which is killed with it. Roles that run code of others cannot leave it, where the sandbox is closed. Where it is
-//! not, a process that left becomes a child of the broker when its parent dies, if the broker has asked for that, and is found among its children.
+//! Every role leads a session and its process group, which is killed with it. Roles that run code
+//! of others cannot leave it, where the sandbox is closed. Where it is not, a process that left
+//! becomes a child of the broker when its parent dies, if the broker has asked for that, and is
+//! found among its children.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +23,8 @@ static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// Whether orphans come here. Until then other children may be somebody else's business.
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// How long strays are hunted: killing one may bring its children up, and one that starts others all the time may stay ahead.
+/// How long strays are hunted: killing one may bring its children up, and one that starts others
+/// all the time may stay ahead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long is waited between two looks.
@@ -56,7 +59,8 @@ impl Registered {
         process.is_none_or(|process| !matches!(waitid(WaitId::Pid(process), options), Ok(None)))
     }
 
-    /// Kills the role's process group. To be called before the role is reaped, while its number is its own.
+    /// Kills the role's process group. To be called before the role is reaped, while its number is
+    /// its own.
     pub(super) fn kill_group(&self) {
         if let Some(group) = Pid::from_raw(self.0) {
             // There may be nobody left in it.
@@ -139,7 +143,8 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// Where orphans are adopted every other child of the process is killed, so it is done in a process of its own.
+    /// Where orphans are adopted every other child of the process is killed, so it is done in a
+    /// process of its own.
     #[test]
     fn who_left_and_whoever_they_started_that_left_too_are_ended() {
         let alone = "clients::strays::tests::ends_strays_of_strays";
@@ -155,7 +160,8 @@ mod tests {
     #[ignore = "run by the test above, in a process of its own"]
     fn ends_strays_of_strays() {
         adopt_orphans();
-        // Each leaves its group. The first is orphaned at once, the others when those above them end.
+        // Each leaves its group. The first is orphaned at once, the others when those above them
+        // end.
         let tree = "setsid sh -c 'setsid sh -c \"setsid sleep 30 & echo \\$!; wait\" & wait' & read there";
         let mut role = Command::new("sleep").arg("30").spawn().unwrap();
         let registered = Registered::new(role.id());

@@ -63,7 +63,8 @@ pub struct HostedLaunch<'a> {
 /// How a worker's set-up ended.
 #[derive(Debug)]
 pub enum Start {
-    /// It can be armed. The median of the time between two events with nothing between them, in nanoseconds.
+    /// It can be armed. The median of the time between two events with nothing between them, in
+    /// nanoseconds.
     Ready(f64),
     /// The user's host code could not be set up, for the reason given.
     Refused(String),
@@ -143,8 +144,9 @@ impl WorkerClient {
         self.child.log_tail()
     }
 
-    /// Waits until it has closed its sandbox, which it says before it loads code of the user's: nobody else can have said it. Then
-    /// until it has loaded the kernels, or the user's host code has set itself up.
+    /// Waits until it has closed its sandbox, which it says before it loads code of the user's:
+    /// nobody else can have said it. Then until it has loaded the kernels, or the user's host code
+    /// has set itself up.
     ///
     /// # Errors
     /// When it cannot.
@@ -162,8 +164,8 @@ impl WorkerClient {
         Ok((Confinement::from(&report), start))
     }
 
-    /// Has it let go of its case's buffers, and waits until it has. How far apart two events with nothing between them are
-    /// at least, in nanoseconds.
+    /// Has it let go of its case's buffers, and waits until it has. How far apart two events with
+    /// nothing between them are at least, in nanoseconds.
     pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<f64, RoleFailure> {
         self.child.send(to_worker::HAND_BACK, &[], &[])?;
         let frame = self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;

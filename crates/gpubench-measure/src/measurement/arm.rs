@@ -1,4 +1,5 @@
-//! One arm of a case: the code under test, or the other state of it that it is compared with, window by window.
+//! One arm of a case: the code under test, or the other state of it that it is compared with,
+//! window by window.
 
 use std::time::Instant;
 
@@ -21,7 +22,8 @@ use gpubench_protocol::window::{Place, Seat, WindowKind};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
-/// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the first call is not the one before.
+/// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the
+/// first call is not the one before.
 const DIAGNOSIS: u32 = 2;
 
 /// An arm, and what came of its windows so far.
@@ -47,14 +49,16 @@ pub(super) struct Arm<'a> {
 pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
     pub(super) null: NullLease<'c>,
-    /// Number of the window that was begun last, of whatever arm; before the first, the one after which they begin.
+    /// Number of the window that was begun last, of whatever arm; before the first, the one after
+    /// which they begin.
     pub(super) begun: u32,
     /// Null windows of the case that were begun, those of a measurement before included.
     pub(super) nulls: usize,
 }
 
 impl Context<'_> {
-    /// The next window. Windows are numbered over all workers and arms: none sees a number, and with it a key, that another had.
+    /// The next window. Windows are numbered over all workers and arms: none sees a number, and
+    /// with it a key, that another had.
     pub(super) fn next_place(&self, case: u64) -> Place {
         Place {
             case,
@@ -122,7 +126,8 @@ impl<'a> Arm<'a> {
         self.samples.begin_turn();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
-            // A kernel module's constructor may end the process or never return: that is the kernel's doing, not ours.
+            // A kernel module's constructor may end the process or never return: that is the
+            // kernel's doing, not ours.
             Err(RoleFailure::Ended { end, log, .. }) => self.evidence.ending = Ending::WorkerEnded { end, log },
             Err(RoleFailure::Silent { within, .. }) => self.evidence.ending = Ending::TimedOut { within },
             Err(failure) => self.lost = Some(failure),
@@ -154,8 +159,8 @@ impl<'a> Arm<'a> {
         self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
     }
 
-    /// Runs a window of its worker, if there is one. What a worker that fails has printed is kept, unless its end tells
-    /// that already.
+    /// Runs a window of its worker, if there is one. What a worker that fails has printed is kept,
+    /// unless its end tells that already.
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
@@ -245,7 +250,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Has its worker see as many null windows as it needs, where the key has drawn few; `workers` is how many there are to be at first.
+    /// Has its worker see as many null windows as it needs, where the key has drawn few; `workers`
+    /// is how many there are to be at first.
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
@@ -286,7 +292,8 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
-    /// Conducts null windows behind the end of the last worker: what it did to those between its own shows beside these.
+    /// Conducts null windows behind the end of the last worker: what it did to those between its
+    /// own shows beside these.
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.

@@ -67,8 +67,8 @@ impl Contest<'_> {
 
 /// Decides after a round whether two arms need more of them.
 pub trait StoppingQuery: Debug {
-    /// The number of rounds to go on to after `rounds`, given the samples of each worker so far; nothing where they
-    /// decide, or where more would not help.
+    /// The number of rounds to go on to after `rounds`, given the samples of each worker so far;
+    /// nothing where they decide, or where more would not help.
     fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize>;
 
     /// The number of rounds where none decides, of a case that begins with `first`.

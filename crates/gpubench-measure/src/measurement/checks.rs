@@ -8,7 +8,8 @@ use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 
-/// Calls that are asked about before old answers are said to pass: an output of few values is the same by chance.
+/// Calls that are asked about before old answers are said to pass: an output of few values is the
+/// same by chance.
 const LEAST_CALLS: usize = 8;
 
 /// Relative tolerances above this are told.
@@ -95,7 +96,8 @@ pub(super) fn worth(
     }
 }
 
-/// Checks that would let a kernel pass which repeats an old answer, though it is given other inputs.
+/// Checks that would let a kernel pass which repeats an old answer, though it is given other
+/// inputs.
 fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
     let are_blind = !checks.is_empty() && checks.iter().all(|check| check.old_answers_pass == Some(true));
     (are_blind && distinct_inputs > 1).then(|| {
@@ -127,9 +129,11 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why the checks cannot tell the kernel from one that writes one value everywhere: it did, in every call and output, where others were expected.
+/// Why the checks cannot tell the kernel from one that writes one value everywhere: it did, in
+/// every call and output, where others were expected.
 ///
-/// Nothing is said of an output whose one value is merely another than the one that every input has for its answer, as where rounding differs.
+/// Nothing is said of an output whose one value is merely another than the one that every input has
+/// for its answer, as where rounding differs.
 fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinct_inputs: u64) -> Option<String> {
     if distinct_inputs < 2 {
         return None;
@@ -147,7 +151,8 @@ fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinc
     })
 }
 
-/// What is told of an output that had one value in every call, was right by its tolerance alone, and where others were expected.
+/// What is told of an output that had one value in every call, was right by its tolerance alone,
+/// and where others were expected.
 fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Option<String> {
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     let outputs: Vec<&OutputFacts> = checked
@@ -253,7 +258,8 @@ mod tests {
         assert_eq!(asked(&[]), None);
     }
 
-    /// What is said of calls whose one output has these constant bits, that far from what is expected.
+    /// What is said of calls whose one output has these constant bits, that far from what is
+    /// expected.
     fn constants(calls: &[(u32, f64)]) -> Option<String> {
         let tensor = y(Tolerance::Close { rtol: 0.0, atol: 1e-2 });
         let window = |&(bits, max_abs): &(u32, f64)| {

@@ -1,10 +1,15 @@
 //! An accusation by the clock is confirmed by a second measurement.
 //!
-//! That more time passed for the referee than a worker claims, or that a worker goes on between its windows, is a grave thing to say of a kernel, and one measurement is weak evidence of it: a machine that something disturbs for half a second
-//! looks the same. So the whole case is measured once more, with fresh workers and by numbers that it has not had, and the second measurement is the result, whatever it says. What is reported has
-//! passed all judgement by itself, and a worker that always hides time is found twice. One that tells by the numbers of its windows which measurement it is in can be honest in the second, so a side
-//! that was accused has no better grade than `advisory`. A second measurement that cannot be made, as where the crate's own generator fails, takes no accusation back. A failure of any other kind
-//! stands at once: a kernel that is wrong now and then has no second try.
+//! That more time passed for the referee than a worker claims, or that a worker goes on between its
+//! windows, is a grave thing to say of a kernel, and one measurement is weak evidence of it: a
+//! machine that something disturbs for half a second looks the same. So the whole case is measured
+//! once more, with fresh workers and by numbers that it has not had, and the second measurement is
+//! the result, whatever it says. What is reported has passed all judgement by itself, and a worker
+//! that always hides time is found twice. One that tells by the numbers of its windows which
+//! measurement it is in can be honest in the second, so a side that was accused has no better grade
+//! than `advisory`. A second measurement that cannot be made, as where the crate's own generator
+//! fails, takes no accusation back. A failure of any other kind stands at once: a kernel that is
+//! wrong now and then has no second try.
 
 use super::case::Contest;
 use super::error::MeasureError;
@@ -21,11 +26,12 @@ use gpubench_protocol::window::Numbering;
 const LONGEST: usize = 300;
 
 impl Session<'_> {
-    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the second measurement says
-    /// so. Where that cannot be made, the first stands.
+    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the
+    /// second measurement says so. Where that cannot be made, the first stands.
     ///
     /// # Errors
-    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user interrupts.
+    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user
+    /// interrupts.
     pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
         confirm(self.protocol.purpose, |again| {
             if again.is_some() {
@@ -157,7 +163,8 @@ impl Accusation {
     }
 }
 
-/// Has a side tell that it was accused before, or that the other was, with a word for whose accusation it is.
+/// Has a side tell that it was accused before, or that the other was, with a word for whose
+/// accusation it is.
 fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&Accusation, &str)>) {
     let (accusation, whose) = match (own, other) {
         (Some(own), _) => (own, ""),
@@ -250,7 +257,8 @@ mod tests {
         })
     }
 
-    /// How often a case is measured that comes to these ends one after another, and what its record is made of.
+    /// How often a case is measured that comes to these ends one after another, and what its record
+    /// is made of.
     fn confirmed(purpose: Purpose, ends: &[Sides]) -> (usize, MeasuredInTurns) {
         let mut attempts = Vec::new();
         let result = confirm(purpose, |attempt| {

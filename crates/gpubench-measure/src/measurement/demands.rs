@@ -62,7 +62,8 @@ pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, dema
     }
 }
 
-/// The failure of a case whose times can be trusted less than is required; one without times has no grade.
+/// The failure of a case whose times can be trusted less than is required; one without times has no
+/// grade.
 fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure> {
     let grade = record.grade.filter(|grade| !grade.meets(least))?;
     let reason = match (&record.grade_reason, record.execution) {

@@ -23,7 +23,8 @@ pub struct Measured {
     pub null_windows: Vec<WindowEvidence>,
     /// Where those of each worker begin among them.
     pub null_turns: Vec<usize>,
-    /// Windows of the null worker after the end of the last worker under test; none of a case that failed before.
+    /// Windows of the null worker after the end of the last worker under test; none of a case that
+    /// failed before.
     pub null_alone: Vec<WindowEvidence>,
     /// What the referee's clock says of the claims, where it bounds them.
     pub balance: Option<Balance>,

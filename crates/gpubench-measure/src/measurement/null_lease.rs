@@ -1,4 +1,5 @@
-//! The null worker in a case: it runs the null windows of host code, which could meddle with its own.
+//! The null worker in a case: it runs the null windows of host code, which could meddle with its
+//! own.
 
 use std::os::fd::AsFd;
 
@@ -14,7 +15,8 @@ use gpubench_protocol::window::Seat;
 #[derive(Debug)]
 pub(super) struct NullLease<'a> {
     worker: Option<&'a mut NullWorker>,
-    /// What two events with nothing between them are apart at least in it, in nanoseconds; known once it has handed the case back.
+    /// What two events with nothing between them are apart at least in it, in nanoseconds; known
+    /// once it has handed the case back.
     pub(super) shortest_claim_ns: Option<f64>,
     /// Workers of another side that live meanwhile, beside the one under test.
     pub(super) rivals: usize,
@@ -61,7 +63,8 @@ impl<'a> NullLease<'a> {
         self.worker.is_some()
     }
 
-    /// Conducts the null window that `before` others came before; nothing where there is no null worker any more.
+    /// Conducts the null window that `before` others came before; nothing where there is no null
+    /// worker any more.
     ///
     /// # Errors
     /// When it fails for no fault of the null worker.

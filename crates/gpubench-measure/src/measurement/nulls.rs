@@ -29,7 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) enum Runner {
     /// Nobody: the referee's clock bounds nothing.
     Nobody,
-    /// The worker under test: it holds no host code but the tool's, and what its process adds to a window is the same in both kinds.
+    /// The worker under test: it holds no host code but the tool's, and what its process adds to a
+    /// window is the same in both kinds.
     Worker,
     /// The null worker: host code could meddle with null windows of its own.
     NullWorker,
@@ -99,7 +100,8 @@ impl Nulls {
         is_next
     }
 
-    /// Whether the present worker, one of `workers`, is to have more before its end, where the key has drawn few.
+    /// Whether the present worker, one of `workers`, is to have more before its end, where the key
+    /// has drawn few.
     pub(super) fn are_few(&self, workers: usize) -> bool {
         let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);

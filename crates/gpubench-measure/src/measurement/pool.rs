@@ -16,10 +16,11 @@ use gpubench_sandbox::Confinement;
 /// When the workers of a case are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StartPolicy {
-    /// Before the first window: setting a context up takes long, and would disturb another worker's windows. Those that
-    /// wait hold the buffers, and no code that could do anything with them.
+    /// Before the first window: setting a context up takes long, and would disturb another worker's
+    /// windows. Those that wait hold the buffers, and no code that could do anything with them.
     AllAtOnce,
-    /// Each after the end of the one before: what runs the user's code in its process never waits beside another that is measured.
+    /// Each after the end of the one before: what runs the user's code in its process never waits
+    /// beside another that is measured.
     OneAtATime,
 }
 
@@ -68,7 +69,8 @@ pub(super) struct ReadyWorker {
 }
 
 impl<'a> WorkerPool<'a> {
-    /// Starts the first worker, or all where they may wait beside one another; [`WorkerPool::next`] hears of the end.
+    /// Starts the first worker, or all where they may wait beside one another; [`WorkerPool::next`]
+    /// hears of the end.
     pub(super) fn start(
         case: &'a ReadyCase<'a>,
         protocol: &'a Protocol<'a>,
@@ -91,7 +93,8 @@ impl<'a> WorkerPool<'a> {
         pool
     }
 
-    /// Leaves the descriptors to the workers that are still to be started. Where there are none, nobody keeps them: a descriptor is one more thing that could be taken.
+    /// Leaves the descriptors to the workers that are still to be started. Where there are none,
+    /// nobody keeps them: a descriptor is one more thing that could be taken.
     pub(super) fn entrust(&mut self, opened: Rc<OpenedCase>) {
         // Memory may not suffice for all at once.
         if self.may_start_more() || self.started.len() > 1 {

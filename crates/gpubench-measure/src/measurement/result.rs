@@ -119,7 +119,8 @@ fn unclaimed(added_ns: f64) -> Option<String> {
     })
 }
 
-/// What the declared work comes to in a time, held against the peaks for the type that the case computes with.
+/// What the declared work comes to in a time, held against the peaks for the type that the case
+/// computes with.
 fn throughput(recording: &Recording, time_ns: f64, yardsticks: &Yardsticks) -> Throughput {
     let peaks = Peaks {
         bandwidth: yardsticks.peak_bandwidth,
@@ -162,7 +163,8 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
         .len() as u64
 }
 
-/// More operations a second than the device can do: the declaration is wrong, or counts other operations than the peak does.
+/// More operations a second than the device can do: the declaration is wrong, or counts other
+/// operations than the peak does.
 fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String> {
     let share = throughput.flops_per_s? / limit?;
     let notice = |share: f64| {
@@ -194,15 +196,16 @@ fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) 
     }
 }
 
-/// Means over timed windows of what the worker claims and of what the referee's clock saw, and of the difference of both in null windows. Nothing is subtracted from
-/// any of them.
+/// Means over timed windows of what the worker claims and of what the referee's clock saw, and of
+/// the difference of both in null windows. Nothing is subtracted from any of them.
 fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
     let worker = claimed_and_observed(windows.iter().copied())?;
     let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
     Conservation::of(worker.0, worker.1, null_ns)
 }
 
-/// What passed beyond the claims of the windows that so many samples are from. Windows that failed are none of them; they come last.
+/// What passed beyond the claims of the windows that so many samples are from. Windows that failed
+/// are none of them; they come last.
 fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     let residuals = sampled.iter().filter_map(|window| residual(window));
     let of_samples = whole(residuals.take(samples));
@@ -214,7 +217,8 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     }
 }
 
-/// The null windows that a balance was made of: where the worker under test disturbed those between its own, the ones behind its end.
+/// The null windows that a balance was made of: where the worker under test disturbed those between
+/// its own, the ones behind its end.
 fn compared_with<'a>(
     balance: &Balance,
     interleaved: &'a [WindowEvidence],

@@ -1,4 +1,5 @@
-//! The order of a case's windows: round by round, a fresh worker of each arm, and window by window in turns where there are two arms.
+//! The order of a case's windows: round by round, a fresh worker of each arm, and window by window
+//! in turns where there are two arms.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -78,7 +79,8 @@ impl<'a> Rounds<'a> {
         self.arms().for_each(|arm| arm.pool.entrust(Rc::clone(opened)));
     }
 
-    /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is that failure.
+    /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is
+    /// that failure.
     pub(super) fn retire(mut self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
         self.arms().for_each(|arm| arm.pool.dismiss());
         let baseline = self.baseline.map(|mut baseline| match baseline.lost.take() {
@@ -88,10 +90,12 @@ impl<'a> Rounds<'a> {
         (self.candidate, baseline)
     }
 
-    /// Runs the rounds, or as many as the candidate comes through. A baseline that fails takes no part in what follows.
+    /// Runs the rounds, or as many as the candidate comes through. A baseline that fails takes no
+    /// part in what follows.
     ///
     /// # Errors
-    /// When the candidate fails for no fault of its kernels, or those who lead through windows fail.
+    /// When the candidate fails for no fault of its kernels, or those who lead through windows
+    /// fail.
     pub(super) fn run(
         &mut self,
         purpose: Purpose,
@@ -105,7 +109,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Has each of the candidate's workers make a call, until one fails. Nothing is kept of it but whether it was right.
+    /// Has each of the candidate's workers make a call, until one fails. Nothing is kept of it but
+    /// whether it was right.
     fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         for _ in 0..self.first {
             self.enter()?;
@@ -119,7 +124,8 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Calls the candidate at least once, and again and again for so long. Nothing is kept of it but whether it was right.
+    /// Calls the candidate at least once, and again and again for so long. Nothing is kept of it
+    /// but whether it was right.
     fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
         self.enter()?;
         let started = Instant::now();
@@ -204,8 +210,9 @@ impl<'a> Rounds<'a> {
         goes_on && self.arms().any(|arm| arm.takes_part() && phase.lacks(arm))
     }
 
-    /// A window of each arm that needs one. Who begins is drawn by the key, so that neither arm always
-    /// runs after the other. Both windows are of one kind, so that the samples of one number are neighbours in time.
+    /// A window of each arm that needs one. Who begins is drawn by the key, so that neither arm
+    /// always runs after the other. Both windows are of one kind, so that the samples of one number
+    /// are neighbours in time.
     fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let (seeds, place) = (self.seeds, context.next_place(self.case));
         let alone = !self.baseline.as_ref().is_some_and(Arm::takes_part);

@@ -26,7 +26,8 @@ pub(super) struct Turn {
     /// Which of the arm's samples are its own, and how long they took.
     samples: Range<usize>,
     pub(super) sampled_for: Duration,
-    /// Windows since it was last checked early. At least one of its windows is: the first may be due at once.
+    /// Windows since it was last checked early. At least one of its windows is: the first may be
+    /// due at once.
     pub(super) since_early: u32,
     /// Why it has samples enough, where it has.
     pub(super) stop: Option<StopReason>,

@@ -15,8 +15,8 @@ use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 
-/// How long the referee may take to give a window up whose worker was lost. The looks at it are carried out, and
-/// nobody reads them.
+/// How long the referee may take to give a window up whose worker was lost. The looks at it are
+/// carried out, and nobody reads them.
 const AFTER_LOSS: Duration = Duration::from_secs(10);
 
 /// Filling inputs with the tool's own kernels never takes so long.
@@ -70,10 +70,11 @@ impl Sequencer<'_> {
         self.release(worker, seat, window, kind)
     }
 
-    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring on. Nothing is generated for it, and no other worker
-    /// is armed meanwhile: a stream of its own that waits would be one more thing that could go on when
-    /// it should not. Where the author works in every other window, it does the work of the last one again: a device
-    /// that has waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
+    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring
+    /// on. Nothing is generated for it, and no other worker is armed meanwhile: a stream of its own
+    /// that waits would be one more thing that could go on when it should not. Where the author
+    /// works in every other window, it does the work of the last one again: a device that has
+    /// waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
@@ -114,7 +115,8 @@ impl Sequencer<'_> {
         self.attend(worker, window)
     }
 
-    /// Makes the inputs of a window; for window 0 the instance that the first window's decoys are taken from, and the constants of the case.
+    /// Makes the inputs of a window; for window 0 the instance that the first window's decoys are
+    /// taken from, and the constants of the case.
     ///
     /// # Errors
     /// When a generator or the referee fails.
@@ -243,7 +245,8 @@ impl Sequencer<'_> {
     fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, MeasureError> {
         let within = self.protocol.within;
         match said {
-            // The call has ended, and only the checks take their time; or *done* will never come, and the referee is not to wait for it.
+            // The call has ended, and only the checks take their time; or *done* will never come,
+            // and the referee is not to wait for it.
             Some(Ok(claim)) => {
                 self.abort()?;
                 Ok(Ok(claim))

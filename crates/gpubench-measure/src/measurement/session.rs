@@ -17,8 +17,8 @@ use gpubench_device::ClockBound;
 use gpubench_protocol::window::{Duties, Numbering};
 use gpubench_protocol::wire::Cast;
 
-/// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims; its failure costs a
-/// case its grade, and nothing else.
+/// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims;
+/// its failure costs a case its grade, and nothing else.
 pub struct Session<'s> {
     /// How.
     pub protocol: &'s Protocol<'s>,
@@ -47,9 +47,9 @@ impl Session<'_> {
         measured.map(|measured| measured.candidate)
     }
 
-    /// Measures a case in turns with a baseline where there is one: each round has a fresh worker of either arm, and
-    /// their windows take turns. What becomes of the baseline does not touch the candidate's result. `numbering` says
-    /// where the numbers of the windows begin.
+    /// Measures a case in turns with a baseline where there is one: each round has a fresh worker
+    /// of either arm, and their windows take turns. What becomes of the baseline does not touch the
+    /// candidate's result. `numbering` says where the numbers of the windows begin.
     ///
     /// # Errors
     /// As [`Session::measure`].

@@ -34,7 +34,8 @@ impl<'a> Stopping<'a> {
         }
     }
 
-    /// Whether the running median of the present worker's warm-up has settled, or its limits are met.
+    /// Whether the running median of the present worker's warm-up has settled, or its limits are
+    /// met.
     pub(super) fn is_warm(&self, samples: &Samples) -> bool {
         let turn = samples.turn();
         let further = (samples.position() > 0).then(|| self.warm_up.of_further_worker());

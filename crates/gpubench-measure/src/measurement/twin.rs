@@ -1,4 +1,5 @@
-//! How fast the machine was beside a case: what a job of the tool's own took that is the same whatever the code under test is.
+//! How fast the machine was beside a case: what a job of the tool's own took that is the same
+//! whatever the code under test is.
 
 use std::ops::Range;
 
@@ -6,8 +7,9 @@ use crate::verdict::{NullWindows, WindowEvidence, sampled_by_worker};
 use gpubench_contract::Twin;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 
-/// The twin of a case. Where there are null windows, it is what their kernel takes, which reads and writes the case's buffers between two events as the code under test does. Elsewhere it is what the referee does in the windows that
-/// gave samples. No window is longer for it.
+/// The twin of a case. Where there are null windows, it is what their kernel takes, which reads and
+/// writes the case's buffers between two events as the code under test does. Elsewhere it is what
+/// the referee does in the windows that gave samples. No window is longer for it.
 pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: NullWindows<'_>) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
         let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
@@ -27,7 +29,9 @@ fn claimed_ns(window: &WindowEvidence) -> Option<f64> {
     Some(window.claim.as_deref()?.elapsed_ns)
 }
 
-/// What the referee does over the case's buffers before a call: it restores them, flushes the cache and reveals the true inputs. What it does behind the call is left out: the longer the call, the longer its threads have slept by then.
+/// What the referee does over the case's buffers before a call: it restores them, flushes the cache
+/// and reveals the true inputs. What it does behind the call is left out: the longer the call, the
+/// longer its threads have slept by then.
 fn prepared_ns(window: &WindowEvidence) -> Option<f64> {
     let WindowFacts { s0_ns, s1_ns, .. } = *window.facts;
     Some(s1_ns.saturating_sub(s0_ns) as f64)
@@ -40,7 +44,8 @@ mod tests {
     use super::*;
     use gpubench_protocol::wire::Claim;
 
-    /// A window in which the referee takes so long before the call; the call takes longer than that, and the copies behind it.
+    /// A window in which the referee takes so long before the call; the call takes longer than
+    /// that, and the copies behind it.
     fn window(end: WindowEnd, before_ns: u64) -> WindowEvidence {
         let facts = WindowFacts {
             end,

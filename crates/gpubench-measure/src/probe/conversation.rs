@@ -90,7 +90,8 @@ pub fn answer(target: Target) {
         Target::Gpus => serde_json::to_string(&printed(list_gpus())),
         Target::Nvtx => serde_json::to_string(&printed(find_nvtx())),
     };
-    // A number that JSON has no word for is the only way to fail; the asker then says that nothing was answered.
+    // A number that JSON has no word for is the only way to fail; the asker then says that nothing
+    // was answered.
     if let Ok(text) = printed {
         anstream::println!("{text}");
     }

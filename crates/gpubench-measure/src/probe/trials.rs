@@ -86,7 +86,8 @@ fn share(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Lets a stream wait for a word of shared host memory, opens the gate, and waits for the word that the stream writes behind it.
+/// Lets a stream wait for a word of shared host memory, opens the gate, and waits for the word that
+/// the stream writes behind it.
 fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     let os = |source| DeviceError::Os {
         what: "making the shared page",

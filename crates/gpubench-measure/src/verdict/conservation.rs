@@ -7,7 +7,8 @@ use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Balance, Clocked, ClockedTurn};
 
-/// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows were seen.
+/// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows
+/// were seen.
 pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;

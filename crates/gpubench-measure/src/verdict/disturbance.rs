@@ -30,7 +30,8 @@ fn changed(null: NullWindows<'_>) -> Option<String> {
     (number > 0).then(|| format!("an output changed in {number} of {all} null windows, in which nothing else writes"))
 }
 
-/// Null windows that the worker under test made longer while it lived: they would hide as much of its claims.
+/// Null windows that the worker under test made longer while it lived: they would hide as much of
+/// its claims.
 fn slowed(balance: &Balance) -> Option<String> {
     let longer_by = balance.disturbance_ns?;
     Some(format!(

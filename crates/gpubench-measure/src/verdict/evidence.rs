@@ -77,9 +77,11 @@ pub struct NullWindows<'a> {
     pub windows: &'a [WindowEvidence],
     /// Where those of each worker begin among them.
     pub turns: &'a [usize],
-    /// Windows of the null worker behind the end of the worker under test, which has no part in them. Cases that fail have none.
+    /// Windows of the null worker behind the end of the worker under test, which has no part in
+    /// them. Cases that fail have none.
     pub alone: &'a [WindowEvidence],
-    /// What two events with nothing between them are apart at least in the null worker, in nanoseconds: no call takes less.
+    /// What two events with nothing between them are apart at least in the null worker, in
+    /// nanoseconds: no call takes less.
     pub shortest_claim_ns: Option<f64>,
     /// Workers of another side that lived meanwhile, beside the one under test.
     pub rivals: usize,
@@ -88,7 +90,8 @@ pub struct NullWindows<'a> {
 }
 
 impl<'a> NullWindows<'a> {
-    /// Those before the first worker's, which are none, then those of each worker, then none without end.
+    /// Those before the first worker's, which are none, then those of each worker, then none
+    /// without end.
     pub fn by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'a> {
         let (windows, turns) = (self.windows, self.turns);
         let begins = std::iter::once(0).chain(turns.iter().copied());

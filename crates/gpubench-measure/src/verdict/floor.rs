@@ -5,15 +5,19 @@ use gpubench::catalog::{Recording, Role, Tensor};
 use gpubench_contract::Method;
 use gpubench_device::Facts;
 
-/// Decoys are put right after the flush, so these lines of an input are in the cache: one in sixteen, at least eight of 128 bytes.
+/// Decoys are put right after the flush, so these lines of an input are in the cache: one in
+/// sixteen, at least eight of 128 bytes.
 const DECOY_SHARE: u64 = 16;
 const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 
-/// The least time a call can take behind a cache flush of `flush_bytes`, in nanoseconds: the declared bytes that must pass the memory's interface, over the peak
-/// bandwidth. `None` where the peak is not known, nothing is declared, the method is not the cold one, or the flush is smaller than the cache.
+/// The least time a call can take behind a cache flush of `flush_bytes`, in nanoseconds: the
+/// declared bytes that must pass the memory's interface, over the peak bandwidth. `None` where the
+/// peak is not known, nothing is declared, the method is not the cold one, or the flush is smaller
+/// than the cache.
 ///
-/// Not all declared bytes must. What a call writes can stay in the cache, up to its size, and be written back later; the revealed lines of the inputs are in it already. Bytes beyond
-/// those of the tensors (a second pass over them, say) may be answered from the cache too.
+/// Not all declared bytes must. What a call writes can stay in the cache, up to its size, and be
+/// written back later; the revealed lines of the inputs are in it already. Bytes beyond those of
+/// the tensors (a second pass over them, say) may be answered from the cache too.
 pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);

@@ -8,10 +8,12 @@ use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{Balance, median};
 
-/// A phase of the referee's that lasts so much longer than others of the case was interrupted: another process's time slice on a GPU takes about 2 ms.
+/// A phase of the referee's that lasts so much longer than others of the case was interrupted:
+/// another process's time slice on a GPU takes about 2 ms.
 const GAP_NS: f64 = 300_000.0;
 
-/// Share of windows with a gap that proves nothing yet: a host that is slow to queue a window makes one as well. A process that computes beside has its time slice in most windows.
+/// Share of windows with a gap that proves nothing yet: a host that is slow to queue a window makes
+/// one as well. A process that computes beside has its time slice in most windows.
 const STRAY_SHARE: f64 = 0.1;
 
 /// The grade of a case, with the reasons where it is `advisory`.
@@ -84,7 +86,8 @@ fn too_vague(balance: &Balance) -> Option<String> {
     })
 }
 
-/// Windows in which something else had the device, or in which a kernel of the worker ran when it should not.
+/// Windows in which something else had the device, or in which a kernel of the worker ran when it
+/// should not.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     let NullWindows { windows, alone, .. } = evidence.null;
     let (sampled, null): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
@@ -124,7 +127,8 @@ fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Which of some phases last longer by more than a gap than their median, or than the median of others, which nobody can have disturbed.
+/// Which of some phases last longer by more than a gap than their median, or than the median of
+/// others, which nobody can have disturbed.
 fn too_long(phases: &[Option<f64>], others: &[Option<f64>]) -> Vec<bool> {
     let median_of = |phases: &[Option<f64>]| median(&phases.iter().copied().flatten().collect::<Vec<_>>());
     let usual = median_of(phases).into_iter().chain(median_of(others));

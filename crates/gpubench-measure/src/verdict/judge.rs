@@ -14,7 +14,8 @@ use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::Balance;
 
-/// A share of wrong elements from which an output counts as not written at all, though some poison happens to be right.
+/// A share of wrong elements from which an output counts as not written at all, though some poison
+/// happens to be right.
 const NEARLY_ALL: f64 = 0.95;
 
 /// Of what a worker printed that did not end by itself, this much is repeated.
@@ -70,13 +71,15 @@ impl Judgement {
     }
 }
 
-/// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any wrong, unsealed or late-written window fails it, whatever its kind.
+/// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any
+/// wrong, unsealed or late-written window fails it, whatever its kind.
 pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
     let findings = || {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
-    // What a cheat returns is often clear only from the third call on, when the first call is not the one before any more.
+    // What a cheat returns is often clear only from the third call on, when the first call is not
+    // the one before any more.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
     let decisive = findings().next().map(|first| match first.1.verdict {
         Verdict::WrongOutput => findings().rfind(|(_, finding)| replays(finding)).unwrap_or(first),
@@ -106,7 +109,8 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
             .or_else(|| inspect_slack(evidence, window))
             .or_else(|| inspect_seals(evidence, window))
             .or_else(|| inspect_claim(evidence, window)),
-        // The window alone does not tell why: a claim without an end is a lie, the rest is told by the case's ending.
+        // The window alone does not tell why: a claim without an end is a lie, the rest is told by
+        // the case's ending.
         WindowEnd::NotDone | WindowEnd::Aborted if window.claim.is_some() => {
             let call = window.facts.window;
             let message = format!("the worker says call {call} has ended, but its device never wrote so");
@@ -246,7 +250,8 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
     let timed = window.facts.kind == WindowKind::Timed;
-    // The whole window lies between the referee's stamps. Two clocks may differ by their steps and a little in their rates.
+    // The whole window lies between the referee's stamps. Two clocks may differ by their steps and
+    // a little in their rates.
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;

@@ -16,7 +16,8 @@ use gpubench_device::{Access, CodeHome, DevicePtr};
 /// The attached case.
 pub(super) struct Attached {
     case: Attachment,
-    /// Each tensor's memory here. Contents are to read where the device makes them, to write where this process does.
+    /// Each tensor's memory here. Contents are to read where the device makes them, to write where
+    /// this process does.
     operands: Vec<Operand>,
     // Held for its mappings.
     memory: MemfdTable,
@@ -93,7 +94,8 @@ impl Attached {
             return Ok(());
         }
         let constants = order.window == 0;
-        // Behind window 0 the user's function still writes its constants, but not where they are read from.
+        // Behind window 0 the user's function still writes its constants, but not where they are
+        // read from.
         let mut thrown_away = Vec::new();
         let mut buffers = Vec::new();
         let tensors = self.case.recording.tensors.iter().zip(&self.case.layouts);
@@ -113,7 +115,8 @@ impl Attached {
             buffers.push(Buffer { data, len });
         }
         let seed = if constants { order.constant_seed } else { order.seed };
-        // SAFETY: the buffers are this process's own writable mappings and vectors of their lengths, aligned to 16 bytes at least.
+        // SAFETY: the buffers are this process's own writable mappings and vectors of their
+        // lengths, aligned to 16 bytes at least.
         unsafe { library.generate(self.case.benchmark, &self.case.request, seed, &buffers)? };
         Ok(())
     }
@@ -126,8 +129,8 @@ impl Attached {
         }
         let lens = self.case.layouts.iter().map(|layout| layout.len as usize);
         let buffers: Vec<Buffer> = self.operands.iter().zip(lens).map(for_reference).collect();
-        // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to 16 bytes at least; nothing else in this
-        // process uses them.
+        // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to
+        // 16 bytes at least; nothing else in this process uses them.
         unsafe { library.reference(self.case.benchmark, &self.case.request, &buffers)? };
         Ok(())
     }
@@ -145,7 +148,8 @@ fn load<'a>(
     }
 }
 
-/// The memory the reference sees of a tensor: the answer, starting as zeros or as the contents of an in-out tensor; else the contents.
+/// The memory the reference sees of a tensor: the answer, starting as zeros or as the contents of
+/// an in-out tensor; else the contents.
 fn for_reference((operand, len): (&Operand, usize)) -> Buffer {
     let contents = operand.contents.map(|contents| contents.0 as *mut u8);
     let Some(answer) = operand.answer else {

@@ -1,4 +1,5 @@
-//! The CPU device in the author's process, for the crate's generator kernels and a reference that is a plan.
+//! The CPU device in the author's process, for the crate's generator kernels and a reference that
+//! is a plan.
 
 use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;

@@ -13,8 +13,8 @@ use crate::wire::{
 };
 use gpubench_sandbox::{ConfinedRole, Sandbox};
 
-/// Closes the sandbox before any code of the user's is loaded, then serves the broker at the other end
-/// of `channel` until it is gone.
+/// Closes the sandbox before any code of the user's is loaded, then serves the broker at the other
+/// end of `channel` until it is gone.
 ///
 /// # Errors
 /// When the connection fails.

@@ -27,8 +27,9 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the cdylib, the last of `files`, and finds its table. Those before it, which it needs, are loaded first: the linker takes a library that is there already for one that
-    /// is needed under its `SONAME`, and looks for none in folders. Runs their constructors.
+    /// Loads the cdylib, the last of `files`, and finds its table. Those before it, which it needs,
+    /// are loaded first: the linker takes a library that is there already for one that is needed
+    /// under its `SONAME`, and looks for none in folders. Runs their constructors.
     ///
     /// # Errors
     /// When it cannot be loaded, or its table is not one that this tool can use.
@@ -43,7 +44,8 @@ impl Library {
             loaded = Some(ManuallyDrop::new(library));
         }
         let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;
-        // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is refused by its magic below.
+        // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is
+        // refused by its magic below.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =
             entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
@@ -86,7 +88,8 @@ impl Library {
     /// What the function of the table answers with.
     ///
     /// # Safety
-    /// Every buffer with an address is memory of its length, aligned to 16 bytes and writable, that nothing else uses meanwhile.
+    /// Every buffer with an address is memory of its length, aligned to 16 bytes and writable, that
+    /// nothing else uses meanwhile.
     pub unsafe fn generate(
         &self,
         benchmark: u32,
@@ -123,7 +126,8 @@ pub struct HostedBenchmark {
     state: *mut c_void,
 }
 
-// SAFETY: the state is used by `HostedBenchmark::call` alone, whose callers keep to the thread that made it.
+// SAFETY: the state is used by `HostedBenchmark::call` alone, whose callers keep to the thread that
+// made it.
 unsafe impl Send for HostedBenchmark {}
 
 impl Library {
@@ -215,7 +219,8 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
     if len == 0 {
         return;
     }
-    // SAFETY: `called` passes its vector, alive and unshared through the call, and the table passes bytes that it lends for the call.
+    // SAFETY: `called` passes its vector, alive and unshared through the call, and the table passes
+    // bytes that it lends for the call.
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) };
 }
 

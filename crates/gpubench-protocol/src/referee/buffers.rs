@@ -36,8 +36,8 @@ pub(super) struct Masters {
     pub(super) current: DevicePtr,
     /// Contents of another instance of the same distribution, which the decoy lines are taken from.
     pub(super) decoy: DevicePtr,
-    /// Host memory shared with an author that has a part in the contents: a copy for it to read where the device made them, its own where the
-    /// author does.
+    /// Host memory shared with an author that has a part in the contents: a copy for it to read
+    /// where the device made them, its own where the author does.
     pub(super) author: Option<Mapped>,
 }
 
@@ -56,8 +56,8 @@ pub(super) struct Answers {
     pub(super) snapshot: DevicePtr,
 }
 
-/// How an allocation for `len` bytes is laid out: the buffer ends as close to the end as its alignment permits, so that the unmapped page
-/// behind it catches what runs over.
+/// How an allocation for `len` bytes is laid out: the buffer ends as close to the end as its
+/// alignment permits, so that the unmapped page behind it catches what runs over.
 pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
     let padded = len.checked_next_multiple_of(facts.alignment)?;
     let allocation = padded.max(1).checked_next_multiple_of(facts.granularity)?;

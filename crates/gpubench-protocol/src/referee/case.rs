@@ -24,12 +24,14 @@ pub(super) struct Referee {
     pub(super) seeds: Seeds,
     /// Who runs kernels of references and generators.
     pub(super) kernels_run_in: CodeHome,
-    /// Modules that were loaded for them, by the copies they were loaded from, which are held so that no other comes to be known as one of them.
+    /// Modules that were loaded for them, by the copies they were loaded from, which are held so
+    /// that no other comes to be known as one of them.
     pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
     pub(super) flush: FlushBuffer,
 }
 
-/// The open case: its buffers, the pages shared with its workers, and what of the crate the referee runs itself.
+/// The open case: its buffers, the pages shared with its workers, and what of the crate the referee
+/// runs itself.
 pub(super) struct OpenCase {
     /// The case, and the number behind which those of its windows begin.
     opening: Place,
@@ -66,7 +68,8 @@ impl OpenCase {
         })
     }
 
-    /// Where keys of a window are drawn. Window 0, which comes before the first and is never released, has those of the number behind which the others begin.
+    /// Where keys of a window are drawn. Window 0, which comes before the first and is never
+    /// released, has those of the number behind which the others begin.
     pub(super) fn place(&self, window: u32) -> Place {
         match window {
             0 => self.opening,
@@ -107,7 +110,8 @@ impl OpenCase {
         Ok(descriptors)
     }
 
-    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or both in this order, where it has a part in them.
+    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or
+    /// both in this order, where it has a part in them.
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {

@@ -1,4 +1,5 @@
-//! Looking at what the worker made of its buffers: everything is queued behind one another, then waited for and read at once.
+//! Looking at what the worker made of its buffers: everything is queued behind one another, then
+//! waited for and read at once.
 
 use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Tensor, Tolerance};
@@ -74,7 +75,8 @@ impl Referee {
         Ok(DigestKeys { seals, inputs })
     }
 
-    /// Queues every look at a window: at the snapshots first, at what the worker can still reach last. Also in a null window, where nothing but the seals is read: what a stream holds back
+    /// Queues every look at a window: at the snapshots first, at what the worker can still reach
+    /// last. Also in a null window, where nothing but the seals is read: what a stream holds back
     /// behind *done* makes the window longer, by a microsecond on a GPU.
     pub(super) fn queue_looks(
         &mut self,
@@ -98,7 +100,8 @@ impl Referee {
         Ok(Looks { seals, call })
     }
 
-    /// Puts what was found in the facts. `claimed` are the seals that the worker's device wrote, copied when *done* was seen.
+    /// Puts what was found in the facts. `claimed` are the seals that the worker's device wrote,
+    /// copied when *done* was seen.
     pub(super) fn report(
         &mut self,
         case: &OpenCase,

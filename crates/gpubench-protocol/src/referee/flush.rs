@@ -13,7 +13,8 @@ pub(super) struct FlushBuffer {
 }
 
 impl FlushBuffer {
-    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same page over and over, and reading that evicts nothing.
+    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same
+    /// page over and over, and reading that evicts nothing.
     pub(super) fn new(
         driver: &mut dyn Driver,
         harness: &Harness,

@@ -1,4 +1,5 @@
-//! The instance of a window: its inputs and what is expected of it, made or taken into private memory.
+//! The instance of a window: its inputs and what is expected of it, made or taken into private
+//! memory.
 
 use gpubench::catalog::Role;
 
@@ -9,8 +10,9 @@ use crate::window::{Maker, Place, Purpose, WindowKind};
 use gpubench_device::{CodeHome, DevicePtr};
 
 impl Referee {
-    /// Makes the inputs of a window in private memory, and the instance that decoys are taken from: another of the same distribution where the harness makes
-    /// them, which no window shows whole; else that of the window before. Window 0 is made for that alone.
+    /// Makes the inputs of a window in private memory, and the instance that decoys are taken from:
+    /// another of the same distribution where the harness makes them, which no window shows whole;
+    /// else that of the window before. Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = case.place(window);
         let key = self.seeds.key(Purpose::Inputs, place);
@@ -45,8 +47,9 @@ impl Referee {
         self.show_author(case)
     }
 
-    /// Copies the inputs that the device made to an author that reads them, and waits before it reads them or makes others. Where the author has no part in
-    /// them nothing waits: what comes behind them in the stream finds them made.
+    /// Copies the inputs that the device made to an author that reads them, and waits before it
+    /// reads them or makes others. Where the author has no part in them nothing waits: what comes
+    /// behind them in the stream finds them made.
     fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         let shared = case.buffers.iter().filter_map(|buffer| {
@@ -74,8 +77,9 @@ impl Referee {
         }
     }
 
-    /// Takes what the author made into private memory, where it cannot change any more: generated inputs and expected outputs. What was taken
-    /// for a reference of the referee's own stays as it was taken.
+    /// Takes what the author made into private memory, where it cannot change any more: generated
+    /// inputs and expected outputs. What was taken for a reference of the referee's own stays as it
+    /// was taken.
     fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         if case.duties(self).reference() == CodeHome::Referee {
             return Ok(());
@@ -86,7 +90,8 @@ impl Referee {
         self.keep_first_answers(case, window)
     }
 
-    /// Copies what the author made to where it changes nothing: before a null window the device does what it does before every other.
+    /// Copies what the author made to where it changes nothing: before a null window the device
+    /// does what it does before every other.
     fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         self.take_inputs(case)?;
         self.take_answers(case, |answers| answers.snapshot)

@@ -1,7 +1,13 @@
-//! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own clock and the checks. It never sees user host code.
+//! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own
+//! clock and the checks. It never sees user host code.
 //!
-//! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds the buffers of the open case, `page` the pages shared with its workers, `instance` makes
-//! a window's inputs or takes them from the author, `preparation` brings everything into the state a call starts from, `check` looks at what the worker made of them, `wrong_output` closer where it is wrong, `other_answers` whether another call's answer or zeros would have passed, `stamps` is the clock, `window` the sequence.
+//! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its
+//! process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds
+//! the buffers of the open case, `page` the pages shared with its workers, `instance` makes a
+//! window's inputs or takes them from the author, `preparation` brings everything into the state a
+//! call starts from, `check` looks at what the worker made of them, `wrong_output` closer where it
+//! is wrong, `other_answers` whether another call's answer or zeros would have passed, `stamps` is
+//! the clock, `window` the sequence.
 #![forbid(unsafe_code)]
 
 mod buffers;

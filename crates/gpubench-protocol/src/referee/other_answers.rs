@@ -10,14 +10,16 @@ use super::case::Referee;
 use crate::wire::OtherAnswer;
 use gpubench_device::harness::Comparison;
 
-/// The calls of a case of which it is asked: the first that have another before them, eight for either of two sides.
+/// The calls of a case of which it is asked: the first that have another before them, eight for
+/// either of two sides.
 const ASKED: RangeInclusive<u32> = 2..=17;
 
 /// Most checks can tell by this many elements.
 const FIRST_ELEMENTS: u64 = 4096;
 
 impl Referee {
-    /// Looks whether what was expected of the call before would have passed in this one, the case's `call`-th, which says nothing of the kernel but what its check is worth.
+    /// Looks whether what was expected of the call before would have passed in this one, the case's
+    /// `call`-th, which says nothing of the kernel but what its check is worth.
     pub(super) fn look_at_old_answer(
         &mut self,
         comparison: &Comparison,
@@ -37,7 +39,8 @@ impl Referee {
         })
     }
 
-    /// Looks whether zeros would have passed in the case's `call`-th call, though others are expected. They take the place of the snapshot, which has been looked at.
+    /// Looks whether zeros would have passed in the case's `call`-th call, though others are
+    /// expected. They take the place of the snapshot, which has been looked at.
     pub(super) fn look_at_zeros(
         &mut self,
         comparison: &Comparison,

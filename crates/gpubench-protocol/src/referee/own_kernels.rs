@@ -1,4 +1,5 @@
-//! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a device that keeps them apart from its process.
+//! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a
+//! device that keeps them apart from its process.
 
 use gpubench::catalog::Recording;
 use gpubench::plan::ConstantValue;
@@ -11,7 +12,8 @@ use crate::window::{Duties, Maker, Place, Purpose};
 use crate::wire::{Generate, SourceModule};
 use gpubench_device::{CodeHome, Driver, Module, ModuleImage, SealedFile};
 
-/// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to run.
+/// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to
+/// run.
 #[derive(Debug, Default)]
 pub(super) struct OwnKernels {
     generators: Option<Generators>,
@@ -68,7 +70,8 @@ fn operand(buffer: &Buffer) -> Operand {
 }
 
 impl Referee {
-    /// Loads modules, each file once in a run; one whose constants get values is loaded for the case, so that no other finds them.
+    /// Loads modules, each file once in a run; one whose constants get values is loaded for the
+    /// case, so that no other finds them.
     fn load_modules(
         &mut self,
         files: &[SourceModule],
@@ -92,8 +95,8 @@ impl Referee {
         Ok(loaded)
     }
 
-    /// Blocks of a kernel that a multiprocessor holds. Where kernels may not come into this process, the answer is that of the CPU device,
-    /// which needs none of the kernel.
+    /// Blocks of a kernel that a multiprocessor holds. Where kernels may not come into this
+    /// process, the answer is that of the CPU device, which needs none of the kernel.
     pub(super) fn occupancy_of(
         &mut self,
         file: SealedFile,

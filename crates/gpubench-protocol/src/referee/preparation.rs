@@ -14,9 +14,9 @@ use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
 impl Referee {
-    /// Queues what brings the buffers and the caches into the state that a call of the case's method
-    /// starts from, up to the stamp right before *go*. Nothing in it waits for the host, so that a gap
-    /// between two stamps is the device's.
+    /// Queues what brings the buffers and the caches into the state that a call of the case's
+    /// method starts from, up to the stamp right before *go*. Nothing in it waits for the host, so
+    /// that a gap between two stamps is the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
@@ -47,7 +47,8 @@ impl Referee {
         })
     }
 
-    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs with decoy lines in them.
+    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs
+    /// with decoy lines in them.
     pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
         let poison = self.seeds.key(Purpose::Poison, place);
         let decoys = self.seeds.key(Purpose::Decoys, place);

@@ -1,4 +1,5 @@
-//! One window from the referee's side: all of it is queued in one stream, from the restored buffers to the looks at what the worker made.
+//! One window from the referee's side: all of it is queued in one stream, from the restored buffers
+//! to the looks at what the worker made.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,22 +19,25 @@ use crate::wire::{
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
 
-/// How often the referee looks whether the broker gives a window up while its stream waits for *done*.
+/// How often the referee looks whether the broker gives a window up while its stream waits for
+/// *done*.
 const LOOK_AROUND: Duration = Duration::from_millis(2);
 
-/// How long a stream may take behind a *done* that the referee has written itself: the looks are queued there. The broker waits
-/// more than twice as long.
+/// How long a stream may take behind a *done* that the referee has written itself: the looks are
+/// queued there. The broker waits more than twice as long.
 const RELEASED: Duration = Duration::from_secs(50);
 
-/// Reports of a window whatever its buffers are: six stamps, what is handed in for the page, and what is left on it.
+/// Reports of a window whatever its buffers are: six stamps, what is handed in for the page, and
+/// what is left on it.
 const OTHER_REPORTS: usize = 8;
 
-/// The most reports of a buffer, one that is read and written: two digests with their keys, two looks at its slack, a check, and a
-/// second look.
+/// The most reports of a buffer, one that is read and written: two digests with their keys, two
+/// looks at its slack, a check, and a second look.
 const REPORTS_OF_A_BUFFER: usize = 6;
 
-/// The most that a stream holds back while it waits for *done*: a copy of each output, its digest, its check and the
-/// second look; a digest of each input; two looks at the slack round each buffer; two stamps and the page.
+/// The most that a stream holds back while it waits for *done*: a copy of each output, its digest,
+/// its check and the second look; a digest of each input; two looks at the slack round each buffer;
+/// two stamps and the page.
 const MOST_HELD_BACK: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
 
 // Behind some 1 000 launches a GPU's driver has the host wait, which could give no window up then.
@@ -99,9 +103,9 @@ impl Referee {
         Ok(facts)
     }
 
-    /// Queues the window: the preparation, *go*, the wait for *done*, the copies of what is there then, and the looks at it. The
-    /// host has no part in it: nothing lies between the true inputs and *go*, or between *done* and the copies,
-    /// that it could hold up.
+    /// Queues the window: the preparation, *go*, the wait for *done*, the copies of what is there
+    /// then, and the looks at it. The host has no part in it: nothing lies between the true inputs
+    /// and *go*, or between *done* and the copies, that it could hold up.
     fn queue(
         &mut self,
         case: &OpenCase,
@@ -132,8 +136,8 @@ impl Referee {
         })
     }
 
-    /// Waits until all that was queued has been carried out. A window that is given up, by the broker or for its time, is over at once: the referee writes *done*
-    /// itself.
+    /// Waits until all that was queued has been carried out. A window that is given up, by the
+    /// broker or for its time, is over at once: the referee writes *done* itself.
     fn wait_done(
         &mut self,
         page: &WorkerPage,
@@ -179,7 +183,8 @@ impl Referee {
     }
 }
 
-/// What the broker's word to wait no longer means: nothing where *done* is there, and only the looks take their time.
+/// What the broker's word to wait no longer means: nothing where *done* is there, and only the
+/// looks take their time.
 fn heed_abort(page: &WorkerPage, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
     match broker.receive(Patience::Forever)?.kind {
         to_referee::ABORT if page.words.in_window(order.window).done.load(Ordering::Acquire) == order.window => {

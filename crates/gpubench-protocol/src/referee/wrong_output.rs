@@ -11,7 +11,8 @@ use gpubench_device::DevicePtr;
 use gpubench_device::harness::Comparison;
 
 impl Referee {
-    /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong element, whether it is the answer to an earlier call, and whether it was left alone.
+    /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong
+    /// element, whether it is the answer to an earlier call, and whether it was left alone.
     pub(super) fn look_closer(
         &mut self,
         comparison: &Comparison,
@@ -29,7 +30,8 @@ impl Referee {
         Ok(())
     }
 
-    /// How many wrong elements of an in-out tensor, which has no poison, surely are what the call was given: all that are what it was given, less those for which that is right.
+    /// How many wrong elements of an in-out tensor, which has no poison, surely are what the call
+    /// was given: all that are what it was given, less those for which that is right.
     fn left_as_given(
         &mut self,
         comparison: &Comparison,

@@ -10,7 +10,8 @@ use gpubench_device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Mo
 /// Threads of a generator's blocks.
 const THREADS: u32 = 256;
 
-/// The kernels `(T *out, size_t len, unsigned long long seed)` of a case, loaded, with the tensors they fill.
+/// The kernels `(T *out, size_t len, unsigned long long seed)` of a case, loaded, with the tensors
+/// they fill.
 #[derive(Debug)]
 pub struct Generators(Vec<Generator>);
 

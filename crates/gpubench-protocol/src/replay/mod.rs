@@ -1,7 +1,9 @@
-//! Launch plans on a device: buffers become addresses, kernels become functions, and what is left is put on a stream.
+//! Launch plans on a device: buffers become addresses, kernels become functions, and what is left
+//! is put on a stream.
 //!
-//! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels ([`CodeHome`](gpubench_device::CodeHome))
-//! fills inputs with [`Generators`] and computes what is expected with a [`ReferencePlan`].
+//! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels
+//! ([`CodeHome`](gpubench_device::CodeHome)) fills inputs with [`Generators`] and computes what is
+//! expected with a [`ReferencePlan`].
 #![forbid(unsafe_code)]
 
 mod address_space;

@@ -32,7 +32,8 @@ enum ReadyStep {
 }
 
 impl ReadyPlan {
-    /// Binds a plan to the addresses and modules of this process, and gives its constants their values.
+    /// Binds a plan to the addresses and modules of this process, and gives its constants their
+    /// values.
     ///
     /// # Errors
     /// When a buffer, a module or a kernel is missing, or a launch does not fit its kernel.
@@ -81,7 +82,8 @@ impl ReadyPlan {
         Ok(())
     }
 
-    /// The launch that faulted, the only one where the device does not say which: its position among the plan's steps, and its kernel.
+    /// The launch that faulted, the only one where the device does not say which: its position
+    /// among the plan's steps, and its kernel.
     pub fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
         let mut launches = self.launches();
         match fault.launch {
@@ -132,7 +134,8 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
     })
 }
 
-/// Before a call's first launch there is nothing of the call's that it could overlap with: it must not start before *go*.
+/// Before a call's first launch there is nothing of the call's that it could overlap with: it must
+/// not start before *go*.
 fn keep_behind_go(steps: &mut [ReadyStep]) {
     let first = steps.iter_mut().find_map(|step| match step {
         ReadyStep::Launch { config, .. } => Some(config),
@@ -158,7 +161,8 @@ fn arguments_of(bytes: u32) -> &'static str {
     }
 }
 
-/// A launch must bring exactly the kernel's parameters: one too few would make the kernel read garbage.
+/// A launch must bring exactly the kernel's parameters: one too few would make the kernel read
+/// garbage.
 fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &[u32]) -> Result<(), ReplayError> {
     let kernel = &launch.kernel;
     if arguments.len() != parameters.len() {

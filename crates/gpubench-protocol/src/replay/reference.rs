@@ -27,7 +27,8 @@ impl ReferencePlan {
     /// Binds a plan to operands and loaded modules.
     ///
     /// # Errors
-    /// When a kernel is missing, a launch does not fit its kernel, or there is no memory for scratch.
+    /// When a kernel is missing, a launch does not fit its kernel, or there is no memory for
+    /// scratch.
     pub fn bind(
         driver: &mut dyn Driver,
         plan: &Plan,
@@ -60,7 +61,8 @@ impl ReferencePlan {
         Ok(ReferencePlan { plan, scratch, starts })
     }
 
-    /// Computes the answers from the contents, and waits for it. An answer starts as zeros, or as the contents of its in-out tensor.
+    /// Computes the answers from the contents, and waits for it. An answer starts as zeros, or as
+    /// the contents of its in-out tensor.
     ///
     /// # Errors
     /// When a kernel fails.
@@ -83,7 +85,8 @@ impl ReferencePlan {
         })
     }
 
-    /// Brings the answers into their first state. Waits, so that the launch of a fault is counted from the reference's first.
+    /// Brings the answers into their first state. Waits, so that the launch of a fault is counted
+    /// from the reference's first.
     fn begin(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         for start in &self.starts {
             match start.contents {

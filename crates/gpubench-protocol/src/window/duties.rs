@@ -69,8 +69,8 @@ impl<'a> Duties<'a> {
         tensors.any(|tensor| self.maker(tensor) == Maker::RefereeKernel)
     }
 
-    /// Whether the reference is the only code of the crate that a window needs, and the referee runs it: one order then has everything made, and what takes
-    /// long in it is the reference.
+    /// Whether the reference is the only code of the crate that a window needs, and the referee
+    /// runs it: one order then has everything made, and what takes long in it is the reference.
     pub fn referee_prepares_alone(&self) -> bool {
         let mut tensors = self.recording.tensors.iter();
         self.reference() == CodeHome::Referee && tensors.all(|tensor| self.maker(tensor) == Maker::Harness)
@@ -81,7 +81,8 @@ impl<'a> Duties<'a> {
         self.author_generates() || self.reference() == CodeHome::Author
     }
 
-    /// Whether the author has memory for the contents of an input: to make them, or to read them in the reference.
+    /// Whether the author has memory for the contents of an input: to make them, or to read them in
+    /// the reference.
     pub fn author_has_contents(&self, tensor: &Tensor) -> bool {
         tensor.role.is_input() && (self.maker(tensor).is_author() || self.reference() == CodeHome::Author)
     }
@@ -99,9 +100,9 @@ impl<'a> Duties<'a> {
             .sum()
     }
 
-    /// Copies of a tensor that a case takes, all roles together: of an input as the worker sees it, this call's and another call's for
-    /// decoys; of an output as the worker sees it, the expected ones of this call, the call before and the first, and the snapshot; and
-    /// what the author has.
+    /// Copies of a tensor that a case takes, all roles together: of an input as the worker sees it,
+    /// this call's and another call's for decoys; of an output as the worker sees it, the expected
+    /// ones of this call, the call before and the first, and the snapshot; and what the author has.
     pub fn copies(&self, tensor: &Tensor) -> u64 {
         let held_by_referee = match tensor.role {
             Role::Input | Role::Constant => 3,

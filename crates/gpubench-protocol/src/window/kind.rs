@@ -9,12 +9,15 @@ use gpubench_device::harness::Coverage;
 pub enum WindowKind {
     /// wait(go) · event · call · event · seal · done.
     Timed,
-    /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing between them · done. It carries no times: an
-    /// event between the two would keep the check from being on the GPU early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6 µs before it).
-    /// It waits there for the end of the call's kernels, so that it reads what they stored and at once.
+    /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing
+    /// between them · done. It carries no times: an event between the two would keep the check from
+    /// being on the GPU early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6
+    /// µs before it). It waits there for the end of the call's kernels, so that it reads what they
+    /// stored and at once.
     EarlyCheck,
-    /// As [`WindowKind::Timed`], with the tool's own twin of the call: what the tool's own part of a window takes. Run by the worker under test where it holds no host code but the tool's, else by the
-    /// null worker.
+    /// As [`WindowKind::Timed`], with the tool's own twin of the call: what the tool's own part of
+    /// a window takes. Run by the worker under test where it holds no host code but the tool's,
+    /// else by the null worker.
     Null,
 }
 

@@ -2,7 +2,8 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
-/// Who is called in a window. Each has a shared page of its own: what one could write would be no clock to hold against another.
+/// Who is called in a window. Each has a shared page of its own: what one could write would be no
+/// clock to hold against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 pub enum Seat {

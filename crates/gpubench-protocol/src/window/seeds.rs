@@ -29,7 +29,8 @@ pub struct Seeds {
     master: [u8; 32],
 }
 
-/// The number of a case that its keys are drawn for. It depends on the case's full name alone, so that a pinned seed gives a case the same inputs whatever else runs.
+/// The number of a case that its keys are drawn for. It depends on the case's full name alone, so
+/// that a pinned seed gives a case the same inputs whatever else runs.
 pub fn case_number(full_name: &str) -> u64 {
     first_eight_bytes(Sha256::new().chain_update(b"gpubench case").chain_update(full_name))
 }
@@ -79,7 +80,9 @@ pub enum Purpose {
 pub struct Place {
     /// Number of the case in the run.
     pub case: u64,
-    /// Number of the window in the case. Windows are counted from 1, or on behind those of a measurement before; the number in front of the first is that of the instance which comes before it.
+    /// Number of the window in the case. Windows are counted from 1, or on behind those of a
+    /// measurement before; the number in front of the first is that of the instance which comes
+    /// before it.
     pub window: u32,
 }
 
@@ -104,7 +107,8 @@ impl Seeds {
         &self.master
     }
 
-    /// The master seed in hexadecimal, as `--seed` takes it. To be published when nothing is measured with it any more.
+    /// The master seed in hexadecimal, as `--seed` takes it. To be published when nothing is
+    /// measured with it any more.
     pub fn revealed(&self) -> String {
         let digits = hexadecimal(&self.master);
         // A pinned seed is usually short.
@@ -114,8 +118,8 @@ impl Seeds {
         }
     }
 
-    /// Commits to the master seed without giving it away: published when the run starts, it lets anyone who is given the seed later
-    /// see that it was the one.
+    /// Commits to the master seed without giving it away: published when the run starts, it lets
+    /// anyone who is given the seed later see that it was the one.
     pub fn commitment(&self) -> String {
         let hash = Sha256::new()
             .chain_update(b"gpubench seed commitment")
@@ -124,7 +128,8 @@ impl Seeds {
         hexadecimal(&hash)
     }
 
-    /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and the place.
+    /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and
+    /// the place.
     pub fn key(&self, purpose: Purpose, place: Place) -> u64 {
         let hash = Sha256::new()
             .chain_update(b"gpubench key")
@@ -135,8 +140,9 @@ impl Seeds {
         first_eight_bytes(hash)
     }
 
-    /// The kind of a window that follows the warm-up, `since_early` windows after the last early-check window. Drawn by the key, but never
-    /// later than twice the average, so that a short case has its early checks too.
+    /// The kind of a window that follows the warm-up, `since_early` windows after the last
+    /// early-check window. Drawn by the key, but never later than twice the average, so that a
+    /// short case has its early checks too.
     pub fn kind(&self, place: Place, since_early: u32) -> WindowKind {
         let drawn = self.key(Purpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
         if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
@@ -154,8 +160,9 @@ impl Seeds {
         }
     }
 
-    /// Whether a null window comes before the window at `place`, `since_null` windows after the last one. Drawn by the key, so that the worker under test
-    /// cannot foresee it, but never later than twice the average.
+    /// Whether a null window comes before the window at `place`, `since_null` windows after the
+    /// last one. Drawn by the key, so that the worker under test cannot foresee it, but never later
+    /// than twice the average.
     pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
         let period = match pace {
             NullPace::Usual => NULL_PERIOD,
@@ -233,7 +240,8 @@ mod tests {
                 assert_ne!(key, 0, "{purpose:?} at {place:?}");
                 assert_eq!(key, Seeds::new([1; 32]).key(purpose, place), "{purpose:?} at {place:?}");
                 let other = keys.insert(key, (purpose, place));
-                // 2 000 of 2^64 keys: two are alike once in 10^13 seeds, and this seed is always the same.
+                // 2 000 of 2^64 keys: two are alike once in 10^13 seeds, and this seed is always
+                // the same.
                 assert_eq!(other, None, "{purpose:?} at {place:?} has its key");
             }
         }
@@ -268,7 +276,8 @@ mod tests {
     #[test]
     fn no_two_runs_have_the_same_seed() {
         let drawn: Vec<[u8; 32]> = (0..8).map(|_| *Seeds::from_os().unwrap().master()).collect();
-        // Every half of a seed is drawn: one is zero, or that of another, once in 2^120 runs of this test.
+        // Every half of a seed is drawn: one is zero, or that of another, once in 2^120 runs of
+        // this test.
         for half in [0..16, 16..32] {
             let mut halves: Vec<&[u8]> = drawn.iter().map(|master| &master[half.clone()]).collect();
             assert!(!halves.contains(&&[0; 16][..]));

@@ -346,8 +346,8 @@ impl Channel {
     }
 }
 
-/// Waits at most `within` for one of several channels to have something to say or to be closed; gives the first such position. Returns early,
-/// with nothing, when a signal arrives.
+/// Waits at most `within` for one of several channels to have something to say or to be closed;
+/// gives the first such position. Returns early, with nothing, when a signal arrives.
 ///
 /// # Errors
 /// When the operating system refuses to wait.

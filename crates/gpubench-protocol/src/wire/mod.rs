@@ -1,4 +1,5 @@
-//! What crosses between the roles: frames on sockets, fixed-size records, the page that referee and worker share.
+//! What crosses between the roles: frames on sockets, fixed-size records, the page that referee and
+//! worker share.
 //!
 //! Everything that a worker says is a record of fixed size, and what a referee says too, but for
 //! the facts of its device (`READY`, JSON) and a list of records (`CASE_OPENED`): the broker parses
@@ -17,13 +18,15 @@ pub use page::{PAGE_BYTES, PLACES, PageAddresses, PageLayout, PageLeft, SharedPa
 pub use records::*;
 pub use text::FixedText;
 
-/// Version of every message and of the shared page. The roles are one binary, so a difference means a mixed installation.
+/// Version of every message and of the shared page. The roles are one binary, so a difference means
+/// a mixed installation.
 pub const WIRE_VERSION: u32 = 7;
 
 /// Most output tensors of a benchmark: the shared page has room for as many seals.
 pub const MAX_OUTPUTS: usize = 16;
 
-/// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one frame.
+/// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one
+/// frame.
 pub const MAX_BUFFERS: usize = 64;
 
 /// Most sources that the kernels of a benchmark are compiled from: as many modules travel beside

@@ -1,4 +1,5 @@
-//! Compiled kernel modules by the position of their source in the catalog: the positions in the payload, the code as the frame's last descriptors.
+//! Compiled kernel modules by the position of their source in the catalog: the positions in the
+//! payload, the code as the frame's last descriptors.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -7,7 +8,8 @@ use gpubench_device::SealedFile;
 /// A compiled module and the position of its source.
 pub type SourceModule = (u32, SealedFile);
 
-/// Encodes the positions. What [`module_descriptors`] gives must be the last descriptors of the same frame.
+/// Encodes the positions. What [`module_descriptors`] gives must be the last descriptors of the
+/// same frame.
 pub fn encode_modules(modules: &[SourceModule]) -> Vec<u8> {
     modules.iter().flat_map(|(source, _)| source.to_le_bytes()).collect()
 }
@@ -17,7 +19,8 @@ pub fn module_descriptors(modules: &[SourceModule]) -> impl Iterator<Item = Borr
     modules.iter().map(|(_, file)| file.as_fd())
 }
 
-/// Decodes what [`encode_modules`] made, and takes the code off the end of `descriptors`; `None` when they do not go together or the code is not sealed.
+/// Decodes what [`encode_modules`] made, and takes the code off the end of `descriptors`; `None`
+/// when they do not go together or the code is not sealed.
 pub fn decode_modules(bytes: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<Vec<SourceModule>> {
     let (sources, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
@@ -28,7 +31,8 @@ pub fn decode_modules(bytes: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<Ve
     Some(sources.zip(files).collect())
 }
 
-/// Takes sealed files off the end of `descriptors`; `None` when there are not as many or one is not sealed.
+/// Takes sealed files off the end of `descriptors`; `None` when there are not as many or one is not
+/// sealed.
 pub fn take_files(count: usize, descriptors: &mut Vec<OwnedFd>) -> Option<Vec<SealedFile>> {
     let files = descriptors.split_off(descriptors.len().checked_sub(count)?);
     files.into_iter().map(|file| SealedFile::received(file).ok()).collect()

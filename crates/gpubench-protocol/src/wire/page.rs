@@ -1,7 +1,7 @@
 //! The page that referee and worker share: *go*, *done*, the seal keys and the seals.
 //!
-//! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both sides may write anything at any time, so
-//! each word is read once, through an atomic, and copied.
+//! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both
+//! sides may write anything at any time, so each word is read once, through an atomic, and copied.
 
 use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,8 +15,9 @@ use super::{MAX_OUTPUTS, WIRE_VERSION};
 /// Size of the page.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Pages of a worker whose windows are compared with another process's: each window is on the next. Where a page lies in the host's memory makes all of its windows up to 2 µs longer or
-/// shorter, which is evened out over so many.
+/// Pages of a worker whose windows are compared with another process's: each window is on the next.
+/// Where a page lies in the host's memory makes all of its windows up to 2 µs longer or shorter,
+/// which is evened out over so many.
 pub const PLACES: u32 = 8;
 
 /// The words of the page. *Go* and *done* lie on cache lines of their own.
@@ -53,7 +54,8 @@ unsafe impl Send for SharedPage {}
 unsafe impl Sync for SharedPage {}
 
 impl SharedPage {
-    /// So many fresh pages, sealed against shrinking and growing: a truncated page would kill its other user.
+    /// So many fresh pages, sealed against shrinking and growing: a truncated page would kill its
+    /// other user.
     ///
     /// # Errors
     /// When the operating system has no memory or descriptors left.
@@ -85,7 +87,8 @@ impl SharedPage {
 
     fn map(descriptor: OwnedFd, places: u32) -> std::io::Result<SharedPage> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh mapping of a whole memfd at an address of the kernel's choice overlaps nothing.
+        // SAFETY: a fresh mapping of a whole memfd at an address of the kernel's choice overlaps
+        // nothing.
         let address = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -106,7 +109,8 @@ impl SharedPage {
     /// The words of a window's page.
     pub fn in_window(&self, window: u32) -> &PageLayout {
         let page = self.on_host().in_window(window).base() as *const PageLayout;
-        // SAFETY: the mapping lives as long as `self`, and each of its pages holds a `PageLayout`, all of whose words are atomic.
+        // SAFETY: the mapping lives as long as `self`, and each of its pages holds a `PageLayout`,
+        // all of whose words are atomic.
         unsafe { &*page }
     }
 
@@ -155,7 +159,8 @@ impl PageAddresses {
         self.base + offset_of!(PageLayout, go) as u64
     }
 
-    /// *Done*, for a stream that writes it. What a worker leaves on the page begins here, [`PageLeft::BYTES`] long.
+    /// *Done*, for a stream that writes it. What a worker leaves on the page begins here,
+    /// [`PageLeft::BYTES`] long.
     pub fn done(self) -> u64 {
         self.base + offset_of!(PageLayout, done) as u64
     }
@@ -215,7 +220,8 @@ impl AsFd for SharedPage {
 
 impl Drop for SharedPage {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any more.
+        // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any
+        // more.
         let unmapped = unsafe { munmap(self.address.cast(), self.places as usize * PAGE_BYTES) };
         debug_assert!(unmapped.is_ok());
     }

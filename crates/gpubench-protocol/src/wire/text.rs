@@ -35,7 +35,8 @@ impl FixedText {
         }
     }
 
-    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced, further lines indented.
+    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced,
+    /// further lines indented.
     pub fn printable(&self) -> String {
         let length = (self.length as usize).min(CAPACITY);
         let text = String::from_utf8_lossy(&self.bytes[..length]);

@@ -26,7 +26,8 @@ impl Buffers {
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 
-    /// A fault in words, with the kernel and with the buffer that a stray access missed or was not allowed to write.
+    /// A fault in words, with the kernel and with the buffer that a stray access missed or was not
+    /// allowed to write.
     pub(super) fn describe(&self, fault: &Fault, kernel: Option<&str>) -> String {
         let text = match kernel {
             Some(kernel) => format!("kernel `{kernel}`: {}", fault.text),
@@ -41,7 +42,8 @@ impl Buffers {
         }
     }
 
-    /// What a fault was: a store to a buffer that is mapped for loads alone is more than a stray access.
+    /// What a fault was: a store to a buffer that is mapped for loads alone is more than a stray
+    /// access.
     pub(super) fn code_of(&self, fault: &Fault) -> FaultCode {
         let inside = |address: u64| {
             let holds = |buffer: &NamedBuffer| {

@@ -17,7 +17,8 @@ pub(super) enum Call {
 }
 
 impl Call {
-    /// Binds a recording's plan to buffers (its tensors, then its scratch) and modules (by position of their source).
+    /// Binds a recording's plan to buffers (its tensors, then its scratch) and modules (by position
+    /// of their source).
     pub(super) fn sealed(
         driver: &mut dyn Driver,
         recording: &Recording,
@@ -45,7 +46,8 @@ impl Call {
         }
     }
 
-    /// The launch that faulted, by its position among the plan's steps and its kernel, where that can be told.
+    /// The launch that faulted, by its position among the plan's steps and its kernel, where that
+    /// can be told.
     pub(super) fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
         match self {
             Call::Sealed(plan) => plan.faulting_launch(fault),

@@ -74,8 +74,8 @@ impl Worker {
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
     }
 
-    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a stream that is held back as that of a window is. Its page is
-    /// out of use by now.
+    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a
+    /// stream that is held back as that of a window is. Its page is out of use by now.
     pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
         let Worker { device, assignment } = self;
         let (driver, stream) = (&mut *device.driver, device.stream);
@@ -108,7 +108,8 @@ impl OpenDevice {
 }
 
 impl Assignment {
-    /// Maps the buffers, closes the sandbox, and loads the code. Then binds the plan, or has the user's host code set itself up.
+    /// Maps the buffers, closes the sandbox, and loads the code. Then binds the plan, or has the
+    /// user's host code set itself up.
     fn take(
         device: &mut OpenDevice,
         setup: Setup,
@@ -171,7 +172,8 @@ impl Assignment {
     }
 }
 
-/// Begins to close this process for the code that it will run, which keeps its connection and what it was sent.
+/// Begins to close this process for the code that it will run, which keeps its connection and what
+/// it was sent.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
     if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {

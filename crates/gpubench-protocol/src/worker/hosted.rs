@@ -1,4 +1,5 @@
-//! A benchmark that launches by itself: the user's library, loaded behind a closed sandbox, and its call.
+//! A benchmark that launches by itself: the user's library, loaded behind a closed sandbox, and its
+//! call.
 #![allow(unsafe_code)]
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +32,8 @@ pub(super) struct Hosted {
 type Place = Arc<Mutex<Option<HostedBenchmark>>>;
 
 impl Hosted {
-    /// Loads the library and has the benchmark set itself up for the first buffers, the tensors. From here on the user's code runs in this process.
+    /// Loads the library and has the benchmark set itself up for the first buffers, the tensors.
+    /// From here on the user's code runs in this process.
     pub(super) fn open(
         driver: &mut dyn Driver,
         stream: Stream,
@@ -62,13 +64,15 @@ impl Hosted {
     /// Queues one call.
     pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         let benchmark = self.benchmark;
-        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open` ran on.
+        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open`
+        // ran on.
         let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
         driver.host_call(stream, work)
     }
 }
 
-/// Runs on the thread that the stream has host code called on. Addresses are numbers there: the memory is the device's.
+/// Runs on the thread that the stream has host code called on. Addresses are numbers there: the
+/// memory is the device's.
 fn set_up(
     order: HostedOrder,
     stream: u64,

@@ -1,9 +1,11 @@
-//! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping of the buffers. The null worker is the same program without a plan, one for
-//! all cases of a run.
+//! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping
+//! of the buffers. The null worker is the same program without a plan, one for all cases of a run.
 //!
-//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected outputs, no verdicts. What launches is a plan that `call` puts on a
-//! stream, or, where the benchmark is `hosted`, the user's library. `process` takes the broker's orders, `setup` reads what came with one,
-//! `case` is what the worker has. `window` arms a window and finishes it; `stopwatch` is what is armed round the call and read after it.
+//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected
+//! outputs, no verdicts. What launches is a plan that `call` puts on a stream, or, where the
+//! benchmark is `hosted`, the user's library. `process` takes the broker's orders, `setup` reads
+//! what came with one, `case` is what the worker has. `window` arms a window and finishes it;
+//! `stopwatch` is what is armed round the call and read after it.
 
 mod annotation;
 mod buffers;

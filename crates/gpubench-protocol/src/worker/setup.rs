@@ -25,7 +25,8 @@ pub(super) struct Setup {
     /// How many launches a call has, and its twin.
     pub(super) launches: NonZeroU32,
     pub(super) recording: Recording,
-    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
+    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and
+    /// author.
     pub(super) guarded: [u32; 2],
 }
 

@@ -8,7 +8,8 @@ use crate::window::WindowKind;
 use crate::wire::{Claim, PageAddresses, SharedPage};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Stream};
 
-/// Readings with nothing between: their median is reported as the overhead, and the shortest that a null worker has is the least that can be claimed.
+/// Readings with nothing between: their median is reported as the overhead, and the shortest that a
+/// null worker has is the least that can be claimed.
 const EMPTY_READINGS: usize = 101;
 
 /// Reads a window's call: armed right before it, disarmed right after it, read when the stream's
@@ -76,8 +77,9 @@ impl Stopwatch {
         Ok(readings[EMPTY_READINGS / 2])
     }
 
-    /// The least that it reads where there is no call, in nanoseconds, of a stream that waits until both of its ends are queued, as in a window. The page, which is out of use,
-    /// holds the stream back.
+    /// The least that it reads where there is no call, in nanoseconds, of a stream that waits until
+    /// both of its ends are queued, as in a window. The page, which is out of use, holds the stream
+    /// back.
     pub(super) fn shortest_of_nothing(
         self,
         driver: &mut dyn Driver,

@@ -1,5 +1,6 @@
-//! The twin of a call: one plain kernel of the tool that reads what the call must read and writes what it must write. A null window runs it in place of the call, so
-//! that what the referee's clock sees beyond both claims is the same.
+//! The twin of a call: one plain kernel of the tool that reads what the call must read and writes
+//! what it must write. A null window runs it in place of the call, so that what the referee's clock
+//! sees beyond both claims is the same.
 
 use std::num::NonZeroU32;
 

@@ -45,7 +45,8 @@ impl Worker {
         Ok(Armed::Queued { stopwatch, host_ns })
     }
 
-    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the device could not be closed.
+    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the
+    /// device could not be closed.
     pub(super) fn let_go(&mut self, order: &WindowOrder) {
         let go = self.assignment.page.on_host().in_window(order.window).go();
         self.device.driver.store_value(go, order.window);

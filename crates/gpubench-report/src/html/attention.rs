@@ -1,4 +1,5 @@
-//! What a reader must know first: what failed, what became slower, and what was remarked about the rest.
+//! What a reader must know first: what failed, what became slower, and what was remarked about the
+//! rest.
 
 use super::comparison;
 use super::markup::{self, Element, Markup, element, list, span, text};
@@ -99,7 +100,8 @@ fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
         .child(ratio)
 }
 
-/// Remarks about cases that passed, each once. On the CPU device every case is advisory for one and the same reason, which the masthead says.
+/// Remarks about cases that passed, each once. On the CPU device every case is advisory for one and
+/// the same reason, which the masthead says.
 fn remarks(run: &StoredRun) -> Vec<Element> {
     let mut remarks = Remarks::default();
     for (anchor, result) in positions(run) {

@@ -1,4 +1,5 @@
-//! The table of all cases. Columns give way on a narrow screen, as they do on a narrow terminal; a case's own section has them all.
+//! The table of all cases. Columns give way on a narrow screen, as they do on a narrow terminal; a
+//! case's own section has them all.
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;

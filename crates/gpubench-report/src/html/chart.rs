@@ -16,7 +16,8 @@ fn position(at: f64) -> String {
     }
 }
 
-/// Maps an interval of values onto an interval of positions. What lies outside is drawn at the nearer end.
+/// Maps an interval of values onto an interval of positions. What lies outside is drawn at the
+/// nearer end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     values: (f64, f64),
@@ -53,7 +54,8 @@ impl Scale {
         (self.values.0..=self.values.1).contains(&value)
     }
 
-    /// The distance of at most `most` round values on the scale: one, two or five times a power of ten.
+    /// The distance of at most `most` round values on the scale: one, two or five times a power of
+    /// ten.
     pub(super) fn step(&self, most: usize) -> f64 {
         let (low, high) = self.values;
         let least = (high - low) / most as f64;
@@ -65,7 +67,8 @@ impl Scale {
             .unwrap_or(10.0 * magnitude)
     }
 
-    /// Where those values lie, and what they are: in one unit and with as many decimals as tell them apart. The last one names the unit.
+    /// Where those values lie, and what they are: in one unit and with as many decimals as tell
+    /// them apart. The last one names the unit.
     pub(super) fn marks(&self, most: usize, unit: &str) -> Vec<(f64, String)> {
         let ((low, high), step) = (self.values, self.step(most));
         let first = (low / step).ceil();
@@ -186,7 +189,8 @@ pub(super) fn label(class: &'static str, x: f64, y: f64, text: impl Display) -> 
         .text(text)
 }
 
-/// A drawing of a width and a height in its own units, which are pixels where there is room, that says in words what it shows.
+/// A drawing of a width and a height in its own units, which are pixels where there is room, that
+/// says in words what it shows.
 pub(super) fn drawing(
     class: &'static str,
     (width, height): (f64, f64),

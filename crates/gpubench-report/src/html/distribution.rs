@@ -15,7 +15,8 @@ const BASE: f64 = 96.0;
 /// Height of a worker's line.
 const LINE: f64 = 13.0;
 
-/// Workers that have a line each; of more, the first. All have where nobody says how many there are, also as rounds of a comparison.
+/// Workers that have a line each; of more, the first. All have where nobody says how many there
+/// are, also as rounds of a comparison.
 const WORKERS: usize = Looks::ROUNDS[Looks::ROUNDS.len() - 1];
 
 /// Points of the line that says which share of the samples is at most how long.

@@ -25,7 +25,8 @@ pub struct HtmlReport<'a> {
 }
 
 impl HtmlReport<'_> {
-    /// The page: one file that loads nothing, runs nothing, and says so in its content security policy.
+    /// The page: one file that loads nothing, runs nothing, and says so in its content security
+    /// policy.
     pub fn page(&self) -> String {
         let sections = self.sections();
         let links = sections

@@ -24,7 +24,8 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    /// A scale on which nine of ten intervals lie whole, and every threshold; what reaches further is drawn as an arrow.
+    /// A scale on which nine of ten intervals lie whole, and every threshold; what reaches further
+    /// is drawn as an arrow.
     pub(super) fn of(comparison: &ComparisonComplete) -> Forest {
         let changes = || comparison.rows.iter().filter_map(|row| row.change.as_ref());
         let extent = |change: &Change| {
@@ -78,7 +79,8 @@ impl Forest {
         }
     }
 
-    /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form depends on the verdict.
+    /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form
+    /// depends on the verdict.
     pub(super) fn line(&self, figures: &Change, verdict: ChangeVerdict) -> Element {
         let middle = HEIGHT / 2.0;
         let [low, high] = figures.interval;

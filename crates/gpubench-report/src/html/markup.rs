@@ -1,5 +1,6 @@
-//! HTML and SVG as elements. Text and the values of attributes are escaped where they enter, and nothing else enters: names of elements and
-//! attributes are the tool's own. What comes out is well-formed XML as well, so that a test can read it strictly.
+//! HTML and SVG as elements. Text and the values of attributes are escaped where they enter, and
+//! nothing else enters: names of elements and attributes are the tool's own. What comes out is
+//! well-formed XML as well, so that a test can read it strictly.
 
 use std::fmt::Display;
 
@@ -68,7 +69,8 @@ pub(super) fn folded(summary: impl Display) -> Element {
     element("details").child(element("summary").text(summary))
 }
 
-/// A table up to its rows; a column is its title and the class that says how it is set and when it gives way.
+/// A table up to its rows; a column is its title and the class that says how it is set and when it
+/// gives way.
 pub(super) fn table<Title: Into<Markup>>(
     caption: impl Into<Markup>,
     columns: impl IntoIterator<Item = (Title, &'static str)>,
@@ -182,7 +184,8 @@ fn closes_itself(name: &str) -> bool {
 /// Characters of one text that are shown; the rest is counted.
 const LONGEST: usize = 8_000;
 
-/// A text of strangers, made harmless to read: as [`printable`] has it, cut where it is longer than anybody reads.
+/// A text of strangers, made harmless to read: as [`printable`] has it, cut where it is longer than
+/// anybody reads.
 fn readable(text: &impl Display) -> String {
     let text = text.to_string();
     match text.char_indices().nth(LONGEST) {

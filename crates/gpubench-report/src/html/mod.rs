@@ -1,7 +1,7 @@
 //! A run as one page to read in a browser: no script, no network, nothing beside the file.
 //!
-//! The page is a view of the same records as every other report. What is written in it passes through [`markup`], which escapes; what is drawn is
-//! SVG with its meaning in words beside it.
+//! The page is a view of the same records as every other report. What is written in it passes
+//! through [`markup`], which escapes; what is drawn is SVG with its meaning in words beside it.
 
 mod attention;
 mod case;

@@ -7,7 +7,8 @@ use crate::wording::sign;
 use gpubench_contract::units::listed;
 use gpubench_contract::{BenchmarkComplete, Grade, Params, Revision, Verdict};
 
-/// Where the section of a case is: named after its position among the results, since no name can be trusted to be unique.
+/// Where the section of a case is: named after its position among the results, since no name can be
+/// trusted to be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Anchor(pub(super) usize);
 

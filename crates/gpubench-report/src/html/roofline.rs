@@ -1,5 +1,6 @@
-//! The suite's cases under the roofs of the device: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for
-//! multicore architectures", Communications of the ACM 52 (2009).
+//! The suite's cases under the roofs of the device: Williams, Waterman and Patterson, "Roofline: an
+//! insightful visual performance model for multicore architectures", Communications of the ACM 52
+//! (2009).
 
 use super::attention::positions;
 use super::cases::scrolled;
@@ -108,7 +109,8 @@ impl<'a> Roofline<'a> {
         .filter(|roofline| !roofline.points.is_empty())
     }
 
-    /// The lower of the roofs at an intensity. A peak is a limit; the best of a run is one only where no peak is known.
+    /// The lower of the roofs at an intensity. A peak is a limit; the best of a run is one only
+    /// where no peak is known.
     pub(super) fn lowest_roof(&self, intensity: f64) -> Ceiling {
         let bandwidth = Ceiling {
             name: "bandwidth",

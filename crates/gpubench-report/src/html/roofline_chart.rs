@@ -1,4 +1,5 @@
-//! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a telephone.
+//! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a
+//! telephone.
 
 use super::chart::{Scale, drawing, extent, label, line, point};
 use super::markup::{Element, Markup};
@@ -101,7 +102,8 @@ struct Mark {
     power: i32,
 }
 
-/// Powers of ten on a scale of logarithms, every other one where there are many; with twice and five times them where there are few.
+/// Powers of ten on a scale of logarithms, every other one where there are many; with twice and
+/// five times them where there are few.
 fn marks(scale: &Scale) -> Vec<Mark> {
     let of_factor = |factor| (-30..=30).map(move |power| Mark { factor, power });
     let on_scale = |mark: &Mark| scale.contains(mark.log10());
@@ -187,7 +189,8 @@ fn dot(number: usize, of: &Point<'_>, (x, y): (f64, f64)) -> Element {
     point(x, y, title)
 }
 
-/// Where numbers stand, so that none covers another; the table has those for which there is no room.
+/// Where numbers stand, so that none covers another; the table has those for which there is no
+/// room.
 struct Numbers {
     taken: Vec<(f64, f64, f64, f64)>,
 }

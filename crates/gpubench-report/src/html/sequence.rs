@@ -53,7 +53,8 @@ fn values(y: &Scale, metric: &Metric) -> Markup {
     lines.collect()
 }
 
-/// A dot for each sample, or an upright line from the least to the most of those that share a column.
+/// A dot for each sample, or an upright line from the least to the most of those that share a
+/// column.
 fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
     let per_column = if samples.len() <= DOTS {
         1

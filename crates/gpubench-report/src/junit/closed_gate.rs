@@ -8,7 +8,8 @@ use super::{Compared, empty_suite, failed};
 use crate::Gate;
 use gpubench_contract::ComparisonComplete;
 
-/// A suite whose only case is the gate, which stops a run for what none of the run's cases failed by.
+/// A suite whose only case is the gate, which stops a run for what none of the run's cases failed
+/// by.
 pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &str) -> TestSuite {
     let baseline = &comparison.baseline.name;
     let why = comparison

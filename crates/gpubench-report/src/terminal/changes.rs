@@ -50,7 +50,8 @@ const DROPPED: [&[Figure]; 8] = [
 /// After a threshold that comes from the history.
 pub(super) const FROM_HISTORY: &str = "*";
 
-/// Columns for some rows and a line of `line` columns, of which the longest name may take two fifths.
+/// Columns for some rows and a line of `line` columns, of which the longest name may take two
+/// fifths.
 pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Table<Figure> {
     let names = rows.iter().map(|row| width(&name_of(row)));
     let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));

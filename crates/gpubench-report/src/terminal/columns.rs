@@ -39,11 +39,12 @@ const ALL: [Column<Figure>; 9] = [
     Column::new(Left, Grade, 9, "grade"),
 ];
 
-/// Columns in the order in which they give way. Verdict and median always stay, and the grade goes last: no time stands without it for
-/// as long as there is room.
+/// Columns in the order in which they give way. Verdict and median always stay, and the grade goes
+/// last: no time stands without it for as long as there is room.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
-/// Those columns that are `wanted`, for a line of `line` columns and names of the given widths, of which the longest may take half of a line.
+/// Those columns that are `wanted`, for a line of `line` columns and names of the given widths, of
+/// which the longest may take half of a line.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,

@@ -14,7 +14,8 @@ use gpubench_diagnostic::printable_line;
 /// Behind what a person can do.
 const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
-/// Both runs, a row for every benchmark, what is to be known of some of them, and how many have which verdict. [`Detail::Brief`] leaves out rows that are no change or noise.
+/// Both runs, a row for every benchmark, what is to be known of some of them, and how many have
+/// which verdict. [`Detail::Brief`] leaves out rows that are no change or noise.
 pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions) -> String {
     let page = Page { comparison, options };
     let rows: Vec<&ComparisonRow> = comparison
@@ -166,7 +167,8 @@ fn is_from_history(row: &ComparisonRow) -> bool {
         .is_some_and(|change| change.threshold_source == ThresholdSource::History)
 }
 
-/// `1 regressed, 12 no change, 1 new`, each count as `painted` has it and in one piece when lines are wrapped; `None` where there is nothing to count.
+/// `1 regressed, 12 no change, 1 new`, each count as `painted` has it and in one piece when lines
+/// are wrapped; `None` where there is nothing to count.
 pub(super) fn tally(
     comparison: &ComparisonComplete,
     painted: impl Fn(ChangeVerdict, &str) -> String,

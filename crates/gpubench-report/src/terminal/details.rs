@@ -7,7 +7,8 @@ use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
-/// Lines on the samples, on how they were taken and on what they amount to; none for a case that did not pass.
+/// Lines on the samples, on how they were taken and on what they amount to; none for a case that
+/// did not pass.
 pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
         return Vec::new();
@@ -55,7 +56,8 @@ fn measurement(result: &BenchmarkComplete) -> String {
     ])
 }
 
-/// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where there is one.
+/// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where
+/// there is one.
 fn workers(result: &BenchmarkComplete) -> Option<String> {
     let values = || result.workers.iter().filter_map(|worker| worker.value);
     let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];

@@ -7,7 +7,8 @@ use gpubench_contract::{BenchmarkComplete, Check};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
-/// A bar stands before every line, so that it is clear where an explanation ends even if it holds a compiler's output.
+/// A bar stands before every line, so that it is clear where an explanation ends even if it holds a
+/// compiler's output.
 const BAR: &str = "  │ ";
 
 /// The command that runs a case again, as far as it is the same for every case.
@@ -63,7 +64,8 @@ pub(super) enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// What is said of a failure behind others. A text of several lines, as a compiler has them for all cases of a source, is there once.
+    /// What is said of a failure behind others. A text of several lines, as a compiler has them for
+    /// all cases of a source, is there once.
     pub(super) fn behind(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
         let Some(message) = &failure.message else {
             return Message::None;
@@ -93,7 +95,8 @@ pub(super) fn lines(
     match message {
         Message::None => {}
         Message::Own(message) => {
-            // What stands behind the first line, a compiler or a kernel has laid out. Where it is too long, a terminal would go on below the bar.
+            // What stands behind the first line, a compiler or a kernel has laid out. Where it is
+            // too long, a terminal would go on below the bar.
             let message = printable(message);
             let mut given = message.lines();
             said.extend(given.next().into_iter().flat_map(|first| wrapped(first, room)));

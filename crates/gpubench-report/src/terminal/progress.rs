@@ -12,7 +12,8 @@ const STAY: Duration = Duration::from_millis(250);
 
 /// A line on standard error, where that is a terminal; nothing anywhere else.
 ///
-/// It is drawn only when something is reported, which is between windows: a thread that ticks would take a processor from the kernel that is timed.
+/// It is drawn only when something is reported, which is between windows: a thread that ticks would
+/// take a processor from the kernel that is timed.
 pub(super) struct ProgressLine {
     cases: u64,
     done: u64,

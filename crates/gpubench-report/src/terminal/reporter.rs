@@ -74,7 +74,8 @@ impl TerminalOptions {
         }
     }
 
-    /// What suits standard error where standard output is for something else. On a terminal that has both, a line that is rewritten would be written through.
+    /// What suits standard error where standard output is for something else. On a terminal that
+    /// has both, a line that is rewritten would be written through.
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: columns_of(&io::stderr()),
@@ -323,7 +324,8 @@ fn details_below(line: &Line, result: &BenchmarkComplete, columns: usize, stylin
         .collect()
 }
 
-/// `CPU device: AMD EPYC 9654, 2 threads` or `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
+/// `CPU device: AMD EPYC 9654, 2 threads` or
+/// `CUDA device: NVIDIA H200, 132 SMs, sm_90, driver 580.159`.
 fn described(run: &RunStarted) -> String {
     let driver = run.environment.driver.as_ref();
     let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));

@@ -21,7 +21,8 @@ const BASELINE: usize = 8;
 const CHANGE: usize = 9;
 const LONGEST_TITLE: usize = 20;
 
-/// A line for every benchmark with the first run's median, and a column for each other run with its change. All comparisons have the same baseline.
+/// A line for every benchmark with the first run's median, and a column for each other run with its
+/// change. All comparisons have the same baseline.
 pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
     let Some(first) = comparisons.first() else {
         return String::new();
@@ -127,7 +128,8 @@ impl<'a> Beside<'a> {
         format!("\n{}{}", table.row("", "", &table.titles()), rows.collect::<String>())
     }
 
-    /// How wide the column of each run is: its name is shown whole where the line has room for half of a benchmark's name beside it.
+    /// How wide the column of each run is: its name is shown whole where the line has room for half
+    /// of a benchmark's name beside it.
     fn widths(&self) -> Vec<usize> {
         let wide: Vec<usize> = self
             .runs

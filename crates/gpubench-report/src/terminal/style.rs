@@ -2,7 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
-/// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says otherwise; `CLICOLOR_FORCE` insists.
+/// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says
+/// otherwise; `CLICOLOR_FORCE` insists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Color {

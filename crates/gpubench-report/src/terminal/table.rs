@@ -26,7 +26,8 @@ pub(super) struct Column<K> {
     pub align: Align,
 }
 
-/// At which end of their column texts and the title are set: words at the left, numbers at the right.
+/// At which end of their column texts and the title are set: words at the left, numbers at the
+/// right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -57,8 +58,8 @@ pub(super) struct Table<K> {
 }
 
 impl<K: Copy + PartialEq> Table<K> {
-    /// A table for names of the given widths. A name wider than `longest` stands on a line of its own and does not count:
-    /// one long name must not cost every other row its figures.
+    /// A table for names of the given widths. A name wider than `longest` stands on a line of its
+    /// own and does not count: one long name must not cost every other row its figures.
     pub(super) fn new(
         columns: Vec<Column<K>>,
         names: impl IntoIterator<Item = usize>,
@@ -72,7 +73,8 @@ impl<K: Copy + PartialEq> Table<K> {
         }
     }
 
-    /// Drops the first of these groups of columns without which a row fits a line of `line` columns, or else the last; then names have what is left.
+    /// Drops the first of these groups of columns without which a row fits a line of `line`
+    /// columns, or else the last; then names have what is left.
     pub(super) fn fit<'a>(mut self, line: usize, groups: impl IntoIterator<Item = &'a [K]>) -> Table<K>
     where
         K: 'a,
@@ -122,7 +124,8 @@ impl<K: Copy + PartialEq> Table<K> {
         line
     }
 
-    /// A row of a name and what stands after it: on the next line, after `continued`, where the name is too long.
+    /// A row of a name and what stands after it: on the next line, after `continued`, where the
+    /// name is too long.
     pub(super) fn row(&self, name: &str, continued: &str, cells: &str) -> String {
         if width(name) <= self.name {
             format!("{}{cells}\n", padded(name, self.name))
@@ -132,7 +135,8 @@ impl<K: Copy + PartialEq> Table<K> {
     }
 }
 
-/// A number and its unit, padded to the width of the column's widest unit: numbers end at one column and units begin at one.
+/// A number and its unit, padded to the width of the column's widest unit: numbers end at one
+/// column and units begin at one.
 pub(super) fn aligned(quantity: Option<Quantity>, widest_unit: usize) -> String {
     match quantity {
         Some(Quantity { number, unit }) => format!("{number} {}", padded(&unit, widest_unit)),

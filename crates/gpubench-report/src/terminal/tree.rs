@@ -6,7 +6,8 @@ use gpubench_contract::{BenchmarkStarted, Params};
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
-/// The lines of the whole tree in order, known before the first case runs, so that branches are drawn right while results come in.
+/// The lines of the whole tree in order, known before the first case runs, so that branches are
+/// drawn right while results come in.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     lines: Vec<Line>,
@@ -53,8 +54,8 @@ impl Tree {
         &self.lines
     }
 
-    /// The lines to print for a case: those of its package, modules and benchmark that have not been printed yet, then its own, which is the last.
-    /// Empty for a case that is not in the tree.
+    /// The lines to print for a case: those of its package, modules and benchmark that have not
+    /// been printed yet, then its own, which is the last. Empty for a case that is not in the tree.
     pub(super) fn reveal(&mut self, case: u64) -> Vec<&Line> {
         let mut chain = Vec::new();
         let mut next = self.of_case.get(&case).copied();

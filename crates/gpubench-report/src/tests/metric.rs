@@ -1,4 +1,5 @@
-//! Runs and comparisons of what is no time: every output has the metric's name and unit, and which way is better.
+//! Runs and comparisons of what is no time: every output has the metric's name and unit, and which
+//! way is better.
 
 use super::written;
 use crate::*;

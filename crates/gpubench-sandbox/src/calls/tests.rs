@@ -7,7 +7,8 @@ use super::*;
 /// No descriptor, no address, no flags that any call knows.
 const NOTHING: u64 = u64::MAX;
 
-/// What the filter answers in these tests: no call does so by itself. `EPERM` is what many answer to whoever is not root.
+/// What the filter answers in these tests: no call does so by itself. `EPERM` is what many answer
+/// to whoever is not root.
 const BY_THE_FILTER: i32 = libc::EOWNERDEAD;
 
 /// What the kernel answers to `calls`, each with up to four arguments, in a thread with the filter.

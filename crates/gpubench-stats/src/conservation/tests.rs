@@ -3,7 +3,8 @@ use super::*;
 /// The tool's own part of a window on an H100.
 const OWN_NS: f64 = 311_000.0;
 
-/// Honest and hostile cases as GPUs give them: windows of a worker spread by 2 µs from the 5th to the 95th percentile, a few are longer, and each process has an offset of its own.
+/// Honest and hostile cases as GPUs give them: windows of a worker spread by 2 µs from the 5th to
+/// the 95th percentile, a few are longer, and each process has an offset of its own.
 struct Machine {
     random: fastrand::Rng,
     /// Of one window, in nanoseconds.
@@ -129,7 +130,8 @@ fn the_bound_is_below_four_microseconds_and_one_and_a_half_percent_of_long_claim
 #[test]
 fn what_passes_is_right_to_the_bound() {
     let patterns: [fn(usize, usize) -> f64; 6] = [
-        // Every window; a quarter of them; half of them; whole workers; a little more in each; long in a few.
+        // Every window; a quarter of them; half of them; whole workers; a little more in each; long
+        // in a few.
         |_, _| 3_000.0,
         |_, window| if window % 4 == 0 { 3_000.0 } else { 0.0 },
         |_, window| if window % 2 == 0 { 8_000.0 } else { 0.0 },
@@ -144,7 +146,8 @@ fn what_passes_is_right_to_the_bound() {
                 let seed = machine.random.u64(..);
                 let honest = Machine::usual(seed).balance(shape, 30_000.0, |_, _| 0.0);
                 let hostile = Machine::usual(seed).balance(shape, 30_000.0, pattern);
-                // What an honest figure would have been: the claims are the same, and the truth is longer by what is hidden.
+                // What an honest figure would have been: the claims are the same, and the truth is
+                // longer by what is hidden.
                 let true_ns = hostile.verified_ns - honest.excess_ns;
                 let wrong_by = true_ns - hostile.claimed_ns;
                 // Either bound holds an error of its own.
@@ -158,7 +161,8 @@ fn what_passes_is_right_to_the_bound() {
     }
 }
 
-/// Host code that claims less than it used gains at most a microsecond, and honest host code is reported with what it claims to half of one.
+/// Host code that claims less than it used gains at most a microsecond, and honest host code is
+/// reported with what it claims to half of one.
 #[test]
 fn no_claim_of_host_code_is_worth_more_than_a_microsecond() {
     let reported = |seed, hidden_ns: f64| {

@@ -16,7 +16,8 @@ pub struct Contestant<'a> {
     pub run: &'a StoredRun,
 }
 
-/// Compares what `candidate` measured with what `baseline` did. The same runs and rules always give the same record.
+/// Compares what `candidate` measured with what `baseline` did. The same runs and rules always give
+/// the same record.
 pub fn compare(
     baseline: Contestant<'_>,
     candidate: Contestant<'_>,

@@ -34,7 +34,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What is known of a side: what it is called, what it is, and what it means where the other's is not alike.
+/// What is known of a side: what it is called, what it is, and what it means where the other's is
+/// not alike.
 type Fact = (&'static str, Option<String>, Weight);
 
 /// Differences between two runs.

@@ -7,14 +7,17 @@ use gpubench_stats::Ratio;
 /// Samples that cannot rule out a change beyond this do not show that there is none.
 pub const CANNOT_RULE_OUT: f64 = 0.05;
 
-/// A history whose runs differ by more than this is too noisy to tell changes that matter. It raises the threshold all the same, but an interval that reaches further does
-/// not show that there is no change.
+/// A history whose runs differ by more than this is too noisy to tell changes that matter. It
+/// raises the threshold all the same, but an interval that reaches further does not show that there
+/// is no change.
 pub const NOISY_HISTORY: f64 = 0.1;
 
-/// How well a comparison that may go on must know a ratio that has not changed: an interval that reaches no further than this leaves out 1 where the change is half as large again, 3 %.
+/// How well a comparison that may go on must know a ratio that has not changed: an interval that
+/// reaches no further than this leaves out 1 where the change is half as large again, 3 %.
 pub const FINDS: f64 = 0.02;
 
-/// What changed, by an interval that knows how much the processes of either side differ. Worse and better by the same factor are alike.
+/// What changed, by an interval that knows how much the processes of either side differ. Worse and
+/// better by the same factor are alike.
 ///
 /// | the interval | the estimate | verdict |
 /// |---|---|---|
@@ -39,8 +42,9 @@ pub fn judge(ratio: &Ratio, threshold: Threshold, better: Better) -> ChangeVerdi
     }
 }
 
-/// Whether more samples would hardly change the verdict: there is one, and where it is that nothing changed, a change by half as much again as [`FINDS`], or as the threshold where that is
-/// larger, would have been found.
+/// Whether more samples would hardly change the verdict: there is one, and where it is that nothing
+/// changed, a change by half as much again as [`FINDS`], or as the threshold where that is larger,
+/// would have been found.
 pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
     // Which way is better decides what a change is called, not whether it is one.
     match judge(ratio, threshold, Better::Lower) {
@@ -142,13 +146,15 @@ mod tests {
 
     #[test]
     fn slower_and_faster_by_one_factor_are_alike() {
-        // 1/1.01 is 0.9901: a change by -0.995 % is beyond the threshold where one by 0.995 % is not.
+        // 1/1.01 is 0.9901: a change by -0.995 % is beyond the threshold where one by 0.995 % is
+        // not.
         assert_eq!(judged(1.0 / 1.010_1, 0.98, 0.999), ChangeVerdict::Improved);
         assert_eq!(judged(1.010_1, 1.001, 1.02), ChangeVerdict::Regressed);
         assert_eq!(judged(1.0 / 1.009_9, 0.98, 0.999), ChangeVerdict::WithinNoise);
     }
 
-    /// The verdicts of `trials` seeded comparisons of two sides of `workers` with `samples` each, the second slower by `factor`.
+    /// The verdicts of `trials` seeded comparisons of two sides of `workers` with `samples` each,
+    /// the second slower by `factor`.
     fn verdicts(shape: TwoLevel, workers: usize, samples: usize, factor: f64, trials: usize) -> Vec<ChangeVerdict> {
         let mut random = fastrand::Rng::with_seed(17);
         (0..trials)
@@ -213,7 +219,8 @@ mod tests {
         }
     }
 
-    /// The verdicts of `trials` seeded comparisons of two runs apart, by their figures alone and relative to their twins.
+    /// The verdicts of `trials` seeded comparisons of two runs apart, by their figures alone and
+    /// relative to their twins.
     fn apart(
         machine: Machine,
         follows: f64,
@@ -277,7 +284,8 @@ mod tests {
         Unpaired,
     }
 
-    /// The verdicts of `trials` seeded comparisons in turns, with `rounds` of as many `pairs`, the candidate slower by `factor`.
+    /// The verdicts of `trials` seeded comparisons in turns, with `rounds` of as many `pairs`, the
+    /// candidate slower by `factor`.
     fn in_turns(
         method: Method,
         (drift, shape): (Drift, TwoLevel),
@@ -344,7 +352,8 @@ mod tests {
         }
     }
 
-    /// As [`in_turns`], with rounds until they decide: the verdicts, and how many rounds there were on average.
+    /// As [`in_turns`], with rounds until they decide: the verdicts, and how many rounds there were
+    /// on average.
     fn until_decided(
         (drift, shape): (Drift, TwoLevel),
         pairs: usize,

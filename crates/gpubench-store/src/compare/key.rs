@@ -4,7 +4,8 @@ use regex::Regex;
 
 use gpubench_contract::BenchmarkComplete;
 
-/// Package, benchmark and axis values, in whatever order the axes were declared and whichever form names had in the run.
+/// Package, benchmark and axis values, in whatever order the axes were declared and whichever form
+/// names had in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CaseKey(String);
 
@@ -21,7 +22,8 @@ impl CaseKey {
         CaseKey(format!("{} {} {}", result.package, result.benchmark, params.join(" ")))
     }
 
-    /// What the groups of an expression capture in a result's full name, `package::path::axis=value`; `None` where it is not found there.
+    /// What the groups of an expression capture in a result's full name,
+    /// `package::path::axis=value`; `None` where it is not found there.
     pub(super) fn by_groups(expression: &Regex, result: &BenchmarkComplete) -> Option<CaseKey> {
         let name = result.full_name();
         let captures = expression.captures(&name)?;

@@ -1,7 +1,9 @@
-//! Two stored runs side by side: which benchmarks belong together, what keeps their times apart, and what changed.
+//! Two stored runs side by side: which benchmarks belong together, what keeps their times apart,
+//! and what changed.
 //!
-//! [`compare`] is a pure function from two runs to the record of their comparison. The figures come from [`stats`](gpubench_stats), the rules from the caller;
-//! what is read, shown or exited with is decided elsewhere.
+//! [`compare`] is a pure function from two runs to the record of their comparison. The figures come
+//! from [`stats`](gpubench_stats), the rules from the caller; what is read, shown or exited with is
+//! decided elsewhere.
 
 mod comparison;
 mod difference;

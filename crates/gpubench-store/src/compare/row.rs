@@ -156,13 +156,15 @@ fn rivalry(pair: &Pair<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("{names} are one group; the expression must tell them apart"))
 }
 
-/// A candidate that failed says more than a baseline that was skipped: perhaps because it takes turns with the candidate.
+/// A candidate that failed says more than a baseline that was skipped: perhaps because it takes
+/// turns with the candidate.
 fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
     let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
     is_first.then(|| ended(pair.candidate, "candidate"))?
 }
 
-/// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is the two references that may differ.
+/// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is
+/// the two references that may differ.
 fn wrong_by_another_reference(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
     let is_judge = ground.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
     let is_wrong = pair.baseline.verdict == Verdict::WrongOutput;
@@ -193,7 +195,8 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-/// Whether both sides are the same measurement: of one run, case by case, with the same samples. A file whose samples were edited is none.
+/// Whether both sides are the same measurement: of one run, case by case, with the same samples. A
+/// file whose samples were edited is none.
 fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], ground: &Ground<'_>) -> bool {
     ground.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
@@ -360,7 +363,8 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
     )
 }
 
-/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends on what it is that varies.
+/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends
+/// on what it is that varies.
 fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
     let rounds = paired.rounds();
     let known = percent(ratio.reach().exp_m1());
@@ -384,7 +388,8 @@ fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candi
     )
 }
 
-/// What would tell more: the side with fewer workers first, and both with twice as many where they have the same.
+/// What would tell more: the side with fewer workers first, and both with twice as many where they
+/// have the same.
 fn more_workers([baseline, candidate]: [usize; 2]) -> String {
     match baseline.cmp(&candidate) {
         Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),

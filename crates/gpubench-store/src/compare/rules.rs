@@ -27,13 +27,15 @@ pub struct Rules {
     pub setups: Setups,
 }
 
-/// The relative change that is usual between neighbouring runs of a benchmark, as [`history_fence`](gpubench_stats::history_fence) finds it.
+/// The relative change that is usual between neighbouring runs of a benchmark, as
+/// [`history_fence`](gpubench_stats::history_fence) finds it.
 pub type Fences = HashMap<CaseKey, f64>;
 
 /// The relative change of single benchmarks that is noise in any case, as a fraction.
 pub type Floors = HashMap<CaseKey, f64>;
 
-/// How often each benchmark that was measured in turns was looked at while it was; those that are not in it were looked at once.
+/// How often each benchmark that was measured in turns was looked at while it was; those that are
+/// not in it were looked at once.
 pub type LooksTaken = HashMap<CaseKey, Looks>;
 
 /// Which benchmarks belong together.
@@ -42,7 +44,8 @@ pub enum Matching {
     /// Those of the same package, name and axis values.
     #[default]
     Names,
-    /// Those in whose names the expression captures the same texts, from whatever package; others take no part.
+    /// Those in whose names the expression captures the same texts, from whatever package; others
+    /// take no part.
     Groups(Regex),
 }
 
@@ -61,7 +64,8 @@ impl Matching {
     }
 }
 
-/// What becomes of runs that were not measured alike: on another device, with another driver, in another mode.
+/// What becomes of runs that were not measured alike: on another device, with another driver, in
+/// another mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Setups {
     /// They are not compared.

@@ -22,8 +22,8 @@ pub struct Appended {
     pub tail: Tail,
 }
 
-/// Adds a run to the history of its device, behind those that other processes add at the same time. Without a history it begins one; beyond [`MOST_RUNS`]
-/// the oldest are dropped.
+/// Adds a run to the history of its device, behind those that other processes add at the same time.
+/// Without a history it begins one; beyond [`MOST_RUNS`] the oldest are dropped.
 ///
 /// # Errors
 /// The file cannot be written, or is no history that this tool knows, and then it is left alone.
@@ -63,7 +63,8 @@ pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(
     ready.map(drop).map_err(StoreError::not_written(&path))
 }
 
-/// Waits until no other process writes. The lock is on a file of its own, since the history itself may be replaced.
+/// Waits until no other process writes. The lock is on a file of its own, since the history itself
+/// may be replaced.
 fn turn(path: &Utf8Path) -> io::Result<File> {
     let lock = path.with_extension("lock");
     let file = create_regular(&lock, 0o666)?;

@@ -70,12 +70,14 @@ pub struct History {
 pub enum Tail {
     /// With a whole line.
     Whole,
-    /// With a part of one, which a writer left that was killed; it is not among the entries, and the next append cuts it off.
+    /// With a part of one, which a writer left that was killed; it is not among the entries, and
+    /// the next append cuts it off.
     Unfinished,
 }
 
 impl History {
-    /// The figures of a case in a metric, over the runs that have it, with the commits that were measured. Sources with changes of their own are not known to be those of another run.
+    /// The figures of a case in a metric, over the runs that have it, with the commits that were
+    /// measured. Sources with changes of their own are not known to be those of another run.
     pub fn values(&self, case: &str, metric: &Metric) -> Vec<PastValue<&str>> {
         let mut values = Vec::new();
         for entry in &self.entries {

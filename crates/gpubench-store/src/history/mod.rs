@@ -1,7 +1,10 @@
-//! The figures of many runs on one device: what its figures vary by when nothing changed, and how they went.
+//! The figures of many runs on one device: what its figures vary by when nothing changed, and how
+//! they went.
 //!
-//! A folder has a file of JSON lines for each [`DeviceIdentity`](gpubench_contract::DeviceIdentity): a head, then an entry a run, oldest first. Writers
-//! take turns by a lock beside the file; what a killed one left unfinished is cut off by the next.
+//! A folder has a file of JSON lines for each
+//! [`DeviceIdentity`](gpubench_contract::DeviceIdentity): a head, then an entry a run, oldest
+//! first. Writers take turns by a lock beside the file; what a killed one left unfinished is cut
+//! off by the next.
 
 mod append;
 mod entry;

@@ -206,7 +206,8 @@ fn a_damaged_line_in_the_middle_is_named() {
     assert!(matches!(error, StoreError::HistoryLine { line: 2, .. }), "{error}");
 }
 
-/// In one process and many threads; locks are of open files, so threads exclude each other as processes do.
+/// In one process and many threads; locks are of open files, so threads exclude each other as
+/// processes do.
 #[test]
 fn writers_at_the_same_time_lose_nothing() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! Seeded samples of the shape that kernels' times have: processes are shifted against each other, and within a process samples are noisy. For tests and benchmarks.
+//! Seeded samples of the shape that kernels' times have: processes are shifted against each other,
+//! and within a process samples are noisy. For tests and benchmarks.
 
 use gpubench_stats::{Estimate, Ratio, twin};
 
@@ -22,9 +23,11 @@ pub enum Noise {
     HeavyTailed(f64),
     /// To one side, with this standard deviation before the fold.
     Skewed(f64),
-    /// To a mode that three in ten samples are in, 4.5 % above that of the others, in steps of 1 %: as short kernels' times are on a GPU, whose clock and whose front end have steps.
+    /// To a mode that three in ten samples are in, 4.5 % above that of the others, in steps of 1 %:
+    /// as short kernels' times are on a GPU, whose clock and whose front end have steps.
     Modes,
-    /// Normally with a standard deviation of 1 %; and this share of the samples takes up to twice as long, because another process had the processor meanwhile.
+    /// Normally with a standard deviation of 1 %; and this share of the samples takes up to twice
+    /// as long, because another process had the processor meanwhile.
     TimeSlices(f64),
 }
 
@@ -72,7 +75,8 @@ pub const SHAPES: [TwoLevel; 9] = [
     shape("shift 1 %, noise in two modes", Shifts::Normal(0.01), Noise::Modes),
 ];
 
-/// How the speed of a machine changes under both sides alike: each a standard deviation, on a logarithmic scale.
+/// How the speed of a machine changes under both sides alike: each a standard deviation, on a
+/// logarithmic scale.
 #[derive(Clone, Copy, Debug)]
 pub struct Drift {
     /// What it is called in printed tables.
@@ -155,7 +159,8 @@ impl TwoLevel {
 }
 
 impl Drift {
-    /// The baseline's samples round `center` and those of a candidate that is slower by `factor`: in rounds of two fresh workers, which take their windows in turns.
+    /// The baseline's samples round `center` and those of a candidate that is slower by `factor`:
+    /// in rounds of two fresh workers, which take their windows in turns.
     pub fn sides(
         &self,
         shape: &TwoLevel,
@@ -185,7 +190,9 @@ impl Drift {
 }
 
 impl Machine {
-    /// Two runs of a kernel round `center`, the second of one that is slower by `factor`. The kernel feels what the machine does `follows` times as much as the twin: not at all where that is zero.
+    /// Two runs of a kernel round `center`, the second of one that is slower by `factor`. The
+    /// kernel feels what the machine does `follows` times as much as the twin: not at all where
+    /// that is zero.
     pub fn two_runs(
         &self,
         shape: &TwoLevel,

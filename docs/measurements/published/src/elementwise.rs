@@ -4,7 +4,8 @@ use crate::layout::{SAME_ROW, contiguous, with_layout};
 use crate::numbers::{NORMAL, U};
 use gpubench::prelude::*;
 
-// The options of the crate's own build; the definition is for the CPU device, as kernels of 16-bit types stand behind `#if __CUDA_ARCH__ >= …`.
+// The options of the crate's own build; the definition is for the CPU device, as kernels of 16-bit
+// types stand behind `#if __CUDA_ARCH__ >= …`.
 cuda_source!(
     UNARY = "candle-kernels/unary.cu",
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
@@ -26,7 +27,8 @@ cuda_source!(
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
 );
 
-/// A table of dimensions and strides may be null where all is contiguous; the number of dimensions is then not looked at.
+/// A table of dimensions and strides may be null where all is contiguous; the number of dimensions
+/// is then not looked at.
 const ONE_DIMENSION: usize = 1;
 
 fn vectors(n: usize) -> Tensors {
@@ -42,7 +44,8 @@ fn silu_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// `expf` errs by 2 ulp, the sum and the quotient round once, the reference once more: 4 + 3, and one for a quotient that is not rounded correctly.
+// `expf` errs by 2 ulp, the sum and the quotient round once, the reference once more: 4 + 3, and
+// one for a quotient that is not rounded correctly.
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
@@ -167,7 +170,8 @@ fn affine_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// The product is at most 1.7 and the sum at most 2; the product's rounding goes where it is fused with the sum. The reference rounds, too.
+// The product is at most 1.7 and the sum at most 2; the product's rounding goes where it is fused
+// with the sum. The reference rounds, too.
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),

@@ -32,7 +32,8 @@ fn sum_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], sums: &m
     }
 }
 
-// At most 8 additions a thread and twice 5 across lanes, of positive numbers; the reference rounds once.
+// At most 8 additions a thread and twice 5 across lanes, of positive numbers; the reference rounds
+// once.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
@@ -54,7 +55,8 @@ fn sum_f32(
     cx.launch(REDUCE.kernel("fast_sum_f32"), block_a_row(rows, columns), arguments)
 }
 
-/// Each row has the numbers from 0 in an order of its own: no two of its elements are equal, so that their order is the only one.
+/// Each row has the numbers from 0 in an order of its own: no two of its elements are equal, so
+/// that their order is the only one.
 fn shuffled(rows: usize, columns: usize, outputs_a_row: usize) -> Tensors {
     Tensors::new()
         .input("x", f32::shape([rows, columns]), ByCpu)
@@ -117,8 +119,9 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// Differences to the largest are at most 12 and round once, `expf` errs by 2 ulp: 16, for the numerator and for the terms of the sum. The sum has 32 additions
-// a thread and 5 across lanes; the reciprocal, the product and the reference round once each.
+// Differences to the largest are at most 12 and round once, `expf` errs by 2 ulp: 16, for the
+// numerator and for the terms of the sum. The sum has 32 additions a thread and 5 across lanes; the
+// reciprocal, the product and the reference round once each.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
@@ -152,8 +155,9 @@ fn rms_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], y: &mu
     }
 }
 
-// The mean of squares: each rounds once, at most 32 additions a thread and 10 across lanes, the division and the sum with epsilon: 45, of which the root
-// takes half. `rsqrtf` errs by 2 ulp, the two products and the reference round once each.
+// The mean of squares: each rounds once, at most 32 additions a thread and 10 across lanes, the
+// division and the sum with epsilon: 45, of which the root takes half. `rsqrtf` errs by 2 ulp, the
+// two products and the reference round once each.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),

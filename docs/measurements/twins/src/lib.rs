@@ -1,5 +1,7 @@
-//! Hosted twins of the benchmarks of the suite that take less than 50 µs on a GPU: host code makes the launches of each one's plan, with the same compiled kernels. So what
-//! a hosted benchmark reports can be held against what the sealed one of the same name does; `twins.py` beside this crate does so.
+//! Hosted twins of the benchmarks of the suite that take less than 50 µs on a GPU: host code makes
+//! the launches of each one's plan, with the same compiled kernels. So what a hosted benchmark
+//! reports can be held against what the sealed one of the same name does; `twins.py` beside this
+//! crate does so.
 //!
 //! `run.sh` builds it: it takes the kernels from an archive of the suite.
 
@@ -7,7 +9,8 @@ mod driver;
 mod images;
 mod replay;
 
-/// Hosted benchmarks of a problem of the suite, each with the parameters of the sealed one of its name.
+/// Hosted benchmarks of a problem of the suite, each with the parameters of the sealed one of its
+/// name.
 macro_rules! twins {
     ($($module:ident of $problem:ident {
         $($name:ident($($axis:ident),*; $($tensor:ident: $role:ident<$element:ty>),*);)+

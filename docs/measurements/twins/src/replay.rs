@@ -15,7 +15,8 @@ use crate::images::Image;
 /// The library that the sealed benchmarks are in.
 const SUITE: &str = "gpubench_suite";
 
-/// Declares the launches of a sealed benchmark's plan as the call of its twin. `axes` are those of the case, and `tensors` where its tensors lie.
+/// Declares the launches of a sealed benchmark's plan as the call of its twin. `axes` are those of
+/// the case, and `tensors` where its tensors lie.
 pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors: &[(&str, u64)]) -> Result<()> {
     let (_, catalog) = asked(|sink| {
         // SAFETY: the sink takes bytes as long as the call lasts.

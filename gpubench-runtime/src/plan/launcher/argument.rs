@@ -5,7 +5,8 @@ use crate::catalog::{DType, Role};
 use crate::element::{BF16, Element, F16};
 use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
-/// Something a kernel can be given: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives [`KernelArg`](derive@crate::KernelArg).
+/// Something a kernel can be given: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that
+/// derives [`KernelArg`](derive@crate::KernelArg).
 ///
 /// | Rust | CUDA C++ |
 /// |---|---|
@@ -56,7 +57,8 @@ impl RecordedArgument {
     }
 }
 
-/// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that derives `KernelArg`.
+/// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that
+/// derives `KernelArg`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a kernel argument",
     label = "not a number, an array of numbers or a struct with `#[derive(KernelArg)]`",
@@ -128,7 +130,8 @@ where
     }
 }
 
-/// A null pointer: for a parameter that is a pointer and may be null, such as a bias that a layer does without.
+/// A null pointer: for a parameter that is a pointer and may be null, such as a bias that a layer
+/// does without.
 ///
 /// ```
 /// use gpubench::prelude::*;
@@ -268,7 +271,8 @@ macro_rules! pointers {
 
 pointers!(In Out InOut Scratch Constant);
 
-/// The arguments of a launch: a tuple of up to 32, in the kernel's order. One argument is `(x,)`, none is `()`.
+/// The arguments of a launch: a tuple of up to 32, in the kernel's order. One argument is `(x,)`,
+/// none is `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of kernel arguments",
     label = "not a tuple of kernel arguments",

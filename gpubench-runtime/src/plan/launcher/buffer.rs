@@ -20,7 +20,8 @@ pub struct View {
     pub(super) elements: u64,
     /// Bytes of an element.
     pub(super) element_size: u64,
-    /// Whether the run was taken from inside the run it is a part of; one that was not is an error where it is used.
+    /// Whether the run was taken from inside the run it is a part of; one that was not is an error
+    /// where it is used.
     pub(super) inside: bool,
 }
 
@@ -108,7 +109,8 @@ macro_rules! buffers {
                 self.len() == 0
             }
 
-            /// The elements from number `elements` on. As a kernel's argument it is a pointer to the first of them.
+            /// The elements from number `elements` on. As a kernel's argument it is a pointer to
+            /// the first of them.
             ///
             /// An offset beyond the end is an error where the result is used.
             #[must_use]

@@ -26,7 +26,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of `blocks` blocks of `threads` threads each. Either is a number or a tuple along x, y and z.
+    /// A grid of `blocks` blocks of `threads` threads each. Either is a number or a tuple along x,
+    /// y and z.
     pub fn new(blocks: impl Dimensions, threads: impl Dimensions) -> Grid {
         Grid {
             blocks: blocks.dimensions(),
@@ -38,7 +39,8 @@ impl Grid {
         }
     }
 
-    /// The fewest blocks of `threads` threads that have a thread for each of `items` along x, y and z.
+    /// The fewest blocks of `threads` threads that have a thread for each of `items` along x, y and
+    /// z.
     pub fn covering(items: impl Dimensions, threads: impl Dimensions) -> Grid {
         let (items, threads) = (items.dimensions(), threads.dimensions());
         let blocks = std::array::from_fn(|axis| match (items[axis], threads[axis]) {
@@ -65,7 +67,8 @@ impl Grid {
         }
     }
 
-    /// With all blocks resident at once, so that the kernel may use a barrier across the grid. The CPU device has no such launches.
+    /// With all blocks resident at once, so that the kernel may use a barrier across the grid. The
+    /// CPU device has no such launches.
     pub fn cooperative(self) -> Grid {
         Grid {
             cooperation: Cooperation::Grid,
@@ -73,7 +76,8 @@ impl Grid {
         }
     }
 
-    /// Allowed to start before the launch in front of it has finished (programmatic dependent launch); compute capability 9.0 and later.
+    /// Allowed to start before the launch in front of it has finished (programmatic dependent
+    /// launch); compute capability 9.0 and later.
     pub fn programmatic(self) -> Grid {
         Grid {
             dependence: Dependence::Programmatic,

@@ -19,12 +19,15 @@ use crate::source::{CudaSource, Kernel, LaunchedKernel};
 
 /// What a benchmark function describes its call to: launches, memsets and copies, in order.
 ///
-/// Nothing runs while the function does. It is called for each case in a process without a device, and what it tells the launcher is written
-/// down as a plan, which is replayed for every measured call. So a benchmark function must say the same whenever it is called with the same
-/// axes for the same [device](Launcher::device): it must not consult the clock, the environment or random numbers.
+/// Nothing runs while the function does. It is called for each case in a process without a device,
+/// and what it tells the launcher is written down as a plan, which is replayed for every measured
+/// call. So a benchmark function must say the same whenever it is called with the same axes for the
+/// same [device](Launcher::device): it must not consult the clock, the environment or random
+/// numbers.
 ///
-/// Every method fails on what the device could not do, with a message that says what and where; pass it on with `?`. A failure that is not passed
-/// on fails the case all the same: the call would not be what the function describes.
+/// Every method fails on what the device could not do, with a message that says what and where;
+/// pass it on with `?`. A failure that is not passed on fails the case all the same: the call would
+/// not be what the function describes.
 #[derive(Debug)]
 pub struct Launcher {
     benchmark: String,
@@ -66,7 +69,8 @@ impl Launcher {
     /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).
     ///
     /// # Errors
-    /// A grid, block, cluster or shared memory that the device does not have, and a buffer's offset beyond its end.
+    /// A grid, block, cluster or shared memory that the device does not have, and a buffer's offset
+    /// beyond its end.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -121,14 +125,16 @@ impl Launcher {
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
     }
 
-    /// Gives a `__constant__` variable of a source its value: as many elements as the variable has, one for a scalar.
+    /// Gives a `__constant__` variable of a source its value: as many elements as the variable has,
+    /// one for a scalar.
     ///
-    /// It is written once, before the first call, and is no part of what is timed. The variable stands at file scope or in a named namespace
-    /// (`"filter::coefficients"`) and is not `static`.
+    /// It is written once, before the first call, and is no part of what is timed. The variable
+    /// stands at file scope or in a named namespace (`"filter::coefficients"`) and is not `static`.
     ///
     /// # Errors
-    /// No elements, more than the 64 KiB that constant memory has, and a variable that was given a value before. Whether the source has the
-    /// variable, with as many bytes, shows when the plan meets the compiled kernels.
+    /// No elements, more than the 64 KiB that constant memory has, and a variable that was given a
+    /// value before. Whether the source has the variable, with as many bytes, shows when the plan
+    /// meets the compiled kernels.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -167,11 +173,13 @@ impl Launcher {
         Ok(())
     }
 
-    /// How many blocks of a kernel are resident on a multiprocessor at once, with `threads` threads and `dynamic_shared` bytes of dynamic shared
-    /// memory each: what a persistent kernel sizes its grid by. The CPU device says 1.
+    /// How many blocks of a kernel are resident on a multiprocessor at once, with `threads` threads
+    /// and `dynamic_shared` bytes of dynamic shared memory each: what a persistent kernel sizes its
+    /// grid by. The CPU device says 1.
     ///
-    /// The kernel must be compiled for that. Where the answer is not known yet this is an error, the function is called again once it is, and
-    /// what it did before is forgotten; pass the error on with `?`.
+    /// The kernel must be compiled for that. Where the answer is not known yet this is an error,
+    /// the function is called again once it is, and what it did before is forgotten; pass the error
+    /// on with `?`.
     ///
     /// # Errors
     /// When the answer is not known yet, and on a block that the device does not have.
@@ -216,7 +224,8 @@ impl Launcher {
         self.missing_occupancy.clone()
     }
 
-    /// What a benchmark function returns to skip its case, with the reason: `return Err(cx.skip("the tile does not fit"))`. See [`Error::skip`].
+    /// What a benchmark function returns to skip its case, with the reason:
+    /// `return Err(cx.skip("the tile does not fit"))`. See [`Error::skip`].
     pub fn skip(&self, reason: impl std::fmt::Display) -> Error {
         Error::skip(reason)
     }

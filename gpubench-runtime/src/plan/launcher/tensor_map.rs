@@ -6,10 +6,11 @@ use crate::catalog::DType;
 use crate::element::Element;
 use crate::plan::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle, TensorMapDescription, TensorMapElement};
 
-/// A tensor map: what a kernel that copies by the tensor memory accelerator takes as `const __grid_constant__ CUtensorMap`.
+/// A tensor map: what a kernel that copies by the tensor memory accelerator takes as
+/// `const __grid_constant__ CUtensorMap`.
 ///
-/// Dimensions and boxes are innermost first, as `cuTensorMapEncodeTiled` has them; its rules are checked where the map is used, which needs
-/// compute capability 9.0.
+/// Dimensions and boxes are innermost first, as `cuTensorMapEncodeTiled` has them; its rules are
+/// checked where the map is used, which needs compute capability 9.0.
 ///
 /// ```
 /// use gpubench::plan::Swizzle;
@@ -30,7 +31,8 @@ pub struct TensorMap {
 }
 
 impl TensorMap {
-    /// A map of a buffer, or of a part of one, whose elements lie without gaps, copied in boxes of `box_dims` elements.
+    /// A map of a buffer, or of a part of one, whose elements lie without gaps, copied in boxes of
+    /// `box_dims` elements.
     pub fn tiled<B: BufferParam, const RANK: usize>(
         buffer: B,
         dims: [usize; RANK],
@@ -50,7 +52,8 @@ impl TensorMap {
                 element,
                 dims,
                 strides,
-                // What does not fit is beyond what a box can have, and said to be where the map is used.
+                // What does not fit is beyond what a box can have, and said to be where the map is
+                // used.
                 box_dims: box_dims
                     .iter()
                     .map(|&dim| u32::try_from(dim).unwrap_or(u32::MAX))
@@ -76,7 +79,8 @@ impl TensorMap {
         self
     }
 
-    /// With elements that are read in another way than their type says, such as `f32` as [`TensorMapElement::Tf32`].
+    /// With elements that are read in another way than their type says, such as `f32` as
+    /// [`TensorMapElement::Tf32`].
     pub fn element(mut self, element: TensorMapElement) -> TensorMap {
         self.description.element = element;
         self

@@ -1,6 +1,8 @@
-//! Makes `../src/bindings.rs` from `../include/gb_harness.h`; needs libclang. `--check` only says whether the file is current.
+//! Makes `../src/bindings.rs` from `../include/gb_harness.h`; needs libclang. `--check` only says
+//! whether the file is current.
 //!
-//! A workspace of its own: it must build also when the bindings do not fit the crate, and nobody else needs bindgen.
+//! A workspace of its own: it must build also when the bindings do not fit the crate, and nobody
+//! else needs bindgen.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// 64-bit FNV-1a over the files one after the other, each with its path before and a zero byte after both, as 16 hexadecimal digits.
+/// 64-bit FNV-1a over the files one after the other, each with its path before and a zero byte
+/// after both, as 16 hexadecimal digits.
 pub(crate) fn of_files(root: &Path, paths: &[&str]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for path in paths {

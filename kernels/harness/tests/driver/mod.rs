@@ -1,5 +1,6 @@
-//! Runs harness kernels without the tool's executor: blocks one after the other on a few OS threads, threads of a block in the order of the
-//! shim's own loop. Enough for kernels that never wait for one another.
+//! Runs harness kernels without the tool's executor: blocks one after the other on a few OS
+//! threads, threads of a block in the order of the shim's own loop. Enough for kernels that never
+//! wait for one another.
 
 #![allow(dead_code)]
 
@@ -38,7 +39,8 @@ struct Descriptor {
 // SAFETY: descriptors and what they point to are constant data.
 unsafe impl Sync for Descriptor {}
 
-/// Launches the kernel of `arguments` on `os_threads` OS threads, which take blocks in turn, the last blocks first.
+/// Launches the kernel of `arguments` on `os_threads` OS threads, which take blocks in turn, the
+/// last blocks first.
 ///
 /// # Safety
 ///
@@ -51,7 +53,8 @@ pub(crate) unsafe fn launch_on<A: Arguments>(os_threads: u32, arguments: &A, geo
     // SAFETY: there is one parameter.
     assert_eq!(unsafe { *descriptor.param_sizes } as usize, size_of::<A>());
     let bytes = arguments.as_bytes();
-    // SAFETY: the kernel copies the argument, which lives here; the caller vouches for the addresses.
+    // SAFETY: the kernel copies the argument, which lives here; the caller vouches for the
+    // addresses.
     let turn = |first| unsafe { run_blocks(descriptor, bytes.as_ptr().cast(), geometry, first, os_threads) };
     std::thread::scope(|scope| {
         for first in 1..os_threads {
@@ -71,7 +74,8 @@ unsafe fn run_blocks(descriptor: &Descriptor, argument: *const c_void, geometry:
     };
     let arguments = [argument];
     let blocks = grid[0] * grid[1] * grid[2];
-    // SAFETY: the caller vouches for the argument; the shape and the list of arguments outlive the launch.
+    // SAFETY: the caller vouches for the argument; the shape and the list of arguments outlive the
+    // launch.
     unsafe {
         ((*descriptor.unit).begin)(std::ptr::null_mut(), &shape, arguments.as_ptr());
         for index in (first..blocks).step_by(step as usize) {

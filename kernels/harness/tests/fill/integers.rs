@@ -79,7 +79,8 @@ fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
     }
 }
 
-/// Two draws of `bits` bits as offsets below `span`: what the size times one leaves is added to the other.
+/// Two draws of `bits` bits as offsets below `span`: what the size times one leaves is added to the
+/// other.
 fn traded(draws: [u64; 2], bits: u32, span: u64) -> [u64; 2] {
     let [one, other] = draws.map(|draw| draw * span);
     let fraction = |product: u64| ((product & ((1 << bits) - 1)) * span) >> bits;

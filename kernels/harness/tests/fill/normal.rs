@@ -73,7 +73,8 @@ fn elements_of_one_block_are_uncorrelated_and_so_are_their_squares_almost() {
 #[test]
 fn normal_elements_of_16_bits_are_signed_sums_of_their_block() {
     let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
-    // Elements are the rows of a Hadamard matrix: whether a number is added, for words and then for halves of a word.
+    // Elements are the rows of a Hadamard matrix: whether a number is added, for words and then for
+    // halves of a word.
     let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [-1, 1, 1, -1]];
     let got = values(normal(GB_F16, 8000, 0.0, 1.0));
     for (block, elements) in got.chunks_exact(8).enumerate() {

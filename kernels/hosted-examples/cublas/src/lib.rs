@@ -12,7 +12,8 @@ fn matrices(n: usize) -> Tensors {
         .input("a", f32::shape([n, n]), Uniform(-1.0..1.0))
         .input("b", f32::shape([n, n]), Uniform(-1.0..1.0))
         .output("c", f32::shape([n, n]))
-        // A sum of `n` products of numbers from -1 to 1, each rounded: the error grows with the root of `n`.
+        // A sum of `n` products of numbers from -1 to 1, each rounded: the error grows with the
+        // root of `n`.
         .tolerance(0.0, 1e-6 * n as f64)
 }
 
@@ -33,7 +34,8 @@ fn on_cpu(n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
-/// What cuBLAS works in: with memory of its own choice a call might allocate, and wait for the stream that waits for the call.
+/// What cuBLAS works in: with memory of its own choice a call might allocate, and wait for the
+/// stream that waits for the call.
 const WORKSPACE_BYTES: usize = 32 << 20;
 
 #[gpubench(
@@ -48,7 +50,8 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 )]
 fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     let handle = result::create_handle()?;
-    // SAFETY: the handle is new, the stream and the memory live as long as the process, and the device's primary context is current.
+    // SAFETY: the handle is new, the stream and the memory live as long as the process, and the
+    // device's primary context is current.
     unsafe {
         result::set_stream(handle, cx.stream().cast())?;
         let workspace = cudarc::driver::result::malloc_sync(WORKSPACE_BYTES)?;
@@ -59,8 +62,8 @@ fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result
     let none = sys::cublasOperation_t::CUBLAS_OP_N;
     let product = move || -> Result<()> {
         let (one, zero) = (1.0f32, 0.0f32);
-        // cuBLAS counts down columns: what it sees are the transposes, and C^T = B^T A^T.
-        // SAFETY: all three buffers have `n * n` elements; the scalars are read before the call returns.
+        // cuBLAS counts down columns: what it sees are the transposes, and C^T = B^T A^T. SAFETY:
+        // all three buffers have `n * n` elements; the scalars are read before the call returns.
         unsafe { result::sgemm(handle, none, none, n, n, n, &one, b, n, a, n, &zero, c, n) }?;
         Ok(())
     };

@@ -37,7 +37,8 @@ fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // The primary context, which the tool has retained too.
     let context = CudaContext::new(cx.ordinal() as usize)?;
     let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;
-    // SAFETY: the stream is of this context, and lives as long as the process; dropping the wrapper does not destroy it.
+    // SAFETY: the stream is of this context, and lives as long as the process; dropping the wrapper
+    // does not destroy it.
     let stream = unsafe { context.wrap_borrowed_stream(cx.stream() as CUstream) };
     let (x, y) = (cx.pointer(x) as CUdeviceptr, cx.pointer_mut(y) as CUdeviceptr);
     let (n, blocks) = (n as u64, n.div_ceil(256) as u32);

@@ -14,8 +14,8 @@ struct Largest {
   __device__ static T combine(T a, T b) { return a > b ? a : b; }
 };
 
-// The values of each group of GROUP neighbouring lanes combined, in every lane of it. All lanes of the warp must call
-// it.
+// The values of each group of GROUP neighbouring lanes combined, in every lane of it. All lanes of
+// the warp must call it.
 template <class Operation, int GROUP, class T>
 __device__ T group_reduce(T value) {
 #pragma unroll
@@ -61,8 +61,8 @@ __device__ T warp_inclusive_sum(T value) {
   return value;
 }
 
-// The sum of the values of this thread and the threads before it; `total` is that of the whole block. All threads must
-// call it.
+// The sum of the values of this thread and the threads before it; `total` is that of the whole
+// block. All threads must call it.
 template <int THREADS, class T>
 __device__ T block_inclusive_sum(T value, T *total) {
   static_assert(THREADS % WARP == 0, "a block is whole warps");

@@ -3,8 +3,8 @@
 // In [0, 1).
 __device__ inline float random_unit(unsigned long long bits) { return static_cast<float>(bits >> 40) * 0x1p-24f; }
 
-// Rows of COLUMNS elements with a scale and an offset of their own; see `activations` in the Rust file. The seeds of rows are not those of
-// elements.
+// Rows of COLUMNS elements with a scale and an offset of their own; see `activations` in the Rust
+// file. The seeds of rows are not those of elements.
 template <int COLUMNS>
 __global__ void rows_apart(float *out, size_t n, unsigned long long seed) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;

@@ -1,7 +1,7 @@
 // C = A B with A of m rows and k columns, B of k rows and n columns, all by rows.
 
-// The expected product, where it is too large for the CPU: one element a thread, summed in double from the last term to the
-// first.
+// The expected product, where it is too large for the CPU: one element a thread, summed in double
+// from the last term to the first.
 __global__ void in_double(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, size_t m, size_t n,
                           size_t k) {
   const size_t column = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;

@@ -19,8 +19,8 @@ __global__ void residues(unsigned int *out, size_t n, unsigned long long seed) {
   }
 }
 
-// The expected products, where they are too many for the CPU: one factor is doubled and the other tells when to add it, so
-// that nothing is ever divided or wider than 32 bits.
+// The expected products, where they are too many for the CPU: one factor is doubled and the other
+// tells when to add it, so that nothing is ever divided or wider than 32 bits.
 __global__ void by_doubling(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b, unsigned int *__restrict__ c,
                             size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;

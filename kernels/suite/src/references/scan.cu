@@ -1,5 +1,5 @@
-// The expected sums, where the vector is too long for the CPU: one thread a piece adds it up, one thread the sums of the
-// pieces, and one a piece goes through it again.
+// The expected sums, where the vector is too long for the CPU: one thread a piece adds it up, one
+// thread the sums of the pieces, and one a piece goes through it again.
 __global__ void add_pieces(const unsigned int *__restrict__ x, unsigned int *__restrict__ sums, size_t n, size_t piece) {
   const size_t start = (blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x) * piece;
   if (start >= n) return;

@@ -1,5 +1,6 @@
-// The expected probabilities, where the matrix is too large for the CPU: one row a block of 64 threads, in double, each
-// thread on its own over the whole of every 64th column, and the first thread over what they found.
+// The expected probabilities, where the matrix is too large for the CPU: one row a block of 64
+// threads, in double, each thread on its own over the whole of every 64th column, and the first
+// thread over what they found.
 __global__ void in_double(const float *__restrict__ x, float *__restrict__ y, size_t columns) {
   __shared__ double found[64];
   x += blockIdx.x * columns;

@@ -2,7 +2,8 @@
 
 constexpr unsigned int ENTRIES_PER_ROW = 8;
 
-// Lengths of seven rows of every eight, in an order that begins somewhere else in each eight; the fourth row is empty.
+// Lengths of seven rows of every eight, in an order that begins somewhere else in each eight; the
+// fourth row is empty.
 __device__ inline unsigned int length_of_row(unsigned int row) {
   if (row % 8 == 3) return 0;
   const unsigned int place = row % 8 - (row % 8 > 3);
@@ -35,8 +36,8 @@ __global__ void write_row_starts(unsigned int *out, size_t n, unsigned long long
   if (row < n) out[row] = start_of_row(static_cast<unsigned int>(row), static_cast<unsigned int>(n - 1));
 }
 
-// Columns of a row are divided evenly among its entries, and each entry is somewhere in its share; so they are distinct and
-// ascend.
+// Columns of a row are divided evenly among its entries, and each entry is somewhere in its share;
+// so they are distinct and ascend.
 __global__ void write_columns(unsigned int *out, size_t n, unsigned long long seed) {
   const size_t entry = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (entry >= n) return;
@@ -53,10 +54,11 @@ __global__ void write_columns(unsigned int *out, size_t n, unsigned long long se
   out[entry] = static_cast<unsigned int>(from + random_bits(seed, entry) % (to - from));
 }
 
-// y = A x with A in compressed rows: the entries of row r are those from row_start[r] to row_start[r + 1].
+// y = A x with A in compressed rows: the entries of row r are those from row_start[r] to
+// row_start[r + 1].
 
-// The expected vector, where the matrix is too large for the CPU: one row a block of 64 threads, in integers, which all
-// factors are.
+// The expected vector, where the matrix is too large for the CPU: one row a block of 64 threads, in
+// integers, which all factors are.
 __global__ void in_integers(const unsigned int *__restrict__ row_start, const unsigned int *__restrict__ column,
                             const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y) {
   __shared__ int sums[64];

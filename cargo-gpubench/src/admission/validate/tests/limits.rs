@@ -148,7 +148,8 @@ fn the_copies_that_checking_needs_count_as_memory() {
         memory_needed(&on_cpu(&recording))
     };
     let role = |role| needed(&|recording: &mut Recording| recording.tensors[0].role = role);
-    // Of eight floats: three copies of an input and one for the author, five of an output and one of the author's answer; 16 bytes of scratch.
+    // Of eight floats: three copies of an input and one for the author, five of an output and one
+    // of the author's answer; 16 bytes of scratch.
     let output = 32 * (5 + 1);
     assert_eq!(needed(&|_| ()), 32 * (3 + 1) + output + 16);
     assert_eq!(role(Role::Constant), 32 * (3 + 1) + output + 16);

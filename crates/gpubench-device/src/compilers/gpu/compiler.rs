@@ -95,7 +95,8 @@ pub struct NamedCompilers {
     pub nvcc: Option<PathBuf>,
 }
 
-/// The compilers for GPUs that a machine has. Either may be missing, both too: then only what is compiled already can be used.
+/// The compilers for GPUs that a machine has. Either may be missing, both too: then only what is
+/// compiled already can be used.
 #[derive(Clone, Debug, Default)]
 pub struct GpuCompilers {
     nvrtc: Option<NvrtcCompiler>,
@@ -103,7 +104,8 @@ pub struct GpuCompilers {
 }
 
 impl GpuCompilers {
-    /// Looks for those that are not named. `tool` is the executable of `cargo gpubench`, in a process of which NVRTC runs.
+    /// Looks for those that are not named. `tool` is the executable of `cargo gpubench`, in a
+    /// process of which NVRTC runs.
     ///
     /// # Errors
     /// If what is named as NVRTC or as nvcc is none.

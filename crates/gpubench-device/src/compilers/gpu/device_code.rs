@@ -13,11 +13,13 @@ const MARKS: Marks = Marks {
     device: "__device__",
 };
 
-/// What NVRTC is told so that functions without a mark, such as small ones in headers, are the device's.
+/// What NVRTC is told so that functions without a mark, such as small ones in headers, are the
+/// device's.
 pub(super) const DEFAULT_SPACE: &str = "--device-as-default-execution-space";
 
-/// The source with its code of the host left out, and every function without a mark the device's. Lines stay where they are. A file whose brackets
-/// do not match, as branches of `#if` can have it, stays as it is.
+/// The source with its code of the host left out, and every function without a mark the device's.
+/// Lines stay where they are. A file whose brackets do not match, as branches of `#if` can have it,
+/// stays as it is.
 pub(super) fn device_code_of(source: &Source) -> Source {
     let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
     let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();

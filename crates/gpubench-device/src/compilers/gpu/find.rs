@@ -57,8 +57,8 @@ impl Surroundings {
         distinct(of_toolkits.chain(of_loader).chain(of_python))
     }
 
-    /// Programs that may be nvcc, in the order in which they are tried: as `NVCC` names it, those `beside` the NVRTC that is named, on the path, of
-    /// toolkits, of Python's packages.
+    /// Programs that may be nvcc, in the order in which they are tried: as `NVCC` names it, those
+    /// `beside` the NVRTC that is named, on the path, of toolkits, of Python's packages.
     pub(super) fn nvcc(&self, beside: &[PathBuf]) -> Vec<PathBuf> {
         let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
         let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
@@ -110,7 +110,8 @@ impl Surroundings {
     }
 }
 
-/// The libraries that `--nvrtc` may mean: the file itself, or those in the folder and below it where toolkits and wheels have them.
+/// The libraries that `--nvrtc` may mean: the file itself, or those in the folder and below it
+/// where toolkits and wheels have them.
 pub(super) fn named(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return [libraries_in(path), libraries_of_wheels(path)].concat();
@@ -121,7 +122,8 @@ pub(super) fn named(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The programs that `--nvcc` may mean: the file itself, or those in the folder and below it where toolkits and wheels have them.
+/// The programs that `--nvcc` may mean: the file itself, or those in the folder and below it where
+/// toolkits and wheels have them.
 pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
@@ -135,7 +137,8 @@ pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
 
 /// The nvcc of the toolkit, or among the packages, that the NVRTC which `--nvrtc` names is from.
 pub(super) fn nvcc_beside(nvrtc: &Path) -> Vec<PathBuf> {
-    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python's packages, and one or two in a toolkit.
+    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python's packages, and one or two
+    // in a toolkit.
     let folders = nvrtc.ancestors().take(4).filter(|folder| folder.is_dir());
     distinct(folders.flat_map(named_nvcc).filter(|program| program.is_file()))
 }
@@ -159,7 +162,8 @@ fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib` in a folder of Python's packages, the newest first.
+/// `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib` in a folder of Python's packages, the newest
+/// first.
 fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
     let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
     wheels.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
@@ -197,7 +201,8 @@ fn distinct(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     found
 }
 
-/// A folder of headers of CUDA, and that of its C++ library where it lies inside. `/usr/include` has the C library's, which no GPU compiles.
+/// A folder of headers of CUDA, and that of its C++ library where it lies inside. `/usr/include`
+/// has the C library's, which no GPU compiles.
 fn with_headers(folder: &Path) -> Vec<PathBuf> {
     let is_cuda = [
         "cuda_runtime.h",

@@ -22,8 +22,8 @@ enum Context {
     Name(String),
 }
 
-/// Writes `file(12): error: …` as `file:12: error: …`, and messages about name expressions as messages in a file called as [`name_place`] says.
-/// Warnings are left out.
+/// Writes `file(12): error: …` as `file:12: error: …`, and messages about name expressions as
+/// messages in a file called as [`name_place`] says. Warnings are left out.
 pub(super) fn usual_form(log: &str) -> String {
     let mut text = String::with_capacity(log.len());
     let mut context = Context::Shown;
@@ -88,7 +88,8 @@ const SEVERITIES: &[(&str, &str)] = &[
     ("note", "note"),
 ];
 
-/// Reads `file(12): error #20-D: text`. A file's name may have parentheses of its own, as a name expression has.
+/// Reads `file(12): error #20-D: text`. A file's name may have parentheses of its own, as a name
+/// expression has.
 fn message(line: &str) -> Option<Message<'_>> {
     if line.starts_with(' ') {
         return None;

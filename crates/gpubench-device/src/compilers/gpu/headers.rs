@@ -1,4 +1,5 @@
-//! Headers that NVRTC lacks and that kernels include out of habit. They are looked for last: a toolkit's own come first.
+//! Headers that NVRTC lacks and that kernels include out of habit. They are looked for last: a
+//! toolkit's own come first.
 
 /// Types and functions that NVRTC knows without a header, or needs one line for.
 const EMPTY: &str = "#pragma once\n";
@@ -60,7 +61,8 @@ macro_rules! standard {
 pub(super) const STANDARD_HEADERS: &[(&str, &str)] =
     standard!("array" "functional" "limits" "tuple" "type_traits" "utility");
 
-/// The driver's interface is host code, which NVRTC takes from no toolkit's header; kernels want its version and the type of tensor maps.
+/// The driver's interface is host code, which NVRTC takes from no toolkit's header; kernels want
+/// its version and the type of tensor maps.
 const CUDA: &str = include_str!("headers/cuda.h");
 
 /// The folder of headers that go before a toolkit's own, inside of that of all headers.

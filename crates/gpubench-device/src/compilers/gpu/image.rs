@@ -132,8 +132,8 @@ const FATBIN_MACHINE: u16 = 2;
 /// A part's flag for code of one architecture alone.
 const FATBIN_SPECIFIC: u32 = 1 << 20;
 
-/// A header, then parts: kind, size of its header, size of its contents, the compute capability at byte 28 and flags at byte 40. The contents
-/// are compressed, so the kernels are not seen.
+/// A header, then parts: kind, size of its header, size of its contents, the compute capability at
+/// byte 28 and flags at byte 40. The contents are compressed, so the kernels are not seen.
 fn of_fatbin(bytes: &[u8]) -> Option<Contents> {
     if u32_at(bytes, 0)? != FATBIN_MAGIC {
         return None;

@@ -29,7 +29,8 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The best that a compiler of these compute capabilities (ascending) makes for a device; nothing if the device is too old for it.
+    /// The best that a compiler of these compute capabilities (ascending) makes for a device;
+    /// nothing if the device is too old for it.
     pub(super) fn for_device(device: Architecture, capabilities: &[u32]) -> Option<Code> {
         if capabilities.contains(&device.capability) {
             return Some(Code::Machine(device));
@@ -51,7 +52,8 @@ impl Code {
     }
 }
 
-/// The architecture to compile a source for: the device's own, with the features that the source's options name.
+/// The architecture to compile a source for: the device's own, with the features that the source's
+/// options name.
 pub(super) fn wanted_architecture(
     source: &Source,
     wishes: &Wishes,

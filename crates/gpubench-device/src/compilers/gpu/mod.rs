@@ -1,7 +1,8 @@
 //! Compiling kernel sources for NVIDIA GPUs.
 //!
-//! [`GpuCompiler`] makes a [`KernelImage`](crate::cuda::KernelImage) of a source, by NVRTC or nvcc, whichever the source needs and the
-//! machine has; PTX, cubins and fatbins it takes as they are. NVRTC runs in a process of its own: [`serve`] is what happens there.
+//! [`GpuCompiler`] makes a [`KernelImage`](crate::cuda::KernelImage) of a source, by NVRTC or nvcc,
+//! whichever the source needs and the machine has; PTX, cubins and fatbins it takes as they are.
+//! NVRTC runs in a process of its own: [`serve`] is what happens there.
 
 mod compiler;
 mod device_code;

@@ -1,4 +1,5 @@
-//! NVRTC, in a process of its own: it may crash on a source, and a crash or a hang must not be the tool's.
+//! NVRTC, in a process of its own: it may crash on a source, and a crash or a hang must not be the
+//! tool's.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,8 +119,8 @@ impl Tool for NvrtcCompiler {
 }
 
 impl NvrtcCompiler {
-    /// Where code of the host is left out, so are the headers that only it needs: those that a source includes with angle brackets and that are
-    /// nowhere else are there, and empty.
+    /// Where code of the host is left out, so are the headers that only it needs: those that a
+    /// source includes with angle brackets and that are nowhere else are there, and empty.
     fn leave_out_headers_of_the_host(&self, job: &Job<'_>) -> Result<(), KernelBuildError> {
         let source = job.wanted.source;
         if source.options.last().is_none_or(|last| last != DEFAULT_SPACE) {
@@ -150,7 +151,8 @@ impl NvrtcCompiler {
     }
 }
 
-/// The command that starts this tool as a server of one request, in the folder that paths in it are relative to, and what it reads.
+/// The command that starts this tool as a server of one request, in the folder that paths in it are
+/// relative to, and what it reads.
 fn ask(tool: &Path, request: &Request, folder: &Path, scratch: &Path) -> io::Result<(Command, Stdio)> {
     let file = scratch.join("request");
     fs_err::write(&file, serde_json::to_vec(request)?)?;

@@ -54,8 +54,8 @@ enum Use {
     Standard,
 }
 
-/// Every option that is known, by its names; the first is the one that is passed on. Nothing else passes: an option such as the host compiler's
-/// path would run code in the build.
+/// Every option that is known, by its names; the first is the one that is passed on. Nothing else
+/// passes: an option such as the host compiler's path would run code in the build.
 const OPTIONS: &[(&str, Shape, Use)] = &[
     ("-D --define-macro", Shape::Text, Use::Both),
     ("-U --undefine-macro", Shape::Text, Use::Both),

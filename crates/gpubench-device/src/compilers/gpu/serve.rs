@@ -38,7 +38,8 @@ enum Failure {
 /// Answers the one request on standard input, on `answers`.
 ///
 /// # Errors
-/// If the broker cannot be understood or is gone. What is wrong with a source or a library is an answer.
+/// If the broker cannot be understood or is gone. What is wrong with a source or a library is an
+/// answer.
 pub fn serve(mut answers: File) -> Result<(), ServeError> {
     let mut request = Vec::new();
     io::stdin().lock().take(LONGEST_REQUEST).read_to_end(&mut request)?;

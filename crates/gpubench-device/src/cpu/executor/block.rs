@@ -1,7 +1,8 @@
 //! Running one block after the other on one OS thread.
 //!
-//! All of a block's threads begin in a loop on the first coroutine. A thread that waits keeps the coroutine it is on, and the loop goes on
-//! with the next thread on another one. Coroutines outlive the block: when its threads have returned, they begin those of the next block.
+//! All of a block's threads begin in a loop on the first coroutine. A thread that waits keeps the
+//! coroutine it is on, and the loop goes on with the next thread on another one. Coroutines outlive
+//! the block: when its threads have returned, they begin those of the next block.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -62,11 +63,13 @@ pub(super) struct BlockRunner {
     slot_of: Vec<*mut Slot>,
     order: Option<Vec<u32>>,
     form: Form,
-    /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in memory.
+    /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in
+    /// memory.
     waited: bool,
     /// Made for the first kernel that has it.
     dynamic_shared: Option<DynamicShared>,
-    /// Which library was told last where it begins, and where; nothing if the job's kernel is not told.
+    /// Which library was told last where it begins, and where; nothing if the job's kernel is not
+    /// told.
     placed: Option<(PlaceDynamicShared, *mut u8)>,
     /// The job's static shared memory on this thread, where it can be told whether a kernel keeps
     /// to it.
@@ -75,8 +78,9 @@ pub(super) struct BlockRunner {
     thread: Option<ThreadId>,
 }
 
-// SAFETY: a runner moves between threads only while no kernel of it runs, and `begin` drops the coroutines that are inside kernels of
-// another thread; the others are parked in a frame of this file that keeps nothing of a thread.
+// SAFETY: a runner moves between threads only while no kernel of it runs, and `begin` drops the
+// coroutines that are inside kernels of another thread; the others are parked in a frame of this
+// file that keeps nothing of a thread.
 unsafe impl Send for BlockRunner {}
 
 impl BlockRunner {
@@ -124,7 +128,8 @@ impl BlockRunner {
         }
     }
 
-    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; whether that is new to it.
+    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; whether
+    /// that is new to it.
     fn place_dynamic_shared(&mut self, job: &Job) -> Result<bool, FaultKind> {
         let Some(place) = job.kernel.place_dynamic_shared else {
             self.placed = None;
@@ -149,7 +154,8 @@ impl BlockRunner {
         job.kernel.place_dynamic_shared.and(self.dynamic_shared.as_mut())
     }
 
-    /// Leads coroutines that are parked inside another kernel, or in one that knows another place of dynamic shared memory, out of it.
+    /// Leads coroutines that are parked inside another kernel, or in one that knows another place
+    /// of dynamic shared memory, out of it.
     fn make_coroutines_enter(&mut self, entry: Threads, has_moved: bool) {
         if has_moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
@@ -200,7 +206,8 @@ impl BlockRunner {
         outcome
     }
 
-    /// Names the thread of a fault. Where the compiler kept the thread's index in registers, the block is run again in its precise form.
+    /// Names the thread of a fault. Where the compiler kept the thread's index in registers, the
+    /// block is run again in its precise form.
     fn attribute(&mut self, job: &Job, block: [u32; 3], broken: Broken) -> KernelFault {
         let broken = match broken.kind {
             FaultKind::Access { .. }
@@ -363,7 +370,8 @@ impl BlockRunner {
         Ok(())
     }
 
-    /// The answers to a shuffle that all 32 lanes of a warp wait at; the usual case, without a look at each lane's state.
+    /// The answers to a shuffle that all 32 lanes of a warp wait at; the usual case, without a look
+    /// at each lane's state.
     fn full_shuffle(&self, first: usize) -> Option<[u64; LANES]> {
         let slots: &[*mut Slot; LANES] = self.slot_of.get(first..first + LANES)?.try_into().ok()?;
         let mut values = [0; LANES];
@@ -423,7 +431,8 @@ impl BlockRunner {
     fn divergence(&self, threads: u32) -> Broken {
         let mut lines: Vec<(u32, u32)> = Vec::new();
         for &slot in &self.slot_of {
-            // SAFETY: slots live as long as the runner, and a waiting thread's request while it waits.
+            // SAFETY: slots live as long as the runner, and a waiting thread's request while it
+            // waits.
             let line = unsafe {
                 match slot.as_ref().map(|slot| slot.request.get()) {
                     Some(request) if !request.is_null() => (*request).line,
@@ -495,7 +504,8 @@ impl BlockRunner {
         Ok(self.slots[number])
     }
 
-    /// Gives every coroutine that is inside a kernel a new start; the kernel's frames are dropped as they are.
+    /// Gives every coroutine that is inside a kernel a new start; the kernel's frames are dropped
+    /// as they are.
     fn abandon_coroutines(&mut self) {
         self.exchange.forget_current();
         for &slot in &self.slots {

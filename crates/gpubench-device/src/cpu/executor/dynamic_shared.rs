@@ -12,11 +12,13 @@ const PAGE: usize = 4096;
 const MEMORY_BYTES: usize = (MAX_DYNAMIC_SHARED as usize + ALIGNMENT).next_multiple_of(PAGE);
 /// Inaccessible bytes on either side, as beside a buffer.
 const GUARD_BYTES: usize = 1 << 20;
-/// What the memory's start is a multiple of: the largest vectors of a processor, and more than a GPU needs for any.
+/// What the memory's start is a multiple of: the largest vectors of a processor, and more than a
+/// GPU needs for any.
 const ALIGNMENT: usize = 128;
 
-/// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It ends at an inaccessible page, or as close to it as its alignment
-/// permits: the bytes in between, and some in front, hold noise.
+/// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It
+/// ends at an inaccessible page, or as close to it as its alignment permits: the bytes in between,
+/// and some in front, hold noise.
 pub(super) struct DynamicShared {
     mapping: Reserved,
     asked: u32,
@@ -35,7 +37,8 @@ impl DynamicShared {
         })
     }
 
-    /// Where it begins. Where none is asked for it has no accessible byte, and neither has what lies in front of it.
+    /// Where it begins. Where none is asked for it has no accessible byte, and neither has what
+    /// lies in front of it.
     fn start(&self) -> *mut u8 {
         let end = GUARD_BYTES + MEMORY_BYTES;
         let offset = match self.asked as usize {
@@ -45,12 +48,14 @@ impl DynamicShared {
         self.mapping.at(offset)
     }
 
-    /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and says where it begins.
+    /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and
+    /// says where it begins.
     pub(super) fn prepare(&mut self, asked: u32) -> *mut u8 {
         if self.asked != asked || !self.has_margins {
             self.asked = asked;
             for (_, margin) in self.margins() {
-                // SAFETY: the margins lie in the accessible part of the mapping, beside the memory; nobody uses it now.
+                // SAFETY: the margins lie in the accessible part of the mapping, beside the memory;
+                // nobody uses it now.
                 unsafe { margin.fill() };
             }
             self.has_margins = true;
@@ -58,7 +63,8 @@ impl DynamicShared {
         self.start()
     }
 
-    /// Where a block that has ended wrote beside the memory. [`prepare`](Self::prepare) fills the noise in again.
+    /// Where a block that has ended wrote beside the memory. [`prepare`](Self::prepare) fills the
+    /// noise in again.
     pub(super) fn overrun(&mut self) -> Option<FaultKind> {
         let offset = self.margins().into_iter().find_map(|(first, margin)| {
             // SAFETY: as in `prepare`.

@@ -1,4 +1,5 @@
-//! What the scheduler of a block, the threads it switches to and the signal handler tell each other.
+//! What the scheduler of a block, the threads it switches to and the signal handler tell each
+//! other.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -40,13 +41,15 @@ pub(super) struct Slot {
     /// What the thread waits for; null if it does not.
     pub(super) request: Cell<*const Request>,
     pub(super) answer: Cell<u64>,
-    /// Whether the coroutine is parked inside the kernel that ran last, ready for threads of the next block.
+    /// Whether the coroutine is parked inside the kernel that ran last, ready for threads of the
+    /// next block.
     pub(super) in_kernel: Cell<bool>,
     trap_handler: CoroutineTrapHandler<()>,
     guard: Range<usize>,
 }
 
-/// What the scheduler, the running coroutine and the signal handler tell each other; all three reach it through a raw pointer.
+/// What the scheduler, the running coroutine and the signal handler tell each other; all three
+/// reach it through a raw pointer.
 pub(super) struct Exchange {
     current: Cell<*mut Slot>,
     /// What coroutines that are not inside a kernel run, and for which threads.
@@ -113,11 +116,13 @@ impl Exchange {
     /// Switches to a coroutine until its thread waits or its threads have returned.
     ///
     /// # Safety
-    /// The slot exists, was made for this exchange, and has not [ended](Paused::Ended); no coroutine of the exchange runs.
+    /// The slot exists, was made for this exchange, and has not [ended](Paused::Ended); no
+    /// coroutine of the exchange runs.
     #[inline]
     pub(super) unsafe fn resume(&self, slot: *mut Slot) -> Paused {
         self.current.set(slot);
-        // SAFETY: the caller vouches for the slot; while its coroutine runs, the other fields are reached through cells.
+        // SAFETY: the caller vouches for the slot; while its coroutine runs, the other fields are
+        // reached through cells.
         unsafe {
             (*slot).request.set(ptr::null());
             match (*slot).coroutine.resume(()) {
@@ -168,7 +173,8 @@ extern "C" fn no_entry(_first: u32, _end: u32) {}
 unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> ! {
     // SAFETY: the shim hands over what `wait` asks for.
     let answer = unsafe { wait_for_others(worker.cast(), request) };
-    // SAFETY: the shim's frame is intact and expects to go on at this place, with these registers and no others.
+    // SAFETY: the shim's frame is intact and expects to go on at this place, with these registers
+    // and no others.
     unsafe {
         std::arch::asm!(
             "mov rsp, [rcx + {stack}]",
@@ -194,10 +200,12 @@ unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) ->
 /// Notes what the running thread asks for and lets others run until it is answered.
 ///
 /// # Safety
-/// `exchange` is the one that `BlockRunner::begin` gave to the kernel, and `request` lives as long as its thread waits.
+/// `exchange` is the one that `BlockRunner::begin` gave to the kernel, and `request` lives as long
+/// as its thread waits.
 #[inline(always)]
 unsafe fn wait_for_others(exchange: *const Exchange, request: *const Request) -> u64 {
-    // SAFETY: the current slot is the one this coroutine runs on, and its yielder lives as long as its coroutine.
+    // SAFETY: the current slot is the one this coroutine runs on, and its yielder lives as long as
+    // its coroutine.
     unsafe {
         let slot = (*exchange).current.get();
         match (*request).kind {
@@ -237,12 +245,14 @@ unsafe extern "C" fn stop_launch(worker: *mut c_void, kind: u32, line: u32, thre
 }
 
 impl Slot {
-    /// A slot on the heap, to be given back to [`discard`](Self::discard) before the exchange is dropped.
+    /// A slot on the heap, to be given back to [`discard`](Self::discard) before the exchange is
+    /// dropped.
     pub(super) fn allocate(stack: GuardedStack, exchange: &Exchange) -> *mut Slot {
         Box::into_raw(Box::new(Slot::new(stack, exchange)))
     }
 
-    /// Drops a slot; if its coroutine is inside a kernel, the kernel's frames are dropped as they are.
+    /// Drops a slot; if its coroutine is inside a kernel, the kernel's frames are dropped as they
+    /// are.
     ///
     /// # Safety
     /// The slot came from [`allocate`](Self::allocate) and is used no more.
@@ -259,7 +269,8 @@ impl Slot {
         let exchange = ptr::from_ref(exchange);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             loop {
-                // SAFETY: the exchange outlives the coroutine; the entry is of the kernel that the unit was prepared for.
+                // SAFETY: the exchange outlives the coroutine; the entry is of the kernel that the
+                // unit was prepared for.
                 unsafe {
                     (*(*exchange).current.get()).yielder.set(yielder);
                     ((*exchange).entry.get())((*exchange).first.get(), (*exchange).end.get());

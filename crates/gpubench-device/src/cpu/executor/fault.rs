@@ -36,7 +36,8 @@ pub enum FaultKind {
         /// Read or write.
         access: Access,
     },
-    /// Dynamic shared memory was accessed that the launch does not ask for. A write that only shows when its block has ended names no thread.
+    /// Dynamic shared memory was accessed that the launch does not ask for. A write that only shows
+    /// when its block has ended names no thread.
     #[error("invalid {access} {}", of_dynamic_shared(*offset, *asked))]
     DynamicShared {
         /// Read or write.
@@ -111,8 +112,8 @@ pub enum FaultKind {
         /// Line of the assertion.
         line: u32,
     },
-    /// The launch itself is impossible: a zero extent, more than 1024 threads or 227 KiB of dynamic shared memory, or
-    /// another number of arguments than the kernel has.
+    /// The launch itself is impossible: a zero extent, more than 1024 threads or 227 KiB of dynamic
+    /// shared memory, or another number of arguments than the kernel has.
     #[error("impossible launch")]
     InvalidLaunch,
     /// The system has no memory or mappings left for the stacks of the block's threads.

@@ -54,7 +54,8 @@ impl Kernel {
     /// A kernel from its descriptor; nothing if the descriptor is of another ABI.
     ///
     /// # Safety
-    /// `descriptor` points to a `gb_kernel` as `gpubench/export.h` makes it, and its code stays loaded.
+    /// `descriptor` points to a `gb_kernel` as `gpubench/export.h` makes it, and its code stays
+    /// loaded.
     pub unsafe fn from_descriptor(descriptor: *const std::ffi::c_void) -> Option<Kernel> {
         // SAFETY: the caller vouches for the pointer; the ABI comes first in every version.
         let descriptor = unsafe { &*descriptor.cast::<Descriptor>() };
@@ -93,7 +94,8 @@ impl std::fmt::Debug for Kernel {
     }
 }
 
-/// A kernel library. It stays loaded for the rest of the process, since its threads' memory cannot be given back safely.
+/// A kernel library. It stays loaded for the rest of the process, since its threads' memory cannot
+/// be given back safely.
 #[derive(Debug)]
 pub struct Module {
     kernels: Vec<Kernel>,
@@ -186,9 +188,11 @@ impl Module {
         let address = unsafe { self.library.get::<*mut c_void>(name.as_bytes_with_nul()) };
         let address = *address.ok()?;
         let (mut place, mut entry) = (MaybeUninit::<libc::Dl_info>::uninit(), std::ptr::null::<SymbolEntry>());
-        // SAFETY: both results are this function's own; the flag asks for the symbol's entry in the library's table.
+        // SAFETY: both results are this function's own; the flag asks for the symbol's entry in the
+        // library's table.
         let found = unsafe { dladdr1(address, place.as_mut_ptr(), (&raw mut entry).cast(), SYMBOL_ENTRY) };
-        // SAFETY: when the linker finds the address, its entry is null or in the table of a library that is never unloaded.
+        // SAFETY: when the linker finds the address, its entry is null or in the table of a library
+        // that is never unloaded.
         let entry = unsafe { entry.as_ref() }.filter(|_| found != 0)?;
         (entry.kind & 0xf == OBJECT).then_some((address as u64, entry.size))
     }

@@ -3,7 +3,8 @@
 /// Most threads of a block, as on every GPU.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting in.
+/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting
+/// in.
 pub const MAX_DYNAMIC_SHARED: u32 = 227 * 1024;
 
 /// Extents of a launch; `gb_shape` of the kernels.
@@ -37,7 +38,8 @@ impl LaunchShape {
             && self.dynamic_shared <= MAX_DYNAMIC_SHARED
     }
 
-    /// Whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, which the fast form of a kernel assumes.
+    /// Whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, which the fast form of a
+    /// kernel assumes.
     pub(super) fn fits_fast_form(&self) -> bool {
         u64::from(self.grid[0]) * u64::from(self.block[0]) <= 0x7fff_ffff - 1024
     }

@@ -18,12 +18,14 @@ use super::signals::install_fault_handlers;
 const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);
 /// The same after [`Pool::wake`].
 const SPIN_AFTER_WAKE: Duration = Duration::from_millis(5);
-/// How long the launching thread waits for the others to be ready: one that is not, on a machine that is busy otherwise, joins the launch later.
+/// How long the launching thread waits for the others to be ready: one that is not, on a machine
+/// that is busy otherwise, joins the launch later.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// Pieces per thread a grid is cut into, so that threads finish at about the same time.
 const PIECES_PER_THREAD: u64 = 16;
 
-/// Threads that run the blocks of launches; the launching thread takes part, so a pool of one has no threads of its own.
+/// Threads that run the blocks of launches; the launching thread takes part, so a pool of one has
+/// no threads of its own.
 pub struct Pool {
     shared: Arc<Shared>,
     launcher: Mutex<BlockRunner>,
@@ -43,7 +45,8 @@ struct Shared {
     asleep: AtomicUsize,
     /// Helpers that have run since they were last asked to be ready.
     ready: AtomicUsize,
-    /// Whether any launch since they were last asked to be ready was shared out; true before the first.
+    /// Whether any launch since they were last asked to be ready was shared out; true before the
+    /// first.
     wanted: AtomicBool,
     closing: AtomicBool,
     state: Mutex<State>,
@@ -81,7 +84,8 @@ impl Shared {
         }
     }
 
-    /// Has nobody claim more of the launch's blocks, and keeps the fault if it is of a lower block than others.
+    /// Has nobody claim more of the launch's blocks, and keeps the fault if it is of a lower block
+    /// than others.
     fn end_with(&self, fault: (u64, KernelFault), blocks: u64) {
         self.next.store(blocks, Ordering::Relaxed);
         let mut state = self.state();
@@ -179,7 +183,8 @@ impl Pool {
         self.helpers.len() + 1
     }
 
-    /// Binds the calling thread to the processor that the others leave to the one that launches, where every thread of the pool has one to itself.
+    /// Binds the calling thread to the processor that the others leave to the one that launches,
+    /// where every thread of the pool has one to itself.
     pub fn bind_launcher(&self) {
         if let Some(processors) = &self.processors {
             processors.bind(0);
@@ -193,8 +198,10 @@ impl Pool {
         }
     }
 
-    /// Makes sleeping threads ready and waits until they are, so that a launch within the next milliseconds starts on all of them at once. Where no launch has been shared out since they were last
-    /// asked, none is expected to be: a thread that waits for nothing on the other half of a processor's core would only slow that launch down.
+    /// Makes sleeping threads ready and waits until they are, so that a launch within the next
+    /// milliseconds starts on all of them at once. Where no launch has been shared out since they
+    /// were last asked, none is expected to be: a thread that waits for nothing on the other half
+    /// of a processor's core would only slow that launch down.
     pub fn wake(&self) {
         if !self.shared.wanted.swap(false, Ordering::Relaxed) {
             return;
@@ -208,14 +215,16 @@ impl Pool {
         }
     }
 
-    /// Runs a kernel over a grid and returns when every block has ended, or the first fault has ended the launch.
-    /// `arguments` are the addresses of the argument values. Launches of one pool run one after the other.
+    /// Runs a kernel over a grid and returns when every block has ended, or the first fault has
+    /// ended the launch. `arguments` are the addresses of the argument values. Launches of one pool
+    /// run one after the other.
     ///
     /// # Errors
     /// The fault of the lowest block among those that faulted.
     ///
     /// # Safety
-    /// Each argument points to a value of its parameter's size, and the kernel may do what it does with the memory its arguments name.
+    /// Each argument points to a value of its parameter's size, and the kernel may do what it does
+    /// with the memory its arguments name.
     pub unsafe fn launch(
         &self,
         kernel: Kernel,

@@ -4,8 +4,9 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A processor for each thread of a pool.
 ///
-/// An operating system wakes a thread on the processor of the one that wakes it, and where others are busy it may leave two threads of a pool on one processor for as long as the process lives. Such a process is
-/// twice as slow as the next one, from its first window to its last.
+/// An operating system wakes a thread on the processor of the one that wakes it, and where others
+/// are busy it may leave two threads of a pool on one processor for as long as the process lives.
+/// Such a process is twice as slow as the next one, from its first window to its last.
 pub(super) struct Processors {
     /// All that the process may use.
     all: CpuSet,
@@ -14,7 +15,8 @@ pub(super) struct Processors {
 }
 
 impl Processors {
-    /// One for each of so many threads, where the process may use exactly as many. With fewer threads there is room to move to, with more there is none to give.
+    /// One for each of so many threads, where the process may use exactly as many. With fewer
+    /// threads there is room to move to, with more there is none to give.
     pub(super) fn for_threads(threads: usize) -> Option<Processors> {
         let all = sched_getaffinity(None).ok()?;
         let alone = |processor: usize| {
@@ -40,7 +42,8 @@ impl Processors {
     }
 }
 
-/// Where the operating system refuses, the thread stays where it may run already: the kernels' results do not depend on it.
+/// Where the operating system refuses, the thread stays where it may run already: the kernels'
+/// results do not depend on it.
 fn allow(processors: &CpuSet) {
     let _ = sched_setaffinity(None, processors);
 }

@@ -45,14 +45,16 @@ thread_local! {
 /// What each of [`SIGNALS`] did before.
 static mut PREVIOUS: [MaybeUninit<libc::sigaction>; SIGNALS.len()] = [const { MaybeUninit::uninit() }; SIGNALS.len()];
 
-/// Catches memory faults, divisions by zero and illegal instructions, in kernel code on pool threads only; elsewhere they keep what they did
-/// before. Called by [`Pool::new`](super::Pool::new); only the first call has an effect.
+/// Catches memory faults, divisions by zero and illegal instructions, in kernel code on pool
+/// threads only; elsewhere they keep what they did before. Called by
+/// [`Pool::new`](super::Pool::new); only the first call has an effect.
 pub fn install_fault_handlers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for (index, &signal) in SIGNALS.iter().enumerate() {
-            // SAFETY: zero is a valid `sigaction`; the handler has the signature that `SA_SIGINFO` asks for; `PREVIOUS` is written here
-            // alone, before the handler that reads it is in place for this signal.
+            // SAFETY: zero is a valid `sigaction`; the handler has the signature that `SA_SIGINFO`
+            // asks for; `PREVIOUS` is written here alone, before the handler that reads it is in
+            // place for this signal.
             unsafe {
                 let previous = (&raw mut PREVIOUS[index]).cast::<libc::sigaction>();
                 libc::sigaction(signal, ptr::null(), previous);
@@ -78,9 +80,11 @@ pub(super) fn leave() {
     RUNNING.set(ptr::null());
 }
 
-/// A kernel's stack may be used up when it traps, so the handler needs its own. Threads of the standard library have one.
+/// A kernel's stack may be used up when it traps, so the handler needs its own. Threads of the
+/// standard library have one.
 fn give_signal_stack() {
-    // SAFETY: asks for the present stack, and installs one of this process's memory that is never given back if there is none.
+    // SAFETY: asks for the present stack, and installs one of this process's memory that is never
+    // given back if there is none.
     unsafe {
         let mut present: libc::stack_t = std::mem::zeroed();
         libc::sigaltstack(ptr::null(), &mut present);
@@ -97,11 +101,13 @@ fn give_signal_stack() {
 }
 
 unsafe extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel passes the interrupted thread's context, and `RUNNING` is plain thread-local memory.
+    // SAFETY: the kernel passes the interrupted thread's context, and `RUNNING` is plain
+    // thread-local memory.
     let handled = unsafe { end_coroutine(signal, info, context.cast()) };
     if !handled {
         let index = SIGNALS.iter().position(|&known| known == signal).unwrap_or(0);
-        // SAFETY: written before this handler was installed. The instruction is met again under the previous action.
+        // SAFETY: written before this handler was installed. The instruction is met again under the
+        // previous action.
         unsafe { libc::sigaction(signal, (&raw const PREVIOUS[index]).cast(), ptr::null_mut()) };
     }
 }
@@ -111,7 +117,8 @@ unsafe extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, 
 unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) -> bool {
     /// Bit of the page fault error code that says the access was a write.
     const WRITE: i64 = 2;
-    /// Trap number of a page fault. A general protection fault, of a non-canonical address, has no address and no error code.
+    /// Trap number of a page fault. A general protection fault, of a non-canonical address, has no
+    /// address and no error code.
     const PAGE_FAULT: i64 = 14;
 
     let exchange = RUNNING.get();
@@ -145,8 +152,9 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
         access,
         in_guard: guard.contains(&address),
     });
-    // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler asks. Kernels keep nothing that another
-    // part of the process reads, except buffers, whose contents are void after a fault.
+    // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler
+    // asks. Kernels keep nothing that another part of the process reads, except buffers, whose
+    // contents are void after a fault.
     let target = unsafe { handler.setup_trap_handler(|| ()) };
     registers[libc::REG_RIP as usize] = target.rip as i64;
     registers[libc::REG_RSP as usize] = target.rsp as i64;

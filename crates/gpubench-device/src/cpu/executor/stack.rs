@@ -8,11 +8,13 @@ use crate::guarded::Reserved;
 
 /// Usable bytes of a thread's stack; reserved, not committed, until they are touched.
 pub(super) const STACK_BYTES: usize = 256 * 1024;
-/// Inaccessible bytes below it. Frames are probed page by page, so one page would do; kernels built elsewhere may not probe.
+/// Inaccessible bytes below it. Frames are probed page by page, so one page would do; kernels built
+/// elsewhere may not probe.
 const GUARD_BYTES: usize = 64 * 1024;
 const PAGE: usize = 4096;
-/// Distance by which successive stacks are shifted inside a page. Frames at equal offsets of their pages would fall on the same cache sets
-/// and make loads wait for unrelated stores: measured 2 to 3 times slower barriers.
+/// Distance by which successive stacks are shifted inside a page. Frames at equal offsets of their
+/// pages would fall on the same cache sets and make loads wait for unrelated stores: measured 2 to
+/// 3 times slower barriers.
 const COLOUR_STEP: usize = 320;
 
 /// A stack with a guard below it.
@@ -39,7 +41,8 @@ impl GuardedStack {
     }
 }
 
-// SAFETY: the guard is part of the mapping, the base is a multiple of 64, and at least `STACK_BYTES - PAGE` bytes are usable.
+// SAFETY: the guard is part of the mapping, the base is a multiple of 64, and at least
+// `STACK_BYTES - PAGE` bytes are usable.
 unsafe impl Stack for GuardedStack {
     fn base(&self) -> StackPointer {
         self.base

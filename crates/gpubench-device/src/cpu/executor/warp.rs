@@ -66,7 +66,8 @@ pub(super) fn settle(lanes: &[Lane<'_>; LANES]) -> Settlement {
             lanes: proceeding,
             answers,
         },
-        // Only when nothing else moves: the lanes that got here by then are the ones that are active together.
+        // Only when nothing else moves: the lanes that got here by then are the ones that are
+        // active together.
         Some(group) => Settlement::Proceed {
             lanes: group,
             answers: [u64::from(group); LANES],
@@ -85,8 +86,8 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> + Clone {
     })
 }
 
-/// The lanes among `candidates` that wait at the leader's operation. Warp barriers in different places meet, as on a GPU; other operations
-/// do not.
+/// The lanes among `candidates` that wait at the leader's operation. Warp barriers in different
+/// places meet, as on a GPU; other operations do not.
 fn group_of(leader: &Request, candidates: u32, lanes: &[Lane<'_>; LANES]) -> u32 {
     let joins = |lane: &usize| {
         let Lane::Waiting(request) = lanes[*lane] else {
@@ -128,8 +129,9 @@ fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut
     }
 }
 
-/// What a shuffle reads from a lane. The manual leaves lanes outside of the mask undefined; a GPU gives the value of one that is at the same
-/// shuffle, whatever mask that names, and zero of one that is elsewhere or has returned. Published kernels rely on it.
+/// What a shuffle reads from a lane. The manual leaves lanes outside of the mask undefined; a GPU
+/// gives the value of one that is at the same shuffle, whatever mask that names, and zero of one
+/// that is elsewhere or has returned. Published kernels rely on it.
 fn offered(source: &Lane<'_>, reader: &Request) -> u64 {
     match source {
         Lane::Waiting(request) if request.kind == wait::SHUFFLE && request.line == reader.line => request.value,

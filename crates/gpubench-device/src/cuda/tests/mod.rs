@@ -1,5 +1,5 @@
-//! The driver on a real GPU, and in `states` on drivers that cannot be used. Each test opens it anew; what damages the context runs in a process of
-//! its own.
+//! The driver on a real GPU, and in `states` on drivers that cannot be used. Each test opens it
+//! anew; what damages the context runs in a process of its own.
 
 mod faults;
 mod launches;

@@ -1,4 +1,5 @@
-//! Drivers that cannot be used: each a library of a few lines, compiled here and opened by a process of its own.
+//! Drivers that cannot be used: each a library of a few lines, compiled here and opened by a
+//! process of its own.
 
 use std::process::Command;
 

@@ -77,7 +77,8 @@ impl Seen {
     }
 }
 
-/// A window in which the worker speaks as `worker` does, and the referee as `referee`, which gives the kinds of what it was told.
+/// A window in which the worker speaks as `worker` does, and the referee as `referee`, which gives
+/// the kinds of what it was told.
 fn window(
     worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
     referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
@@ -151,7 +152,8 @@ fn interruptible(
     }
 }
 
-/// Whether the process ends though nobody drops it; one that was not killed would wait for ten minutes.
+/// Whether the process ends though nobody drops it; one that was not killed would wait for ten
+/// minutes.
 fn ends_soon(child: &Child) -> bool {
     (0..200).any(|_| {
         sleep(Duration::from_millis(1));

@@ -179,7 +179,8 @@ fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
     assert_eq!(judge(&with_floor(100.5)).verdict, Verdict::BelowFloor);
 }
 
-/// A timed window that lasted 291 µs beside its call of 100 µs, of which the worker claims `claimed_us`.
+/// A timed window that lasted 291 µs beside its call of 100 µs, of which the worker claims
+/// `claimed_us`.
 fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
     let mut clocked = window(number, good_output());
     clocked.facts.s0_ns = 1_000_000;
@@ -325,7 +326,8 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     );
 }
 
-/// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's end, and what made those between its windows and all of the referee's phases longer.
+/// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's
+/// end, and what made those between its windows and all of the referee's phases longer.
 fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
     judge_behind_its_end(
         claimed_us,
@@ -342,7 +344,8 @@ fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_l
     )
 }
 
-/// As [`judge_clocked`], with eight null windows behind the worker's end, which are the last that may be changed.
+/// As [`judge_clocked`], with eight null windows behind the worker's end, which are the last that
+/// may be changed.
 fn judge_behind_its_end(
     claimed_us: f64,
     change: impl FnOnce(&mut [WindowEvidence], &mut [WindowEvidence], &mut [WindowEvidence]),

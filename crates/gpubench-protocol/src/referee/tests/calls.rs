@@ -6,7 +6,8 @@ use super::*;
 use crate::window::Purpose;
 use gpubench_device::faulty::Call;
 
-/// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the plan.
+/// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the
+/// plan.
 pub(super) fn every_role() -> Recording {
     let mut recording = recording();
     let [x, y] = <[Tensor; 2]>::try_from(recording.tensors).unwrap();
@@ -100,7 +101,8 @@ fn windows() -> Vec<(u32, WindowKind)> {
 
 /// What comes before *go*.
 fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
-    // Answers that the author made are taken: those of before first, and in a null window where they change nothing.
+    // Answers that the author made are taken: those of before first, and in a null window where
+    // they change nothing.
     let taken: &[&str] = match kind {
         WindowKind::Null => &["copy"; 3],
         // `x`, `k` and `w` are the harness's own.

@@ -10,7 +10,8 @@ fn worker_page(case: &OpenCase) -> &WorkerPage {
     case.page_of(Seat::Candidate).unwrap()
 }
 
-/// The facts of a case's first window, before whose first launch of `kernel` something is queued in the referee's stream; it is told the page and the output.
+/// The facts of a case's first window, before whose first launch of `kernel` something is queued in
+/// the referee's stream; it is told the page and the output.
 fn with_something_before(
     kernel: &'static str,
     kind: WindowKind,

@@ -1,4 +1,5 @@
-//! References and generators that the referee runs, as it does where kernels cannot reach its process.
+//! References and generators that the referee runs, as it does where kernels cannot reach its
+//! process.
 
 use std::sync::atomic::AtomicBool;
 

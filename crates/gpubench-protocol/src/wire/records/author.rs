@@ -20,7 +20,8 @@ pub struct Attach {
     pub kernels_run_in: CodeHome,
 }
 
-/// An order to generate the author's inputs of a window, with the seeds that the referee draws for it.
+/// An order to generate the author's inputs of a window, with the seeds that the referee draws for
+/// it.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Generate {

@@ -37,7 +37,8 @@ pub struct OpenCase {
     pub method: Method,
 }
 
-/// Which workers a case has beside the one under test. Each has a shared page of its own, which the others cannot write.
+/// Which workers a case has beside the one under test. Each has a shared page of its own, which the
+/// others cannot write.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Cast {
@@ -63,7 +64,8 @@ impl Cast {
     }
 }
 
-/// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled kernel.
+/// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled
+/// kernel.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct OccupancyOrder {
@@ -93,7 +95,8 @@ pub struct WindowOrder {
     pub window: u32,
     /// What it is for.
     pub kind: WindowKind,
-    /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by `RELEASE`.
+    /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by
+    /// `RELEASE`.
     pub patience_ns: u64,
     /// Whose page it is; used by `RELEASE`.
     pub seat: Seat,

@@ -5,7 +5,8 @@ use gpubench_device::FaultCode;
 
 use crate::wire::FixedText;
 
-/// What a worker claims of a window. Nothing here is believed for a verdict of `pass` without the referee's facts.
+/// What a worker claims of a window. Nothing here is believed for a verdict of `pass` without the
+/// referee's facts.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(C)]
 pub struct Claim {
@@ -17,7 +18,8 @@ pub struct Claim {
     pub elapsed_ns: f64,
     /// Host time of queueing the call in nanoseconds.
     pub host_ns: f64,
-    /// Where the fault happened: position of the launch among the plan's steps, or [`UNKNOWN_STEP`].
+    /// Where the fault happened: position of the launch among the plan's steps, or
+    /// [`UNKNOWN_STEP`].
     pub step: u32,
     /// Which of `block` and `thread` are known.
     pub place: FaultPlace,

@@ -28,7 +28,8 @@ pub struct OutputFacts {
     pub same_as_first: u64,
     /// First wrong element, or [`NOWHERE`].
     pub first_wrong: u64,
-    /// Element with the largest absolute error, or [`NOWHERE`]. A wrong NaN or infinity ranks first.
+    /// Element with the largest absolute error, or [`NOWHERE`]. A wrong NaN or infinity ranks
+    /// first.
     pub worst: u64,
     /// Bits of the expected element at `first_wrong`, zero-extended.
     pub expected_bits: u64,
@@ -60,7 +61,8 @@ impl OutputFacts {
         try_cast(self.replay).unwrap_or(Replay::None)
     }
 
-    /// Whether zeros would have passed, though others are expected; an unknown number says that nobody looked.
+    /// Whether zeros would have passed, though others are expected; an unknown number says that
+    /// nobody looked.
     pub fn zeros(&self) -> OtherAnswer {
         try_cast(self.zeros).unwrap_or(OtherAnswer::NotAsked)
     }

@@ -9,20 +9,24 @@ pub mod to_referee {
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs.
     pub const PREPARE: u32 = 3;
-    /// [`WindowOrder`](crate::wire::WindowOrder): take the author's expected outputs, restore, flush, let the worker go, check.
+    /// [`WindowOrder`](crate::wire::WindowOrder): take the author's expected outputs, restore,
+    /// flush, let the worker go, check.
     pub const RELEASE: u32 = 4;
     /// The worker is gone, or has had its time: wait for *done* no longer.
     pub const ABORT: u32 = 5;
     /// Forget the case and its memory.
     pub const CLOSE_CASE: u32 = 6;
-    /// [`Begin`](crate::wire::Begin): the master seed and the cache flush. Once, before the first case.
+    /// [`Begin`](crate::wire::Begin): the master seed and the cache flush. Once, before the first
+    /// case.
     pub const BEGIN: u32 = 7;
     /// [`OccupancyOrder`](crate::wire::OccupancyOrder), then the kernel's name, with a descriptor
     /// of the compiled kernels.
     pub const OCCUPANCY: u32 = 9;
-    /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, once the author has made its part of them.
+    /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, once
+    /// the author has made its part of them.
     pub const REFERENCE: u32 = 8;
-    /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs and run the reference on them, where nobody else has a part in either.
+    /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs and run the
+    /// reference on them, where nobody else has a part in either.
     pub const PREPARE_WITH_ANSWERS: u32 = 10;
 }
 
@@ -32,16 +36,20 @@ pub mod from_referee {
     pub const FAILED: u32 = 100;
     /// Answer to `HELLO`: the device's [`Facts`](gpubench_device::Facts), encoded.
     pub const READY: u32 = 101;
-    /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and scratch allocation, with descriptors: a page for each worker,
-    /// the worker under test's first, every buffer, and what the author shares.
+    /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and
+    /// scratch allocation, with descriptors: a page for each worker, the worker under test's first,
+    /// every buffer, and what the author shares.
     pub const CASE_OPENED: u32 = 102;
-    /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Generate`](crate::wire::Generate), the author's order about the same window.
+    /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Generate`](crate::wire::Generate), the
+    /// author's order about the same window.
     pub const PREPARED: u32 = 103;
-    /// Answer to `RELEASE`, also to one that was aborted: [`WindowFacts`](crate::wire::WindowFacts).
+    /// Answer to `RELEASE`, also to one that was aborted:
+    /// [`WindowFacts`](crate::wire::WindowFacts).
     pub const FACTS: u32 = 104;
     /// Answer to `CLOSE_CASE`.
     pub const CASE_CLOSED: u32 = 105;
-    /// Answer to `HELLO`: [`AbsentDevice`](crate::wire::AbsentDevice), there is no such device to be used.
+    /// Answer to `HELLO`: [`AbsentDevice`](crate::wire::AbsentDevice), there is no such device to
+    /// be used.
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
@@ -66,9 +74,11 @@ pub mod to_worker {
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](crate::wire::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
-    /// As `SETUP`, for a null worker: the recording is taken for its buffers, and its plan is left out.
+    /// As `SETUP`, for a null worker: the recording is taken for its buffers, and its plan is left
+    /// out.
     pub const SETUP_NULL: u32 = 3;
-    /// Let go of the case's page and buffers: the referee is about to close it. For a worker that holds no user's code.
+    /// Let go of the case's page and buffers: the referee is about to close it. For a worker that
+    /// holds no user's code.
     pub const HAND_BACK: u32 = 4;
 }
 
@@ -76,19 +86,23 @@ pub mod to_worker {
 pub mod from_worker {
     /// [`Problem`](crate::wire::Problem): the order could not be carried out.
     pub const FAILED: u32 = 100;
-    /// Second answer to `SETUP`: `f64`, the median of the time between two events with nothing between them, in nanoseconds.
+    /// Second answer to `SETUP`: `f64`, the median of the time between two events with nothing
+    /// between them, in nanoseconds.
     pub const READY: u32 = 101;
     /// Answer to `ARM`: [`WindowOrder`](crate::wire::WindowOrder) as understood.
     pub const ARMED: u32 = 102;
     /// The window's work has ended: [`Claim`](crate::wire::Claim).
     pub const CLAIM: u32 = 103;
-    /// [`SandboxReport`](crate::wire::SandboxReport): the first answer to `SETUP`, sent before any code of the user's is loaded.
+    /// [`SandboxReport`](crate::wire::SandboxReport): the first answer to `SETUP`, sent before any
+    /// code of the user's is loaded.
     pub const SANDBOX: u32 = 104;
     /// [`Problem`](crate::wire::Problem): the user's host code could not be set up.
     pub const REFUSED: u32 = 105;
     /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
-    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between them that was measured at the case's end, in a stream held back as that of a window is, in nanoseconds.
+    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between them
+    /// that was measured at the case's end, in a stream held back as that of a window is, in
+    /// nanoseconds.
     pub const HANDED_BACK: u32 = 107;
     /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
@@ -115,9 +129,11 @@ pub mod to_author {
 pub mod from_author {
     /// [`SandboxReport`](crate::wire::SandboxReport): its first words, before it loads anything.
     pub const SANDBOX: u32 = 104;
-    /// The order could not be carried out; an [`AuthorFailure`](crate::wire::AuthorFailure) as number, then text.
+    /// The order could not be carried out; an [`AuthorFailure`](crate::wire::AuthorFailure) as
+    /// number, then text.
     pub const FAILED: u32 = 100;
-    /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded recording (`RECORD`) or empty.
+    /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded
+    /// recording (`RECORD`) or empty.
     pub const DONE: u32 = 101;
     /// Answer to `RECORD`: the recording depends on an occupancy; the encoded query.
     pub const NEEDS_OCCUPANCY: u32 = 102;

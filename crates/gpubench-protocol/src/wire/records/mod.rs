@@ -1,7 +1,7 @@
 //! The fixed-size records that the roles speak in, and the kinds of frames.
 //!
-//! `frames` says which record is in which frame. `device`, `case`, `worker` and `author` are what the broker tells the others; `claim` and `facts` are what
-//! worker and referee say of a window.
+//! `frames` says which record is in which frame. `device`, `case`, `worker` and `author` are what
+//! the broker tells the others; `claim` and `facts` are what worker and referee say of a window.
 
 mod author;
 mod case;

@@ -15,15 +15,18 @@ pub struct WorkerSetup {
     pub buffers: u32,
     /// Bytes of the positions of modules that follow the layouts.
     pub module_bytes: u32,
-    /// Bytes of the name that windows are marked with for a profiler, behind the modules; 0 marks nothing.
+    /// Bytes of the name that windows are marked with for a profiler, behind the modules; 0 marks
+    /// nothing.
     pub annotation_bytes: u32,
     /// Position of the benchmark in its catalog; used by a hosted one.
     pub benchmark: u32,
-    /// Last descriptors of the frame that are the user's library, behind the libraries that it needs; 0 where the benchmark is not hosted.
+    /// Last descriptors of the frame that are the user's library, behind the libraries that it
+    /// needs; 0 where the benchmark is not hosted.
     pub library_files: u32,
     /// Bytes of the encoded request that follow the name.
     pub request_bytes: u32,
-    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and author.
+    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and
+    /// author.
     pub guarded: [u32; 2],
     /// How calls are measured: what the worker arms round each, and reads after it.
     pub method: Method,

@@ -1,4 +1,5 @@
-//! The page as it is read: what it says, that nothing in it can be anything but text, and that no figure breaks a drawing.
+//! The page as it is read: what it says, that nothing in it can be anything but text, and that no
+//! figure breaks a drawing.
 
 mod golden;
 mod hostile;

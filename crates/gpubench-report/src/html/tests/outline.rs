@@ -1,4 +1,5 @@
-//! A page as somebody hears it who cannot see it: headings, tables, lists, and the words of the drawings.
+//! A page as somebody hears it who cannot see it: headings, tables, lists, and the words of the
+//! drawings.
 
 use roxmltree::{Document, Node};
 

@@ -119,7 +119,8 @@ fn a_pool_goes_on_behind_a_write_beside_the_memory() {
     }
 }
 
-/// What waits at barriers keeps its place in the kernel from one launch to the next, and addresses with it.
+/// What waits at barriers keeps its place in the kernel from one launch to the next, and addresses
+/// with it.
 #[test]
 fn launches_of_different_sizes_end_each_at_its_own() {
     for pool in [pool(1), pool(2), permuted(9)] {

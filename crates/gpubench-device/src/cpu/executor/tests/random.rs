@@ -8,7 +8,8 @@ use super::*;
 
 const BLOCKS: [u32; 8] = [1, 7, 32, 33, 64, 100, 256, 1000];
 
-/// One statement of a kernel over a variable `v` of each thread; `t` is the thread, `n` the block's size, `lane` and `warp` as in CUDA.
+/// One statement of a kernel over a variable `v` of each thread; `t` is the thread, `n` the block's
+/// size, `lane` and `warp` as in CUDA.
 #[derive(Clone, Debug)]
 enum Step {
     /// `v` becomes a function of itself and the thread.

@@ -178,7 +178,8 @@ fn threads_that_leave_before_warp_operations_take_no_part() {
     }
 }
 
-/// The last step of many published reductions: as many lanes as there were warps shuffle through all 32, and read lanes that take no part.
+/// The last step of many published reductions: as many lanes as there were warps shuffle through
+/// all 32, and read lanes that take no part.
 #[test]
 fn a_reduction_may_shuffle_from_lanes_that_take_no_part() {
     let text = r#"

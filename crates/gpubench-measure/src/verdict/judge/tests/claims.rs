@@ -138,7 +138,8 @@ fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
     assert_eq!(residual(&silent), None);
 }
 
-/// A worker that hides so much of 100 µs, beside null windows of which every second was 60 µs longer.
+/// A worker that hides so much of 100 µs, beside null windows of which every second was 60 µs
+/// longer.
 fn beside_longer_null_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
     judge_clocked(
         |_| 100.0 - hidden_us,
