@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use gpubench::catalog::OccupancyQuery;
 
-use super::against::opponent::{Counterpart, Opponent};
+use super::against::opponent::{BaselineCase, BaselineRun};
 use super::benchmark_line::say_where;
 use super::cases::{Case, Naming};
 use super::environment;
@@ -17,7 +17,7 @@ use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
@@ -28,9 +28,9 @@ use gpubench_measure::measurement::{
 use gpubench_protocol::window::case_number;
 
 /// A run in progress.
-pub(super) struct Campaign<'a> {
+pub(super) struct CaseRunner<'a> {
     candidate: Side<'a>,
-    opponent: Option<Opponent<'a>>,
+    opponent: Option<BaselineRun<'a>>,
     settings: RunSettings<'a>,
     names: RunNames,
     roles: Roles<'a>,
@@ -45,7 +45,7 @@ struct CurrentCase<'c> {
     announced: BenchmarkStarted,
 }
 
-impl<'a> Campaign<'a> {
+impl<'a> CaseRunner<'a> {
     /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its
     /// device already is used.
     ///
@@ -54,11 +54,11 @@ impl<'a> Campaign<'a> {
     pub(super) fn begin(
         options: &'a RunOptions,
         candidate: Side<'a>,
-        opponent: Option<Opponent<'a>>,
+        opponent: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
         interrupt: &'a Interrupt,
-    ) -> Result<Campaign<'a>, Failure> {
+    ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
@@ -89,7 +89,7 @@ impl<'a> Campaign<'a> {
             environment,
             earlier_runs: Vec::new(),
         };
-        Ok(Campaign {
+        Ok(CaseRunner {
             names,
             roles: Roles::on(device, settings.begin(), referee, interrupt),
             telemetry,
@@ -103,14 +103,14 @@ impl<'a> Campaign<'a> {
     /// Records the cases of both sides, and compiles what they use. Gives those of the candidate
     /// and those that the other revision has as well, none without one.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
-        let Campaign {
+        let CaseRunner {
             roles,
             reporting,
             settings,
             ..
         } = self;
         let mut prepare = |side: &mut Side<'_>, reporting: &mut Reporting| {
-            let mut ask_device = |module: &SealedFile, query: &OccupancyQuery| roles.occupancy(module, query);
+            let mut ask_device = |module: &FrozenFile, query: &OccupancyQuery| roles.occupancy(module, query);
             side.prepare(&mut ask_device, &mut |phase| reporting.phase(phase), settings.interrupt)
         };
         let ours = prepare(&mut self.candidate, reporting)?;
@@ -190,8 +190,8 @@ impl<'a> Campaign<'a> {
         }
         let recording = &prepared.recorded.recording;
         let counterpart = match &self.opponent {
-            None => Counterpart::Absent,
-            Some(opponent) => Counterpart::of(current.case, recording, opponent.side.selected.cases, theirs),
+            None => BaselineCase::Absent,
+            Some(opponent) => BaselineCase::of(current.case, recording, opponent.side.selected.cases, theirs),
         };
         let unmeasured = result.clone();
         self.telemetry.begin_case();
@@ -225,7 +225,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         current: &CurrentCase<'_>,
         prepared: &PreparedCase,
-        counterpart: &Counterpart<'_>,
+        counterpart: &BaselineCase<'_>,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let CurrentCase { case, options, .. } = current;
         let settings = &self.settings;
@@ -240,7 +240,7 @@ impl<'a> Campaign<'a> {
         };
         let candidate = prepared.ready(&inputs);
         let baseline = match counterpart {
-            Counterpart::Ready(theirs) => Some(theirs.ready(&inputs)),
+            BaselineCase::Ready(theirs) => Some(theirs.ready(&inputs)),
             _ => None,
         };
         let question = settings.question(options);
@@ -249,13 +249,13 @@ impl<'a> Campaign<'a> {
             baseline: baseline.as_ref(),
             question: Some(&question),
         };
-        let (referee, null_worker) = self.roles.ready().map_err(MeasureError::Open)?;
+        let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.candidate.authors.client(selected.library_of(case));
         let mut session = Session {
             protocol: &settings.protocol_for(options, counterpart),
             referee,
             author: author.map_err(MeasureError::Attach)?,
-            null_worker,
+            control_worker,
             watcher: &mut CaseWatcher {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,
@@ -269,14 +269,14 @@ impl<'a> Campaign<'a> {
         &mut self,
         current: &CurrentCase<'_>,
         mut result: BenchmarkComplete,
-        counterpart: Counterpart<'_>,
+        counterpart: BaselineCase<'_>,
         measured: Option<Result<Measured, RoleFailure>>,
     ) {
         match (counterpart, measured) {
-            (Counterpart::Absent, _) | (Counterpart::Ready(_), None) => return,
-            (Counterpart::Unlike(reason), _) => result.message = Some(reason),
-            (Counterpart::Failed(failure), _) => failure.fill_in(&mut result),
-            (Counterpart::Ready(theirs), Some(Ok(measured))) => {
+            (BaselineCase::Absent, _) | (BaselineCase::Ready(_), None) => return,
+            (BaselineCase::Unlike(reason), _) => result.message = Some(reason),
+            (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
+            (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
                 let yardsticks = Yardsticks {
                     // It is the candidate that is judged.
                     demands: Demands::default(),
@@ -284,7 +284,7 @@ impl<'a> Campaign<'a> {
                 };
                 fill_in(&mut result, &theirs.recorded.recording, measured, yardsticks);
             }
-            (Counterpart::Ready(_), Some(Err(failure))) => {
+            (BaselineCase::Ready(_), Some(Err(failure))) => {
                 let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
                 failure.into_iter().for_each(|failure| failure.fill_in(&mut result));
             }
@@ -294,7 +294,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// What the author of a case, the referee and the null worker are in the middle of is unknown:
+    /// What the author of a case, the referee and the control worker are in the middle of is unknown:
     /// the next case gets new ones.
     fn retire_roles(&mut self, case: &Case) {
         self.candidate.authors.retire(self.candidate.selected.library_of(case));

@@ -1,6 +1,6 @@
 //! The command from its options to its exit code.
 
-use super::campaign::Campaign;
+use super::campaign::CaseRunner;
 use super::device_choice::choose_device;
 use super::device_turn::DeviceTurn;
 use super::listing::print_names;
@@ -45,7 +45,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let (candidate, opponent) = sources.sides(options, &device, &chosen, authors)?;
     // A referee that waits would have a place on the device meanwhile.
     let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
-    let mut campaign = Campaign::begin(options, candidate, opponent, referee, plan, &interrupt)?;
+    let mut campaign = CaseRunner::begin(options, candidate, opponent, referee, plan, &interrupt)?;
     let end = campaign.measure();
     drop(turn);
     campaign.finish(end)

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::against::opponent::Counterpart;
+use super::against::opponent::BaselineCase;
 use super::against::question::Question;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
 use gpubench_contract::{Flush, Method, ThresholdSource};
@@ -12,7 +12,7 @@ use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{Looks, StopRule, WorkerCount, WarmUpRule};
 use gpubench_store::compare::Threshold;
 
 /// How a run measures.
@@ -75,21 +75,21 @@ impl<'a> RunSettings<'a> {
     }
 
     /// How a case is measured, which may have a counterpart.
-    pub(super) fn protocol_for(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Protocol<'_> {
+    pub(super) fn protocol_for(&self, case: &CaseOptions, counterpart: &BaselineCase<'_>) -> Protocol<'_> {
         let stop = StopRule {
             step: self.facts.clock_tick_ns,
             ..case.stopping.clone()
         };
         Protocol {
             purpose: self.purpose,
-            turnout: self.turnout(case, counterpart),
+            worker_count: self.worker_count(case, counterpart),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
             stop: match counterpart {
                 // How far samples spread is no measure of how well the ratio of pairs is known.
-                Counterpart::Ready(_) => StopRule { plateau: None, ..stop },
+                BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
                 _ => stop,
             },
             within: case.window_within,
@@ -113,19 +113,19 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    fn turnout(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Turnout {
+    fn worker_count(&self, case: &CaseOptions, counterpart: &BaselineCase<'_>) -> WorkerCount {
         let CaseOptions { workers, looks, .. } = *case;
         match (counterpart, looks) {
             _ if self.purpose == Purpose::Test => {
-                Turnout::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
+                WorkerCount::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
             }
-            _ if !self.purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
-            (Counterpart::Ready(_), _) => Turnout::exactly(looks.first(workers)),
-            (_, Looks::Once) => Turnout::exactly(workers),
+            _ if !self.purpose.is_timed() => WorkerCount::exactly(NonZeroUsize::MIN),
+            (BaselineCase::Ready(_), _) => WorkerCount::exactly(looks.first(workers)),
+            (_, Looks::Once) => WorkerCount::exactly(workers),
             (_, Looks::UntilDecided) => match self.facts.backend().words().advisory {
-                None => Turnout::until_known(workers),
+                None => WorkerCount::until_known(workers),
                 // Such times are not worth twice the time.
-                Some(_) => Turnout::first_of(workers),
+                Some(_) => WorkerCount::first_of(workers),
             },
         }
     }

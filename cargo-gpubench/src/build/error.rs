@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::Stranger;
-use gpubench_device::SealError;
+use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
 /// Why there is nothing to benchmark.
@@ -16,7 +16,7 @@ use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 pub enum BuildError {
     /// What was built cannot be kept as it is.
     #[error(transparent)]
-    Unsealed(#[from] SealError),
+    Incomplete(#[from] FreezeError),
     /// Cargo cannot be started.
     #[error("could not start `{program}`")]
     CargoNotStarted {
@@ -185,7 +185,7 @@ impl Expected for BuildError {
             | Self::NoLibrary { .. }
             | Self::OtherCheckout { .. }
             | Self::LibraryUnreadable { .. }
-            | Self::Unsealed(_)
+            | Self::Incomplete(_)
             | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }

@@ -18,7 +18,7 @@ mod origin;
 mod package_metadata;
 mod package_names;
 mod package_spec;
-mod sealed_libraries;
+mod frozen_libraries;
 mod select;
 mod workspace_folders;
 mod workspace_root;
@@ -31,7 +31,7 @@ pub use options::{BuildOptions, CompilationOptions, InvalidProfile, ManifestOpti
 pub use origin::Stranger;
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
-pub(crate) use sealed_libraries::seal_libraries;
+pub(crate) use frozen_libraries::freeze_libraries;
 pub use select::{Coverage, PackageSelection};
 pub use workspace_folders::WorkspaceFolders;
 pub use workspace_root::workspace_root;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::origin::{BEFORE_FOLDER, BEFORE_PACKAGE};
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_diagnostic::printable_line;
 
 /// A package in a library that was built from a folder of another checkout.
@@ -31,7 +31,7 @@ impl fmt::Display for Stranger {
 ///
 /// # Errors
 /// The copy cannot be read.
-pub(super) fn strangers(code: &SealedFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<Stranger>> {
+pub(super) fn strangers(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<Stranger>> {
     let known: BTreeSet<Utf8PathBuf> = folders.iter().map(|folder| real(folder)).collect();
     let origins = origins(&fs_err::read(code.path())?);
     Ok(origins

@@ -61,7 +61,7 @@ words! {
         /// Elements differ from the expected ones beyond the tolerance.
         Mismatch = "mismatch",
         /// The digest made right behind the call is not that of the output that was checked.
-        Unsealed = "unsealed",
+        Incomplete = "incomplete",
         /// `late-write`: bytes of an output changed between two looks after the call had ended.
         Late = "late",
         /// `below-floor`: less time than the declared bytes need at peak bandwidth.

@@ -21,17 +21,17 @@ pub mod harness;
 pub mod memfd;
 pub mod nvtx;
 mod order;
-mod sealed_file;
+mod frozen_file;
 pub mod telemetry;
 pub mod word;
 
 pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
-pub use code_home::CodeHome;
+pub use code_home::KernelHost;
 pub use driver::{
-    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
+    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Freeze, Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use order::DeviceOrder;
-pub use sealed_file::{CopyIdentity, SealError, SealedFile};
+pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};

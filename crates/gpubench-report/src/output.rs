@@ -179,13 +179,13 @@ mod tests {
 
     #[test]
     fn nothing_takes_the_place_of_a_device() {
-        let null = Outlet::from("/dev/null");
-        assert!(null.ensure_writable().is_err() && null.write("x").is_err());
+        let control = Outlet::from("/dev/null");
+        assert!(control.ensure_writable().is_err() && control.write("x").is_err());
         let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
         assert!(
             !names
                 .map(|entry| entry.file_name().to_owned())
-                .any(|name| name == ".null.tmp")
+                .any(|name| name == ".control.tmp")
         );
     }
 

@@ -8,7 +8,7 @@ use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recor
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::{CodeHome, SealedFile};
+use gpubench_device::{KernelHost, FrozenFile};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
     Attach, AuthorFailure, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules, from_author,
@@ -67,7 +67,7 @@ pub struct BufferGrant<'a> {
     /// Where every tensor lies.
     pub layouts: &'a [BufferLayout],
     /// Who runs kernels of generators and references.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// Compiled kernels by the position of their source, for the kernels that run there.
     pub modules: &'a [SourceModule],
     /// Contents and answers.
@@ -81,7 +81,7 @@ impl AuthorClient {
     /// # Errors
     /// When the library cannot be used.
     pub fn spawn(
-        library: &[SealedFile],
+        library: &[FrozenFile],
         library_path: &[PathBuf],
         within: Duration,
         output: Output,

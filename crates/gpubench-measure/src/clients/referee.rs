@@ -7,8 +7,8 @@ use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
-use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
-use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile};
+use gpubench_protocol::window::{CodePlacement, Seat, WindowKind};
 use gpubench_protocol::wire::{
     AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
     WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
@@ -36,7 +36,7 @@ pub struct CaseOrder<'a> {
     /// Which workers it has.
     pub cast: Cast,
     /// Who does what in its windows, and the recording.
-    pub duties: Duties<'a>,
+    pub placement: CodePlacement<'a>,
     /// The recording's encoding.
     pub encoded: &'a [u8],
     /// Compiled kernels by the position of their source: those that the referee runs itself.
@@ -123,7 +123,7 @@ impl RefereeClient {
     /// # Errors
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
-        let recording = order.duties.recording;
+        let recording = order.placement.recording;
         let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,
@@ -140,7 +140,7 @@ impl RefereeClient {
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = pages + buffers + order.duties.author_allocations();
+        let expected = pages + buffers + order.placement.author_allocations();
         if layouts.len() != buffers || descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));
@@ -162,7 +162,7 @@ impl RefereeClient {
     /// When the device cannot load the kernel.
     pub fn occupancy(
         &mut self,
-        module: &SealedFile,
+        module: &FrozenFile,
         query: &OccupancyQuery,
         interrupt: &Interrupt,
     ) -> Result<u32, RoleFailure> {

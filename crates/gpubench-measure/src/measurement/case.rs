@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gpubench::catalog::{Execution, Recording};
 
 use gpubench_contract::Method;
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that can be measured.
@@ -40,7 +40,7 @@ pub struct ReadyCase<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct CaseLibrary<'a> {
     /// The cdylib, after the libraries that it needs.
-    pub files: &'a [SealedFile],
+    pub files: &'a [FrozenFile],
     /// Where it finds shared libraries that it loads while it runs.
     pub search: &'a [PathBuf],
 }

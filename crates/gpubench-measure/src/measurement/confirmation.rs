@@ -150,7 +150,7 @@ impl Accusation {
         let doubt = match cause {
             Cause::ClaimTooShort => "the clock found the claims of the first of two measurements too short",
             Cause::WorksBetweenWindows => {
-                "null windows of the first of two measurements were disturbed while its workers lived"
+                "control windows of the first of two measurements were disturbed while its workers lived"
             }
             _ => return None,
         };
@@ -218,9 +218,9 @@ mod tests {
             windows: Vec::new(),
             warm_ups: Vec::new(),
             worker_samples: Vec::new(),
-            null_windows: Vec::new(),
-            null_turns: Vec::new(),
-            null_alone: Vec::new(),
+            control_windows: Vec::new(),
+            control_turns: Vec::new(),
+            controls_alone: Vec::new(),
             balance: None,
             samples: Vec::new(),
             host_ns: Vec::new(),
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
         let short = "the clock found the claims of the first of two measurements too short";
-        let between = "null windows of the first of two measurements were disturbed while its workers lived";
+        let between = "control windows of the first of two measurements were disturbed while its workers lived";
         for (first, second, reason) in [
             (SHORT, PASS, short),
             (SHORT, WRONG, short),

@@ -9,7 +9,7 @@ use gpubench::catalog::Execution;
 use super::case::ReadyCase;
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
-use gpubench_device::{CodeHome, DeviceOrder};
+use gpubench_device::{KernelHost, DeviceOrder};
 use gpubench_protocol::window::Seat;
 use gpubench_sandbox::Confinement;
 
@@ -27,8 +27,8 @@ enum StartPolicy {
 impl StartPolicy {
     fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
-            (Execution::Sealed, CodeHome::Referee) => StartPolicy::AllAtOnce,
-            (Execution::Sealed, CodeHome::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
+            (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
+            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
         }
     }
 }

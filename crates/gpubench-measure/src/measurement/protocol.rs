@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::purpose::Purpose;
 use crate::clients::{Interrupt, Output};
-use gpubench_device::{ClockBound, CodeHome, DeviceOrder};
+use gpubench_device::{ClockBound, KernelHost, DeviceOrder};
 use gpubench_protocol::window::Seeds;
-use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{StopRule, WorkerCount, WarmUpRule};
 
 /// How cases are measured.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Protocol<'a> {
     /// What cases are run for.
     pub purpose: Purpose,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
-    pub turnout: Turnout,
+    pub worker_count: WorkerCount,
     /// When the first worker's warm-up is over.
     pub warm_up: WarmUpRule,
     /// When a case has samples enough.
@@ -24,7 +24,7 @@ pub struct Protocol<'a> {
     /// How long a generator or a reference may take.
     pub reference_within: Duration,
     /// Who runs kernels of generators and references.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// The device.
     pub device: DeviceOrder,
     /// Seeds of the orders of blocks and threads that the workers of a test have, one after

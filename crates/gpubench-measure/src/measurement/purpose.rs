@@ -14,7 +14,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Whether times come of it, that are worth a null worker, a clock and several fresh workers.
+    /// Whether times come of it, that are worth a control worker, a clock and several fresh workers.
     pub fn is_timed(self) -> bool {
         self == Self::Measure
     }

@@ -10,14 +10,14 @@ use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
 use super::twin::twin;
-use crate::verdict::{NullWindows, WindowEvidence, null_residuals, residual, sampled};
+use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
     operand_type, split_by_worker,
 };
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{Balance, median, summary, worker_share};
+use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.window_counts = count(
         &measured.windows,
         &measured.warm_ups,
-        measured.null_windows.len() + measured.null_alone.len(),
+        measured.control_windows.len() + measured.controls_alone.len(),
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
@@ -81,18 +81,18 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     worth.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
-        &measured.null_windows,
+        &measured.control_windows,
     )
     .map(|clocks| match measured.balance {
         None => clocks,
         Some(balance) => Conservation {
             residuals_ns: residuals(&sampled(&measured.windows, &measured.warm_ups), measured.samples.len()),
-            null_residuals_ns: whole(null_residuals(compared_with(
+            control_residuals_ns: whole(control_residuals(compared_with(
                 &balance,
-                &measured.null_windows,
-                &measured.null_alone,
+                &measured.control_windows,
+                &measured.controls_alone,
             ))),
-            null_shares: null_shares(&balance, &measured.null_windows, &measured.null_turns),
+            control_shares: control_shares(&balance, &measured.control_windows, &measured.control_turns),
             verified_ns: Some(balance.verified_ns),
             added_ns,
             excess_ns: Some(balance.excess_ns),
@@ -100,12 +100,12 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             ..clocks
         },
     });
-    let null = NullWindows {
-        windows: &measured.null_windows,
-        turns: &measured.null_turns,
-        ..NullWindows::default()
+    let control = ControlWindows {
+        windows: &measured.control_windows,
+        turns: &measured.control_turns,
+        ..ControlWindows::default()
     };
-    record.twin = twin(&measured.windows, &measured.warm_ups, null);
+    record.twin = twin(&measured.windows, &measured.warm_ups, control);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
     hold(record, worth, yardsticks.demands);
@@ -176,7 +176,7 @@ fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String>
     (share > 1.0).then(|| notice(share))
 }
 
-fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
+fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) -> WindowCounts {
     let sampled = sampled(windows, warm_ups);
     let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
     let early_check = sampled.iter().filter(early).count() as u64;
@@ -184,7 +184,7 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> 
         warm_up: (windows.len() - sampled.len()) as u64,
         timed: sampled.len() as u64 - early_check,
         early_check,
-        null: null as u64,
+        control: control as u64,
     }
 }
 
@@ -197,11 +197,11 @@ fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) 
 }
 
 /// Means over timed windows of what the worker claims and of what the referee's clock saw, and of
-/// the difference of both in null windows. Nothing is subtracted from any of them.
-fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
+/// the difference of both in control windows. Nothing is subtracted from any of them.
+fn conservation(windows: &[&WindowEvidence], control_windows: &[WindowEvidence]) -> Option<Conservation> {
     let worker = claimed_and_observed(windows.iter().copied())?;
-    let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
-    Conservation::of(worker.0, worker.1, null_ns)
+    let control_ns = claimed_and_observed(control_windows).map(|(claimed, observed)| observed - claimed);
+    Conservation::of(worker.0, worker.1, control_ns)
 }
 
 /// What passed beyond the claims of the windows that so many samples are from. Windows that failed
@@ -217,10 +217,10 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     }
 }
 
-/// The null windows that a balance was made of: where the worker under test disturbed those between
+/// The control windows that a balance was made of: where the worker under test disturbed those between
 /// its own, the ones behind its end.
 fn compared_with<'a>(
-    balance: &Balance,
+    balance: &TimingAudit,
     interleaved: &'a [WindowEvidence],
     alone: &'a [WindowEvidence],
 ) -> &'a [WindowEvidence] {
@@ -230,18 +230,18 @@ fn compared_with<'a>(
     }
 }
 
-/// How many of the interleaved null windows that a balance was made of are each worker's.
-fn null_shares(balance: &Balance, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
+/// How many of the interleaved control windows that a balance was made of are each worker's.
+fn control_shares(balance: &TimingAudit, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
     if balance.disturbance_ns.is_some() {
         return Vec::new();
     }
-    let null = NullWindows {
+    let control = ControlWindows {
         windows,
         turns,
-        ..NullWindows::default()
+        ..ControlWindows::default()
     };
-    let of_workers = null.by_worker().skip(1).take(turns.len());
-    of_workers.map(|windows| null_residuals(windows).len() as u64).collect()
+    let of_workers = control.by_worker().skip(1).take(turns.len());
+    of_workers.map(|windows| control_residuals(windows).len() as u64).collect()
 }
 
 fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
@@ -329,12 +329,12 @@ mod tests {
 
     #[test]
     fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
-        let null = |length_ns: u64| {
-            let mut window = window(WindowKind::Null, WindowEnd::Checked, Some(0.0));
+        let control = |length_ns: u64| {
+            let mut window = window(WindowKind::Control, WindowEnd::Checked, Some(0.0));
             window.facts.s2_ns = window.facts.s1_ns + length_ns;
             window
         };
-        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
+        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| control(length_ns + more));
         let compared = |interleaved_ns: u64| {
             let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
             let clocked = Clocked {
@@ -343,11 +343,11 @@ mod tests {
             };
             let turn = ClockedTurn {
                 windows: vec![clocked; 8],
-                null_ns: null_residuals(&interleaved),
+                control_ns: control_residuals(&interleaved),
             };
-            let balance = Balance::of(&[turn], &null_residuals(&alone));
+            let balance = TimingAudit::of(&[turn], &control_residuals(&alone));
             let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
-            whole(null_residuals(compared))[0]
+            whole(control_residuals(compared))[0]
         };
         assert_eq!(compared(291_000), 291_000);
         assert_eq!(compared(350_000), 290_000);

@@ -14,7 +14,7 @@ use super::purpose::Purpose;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seat, Seeds, WindowKind};
-use gpubench_stats::Shares;
+use gpubench_stats::WorkerRules;
 
 /// The rounds of a case: the candidate, and perhaps a baseline.
 pub(super) struct Rounds<'a> {
@@ -41,16 +41,16 @@ impl<'a> Rounds<'a> {
         let Contest {
             candidate, baseline, ..
         } = *contest;
-        let shares = Shares::new(protocol.stop.clone(), protocol.turnout);
+        let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
         let first = match protocol.purpose {
             Purpose::Measure | Purpose::Profile(_) => shares.first(),
             // No limit of samples concerns calls that give none.
-            Purpose::Test => protocol.turnout.first().get(),
+            Purpose::Test => protocol.worker_count.first().get(),
         };
         // Fewer rounds than there are before the first look are all that may be had.
         let question = contest
             .question
-            .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
+            .filter(|_| baseline.is_some() && shares.most() == protocol.worker_count.most().get());
         let most = question
             .map_or(shares.most(), |question| question.most(first))
             .max(first);

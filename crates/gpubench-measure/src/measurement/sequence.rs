@@ -8,8 +8,8 @@ use crate::clients::{
     AuthorClient, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::{CodeHome, FaultCode};
-use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_device::{KernelHost, FaultCode};
+use gpubench_protocol::window::{CodePlacement, Seat, WindowKind};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
@@ -30,7 +30,7 @@ pub(super) struct Sequencer<'a> {
     /// Generates and computes references where that is its duty; the case is attached to it then.
     pub(super) author: &'a mut AuthorClient,
     /// Who makes the inputs and computes the references.
-    pub(super) duties: Duties<'a>,
+    pub(super) placement: CodePlacement<'a>,
     /// How long the roles may take.
     pub(super) protocol: &'a Protocol<'a>,
     /// The author's last order to make inputs; nothing before the first.
@@ -61,7 +61,7 @@ impl Sequencer<'_> {
         window: u32,
         kind: WindowKind,
     ) -> Result<WindowOutcome, MeasureError> {
-        if self.duties.referee_prepares_alone() {
+        if self.placement.referee_prepares_alone() {
             self.prepare_with_answers(window)?;
         } else {
             self.prepare(window)?;
@@ -70,7 +70,7 @@ impl Sequencer<'_> {
         self.release(worker, seat, window, kind)
     }
 
-    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring
+    /// Conducts a control window of the worker on a seat: as any other from the referee's restoring
     /// on. Nothing is generated for it, and no other worker is armed meanwhile: a stream of its own
     /// that waits would be one more thing that could go on when it should not. Where the author
     /// works in every other window, it does the work of the last one again: a device that has
@@ -78,7 +78,7 @@ impl Sequencer<'_> {
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
-    pub(super) fn conduct_null(
+    pub(super) fn conduct_control(
         &mut self,
         worker: &mut WorkerClient,
         seat: Seat,
@@ -87,11 +87,11 @@ impl Sequencer<'_> {
         if let Some(order) = self.last_inputs {
             self.generate(&order)?;
         }
-        if self.duties.reference() == CodeHome::Author {
-            self.compute_answers(WindowKind::null_window(before))?;
+        if self.placement.reference() == KernelHost::Author {
+            self.compute_answers(WindowKind::control_window(before))?;
         }
-        let number = WindowKind::null_window(before);
-        self.release(worker, seat, number, WindowKind::Null)
+        let number = WindowKind::control_window(before);
+        self.release(worker, seat, number, WindowKind::Control)
     }
 
     fn release(
@@ -121,7 +121,7 @@ impl Sequencer<'_> {
     /// # Errors
     /// When a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
-        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
+        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.placement.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
                 MeasureError::kernels(MeasureError::Generator)(failure)
             }),
@@ -131,7 +131,7 @@ impl Sequencer<'_> {
             .referee
             .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
             .map_err(failed)?;
-        if !self.duties.author_generates() {
+        if !self.placement.author_generates() {
             return Ok(());
         }
         self.last_inputs = Some(order);
@@ -157,12 +157,12 @@ impl Sequencer<'_> {
 
     /// Has the reference computed, by the author or by the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        match self.duties.reference() {
-            CodeHome::Author => self
+        match self.placement.reference() {
+            KernelHost::Author => self
                 .author
                 .reference(self.protocol.interrupt)
                 .map_err(MeasureError::own_code(MeasureError::Reference)),
-            CodeHome::Referee => self
+            KernelHost::Referee => self
                 .referee
                 .reference(window, self.protocol.reference_within, self.protocol.interrupt)
                 .map_err(MeasureError::kernels(MeasureError::Reference)),
@@ -273,7 +273,7 @@ impl Sequencer<'_> {
     /// When one of them fails.
     pub(super) fn let_go(self) -> Result<(), MeasureError> {
         let interrupt = self.protocol.interrupt;
-        if self.duties.needs_author() {
+        if self.placement.needs_author() {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)

@@ -11,10 +11,10 @@ use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
-use crate::window::{Duties, Place, Seat, Seeds};
+use crate::window::{CodePlacement, Place, Seat, Seeds};
 use crate::wire::{BufferLayout, Cast, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{CodeHome, CopyIdentity, Driver, Module, SealedFile, Stream};
+use gpubench_device::{KernelHost, CopyIdentity, Driver, Module, FrozenFile, Stream};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -23,10 +23,10 @@ pub(super) struct Referee {
     pub(super) stream: Stream,
     pub(super) seeds: Seeds,
     /// Who runs kernels of references and generators.
-    pub(super) kernels_run_in: CodeHome,
+    pub(super) kernels_run_in: KernelHost,
     /// Modules that were loaded for them, by the copies they were loaded from, which are held so
     /// that no other comes to be known as one of them.
-    pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
+    pub(super) modules: BTreeMap<CopyIdentity, (Module, FrozenFile)>,
     pub(super) flush: FlushBuffer,
 }
 
@@ -54,8 +54,8 @@ impl OpenCase {
         recording: Recording,
         modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
-        let duties = Duties::new(&recording, referee.kernels_run_in);
-        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
+        let placement = CodePlacement::new(&recording, referee.kernels_run_in);
+        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         let pages = WorkerPage::for_cast(&mut *referee.driver, cast)?;
         Ok(OpenCase {
@@ -83,8 +83,8 @@ impl OpenCase {
     }
 
     /// Who does what in the case's windows.
-    pub(super) fn duties(&self, referee: &Referee) -> Duties<'_> {
-        Duties::new(&self.recording, referee.kernels_run_in)
+    pub(super) fn placement(&self, referee: &Referee) -> CodePlacement<'_> {
+        CodePlacement::new(&self.recording, referee.kernels_run_in)
     }
 
     /// Where every buffer lies.
@@ -115,7 +115,7 @@ impl OpenCase {
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {
-            let contents = buffer.masters.as_ref().and_then(|masters| masters.author);
+            let contents = buffer.pristine.as_ref().and_then(|pristine| pristine.author);
             let answer = buffer.answers.as_ref().and_then(|answers| answers.author);
             for shared in contents.into_iter().chain(answer) {
                 descriptors.push(driver.export(shared.memory)?);

@@ -5,15 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod duties;
+mod placement;
 mod kind;
 mod numbering;
 mod seat;
 mod seeds;
 
 pub use calls::calls_per_window;
-pub use duties::{Duties, Maker};
+pub use placement::{CodePlacement, Maker};
 pub use kind::WindowKind;
 pub use numbering::Numbering;
 pub use seat::Seat;
-pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};
+pub use seeds::{ControlPace, Place, Purpose, Seeds, case_number};

@@ -12,6 +12,6 @@ pub enum Seat {
     Candidate,
     /// The other state of the code that it is compared with, in turns.
     Baseline,
-    /// The null worker, which holds no code but the tool's.
-    Null,
+    /// The control worker, which holds no code but the tool's.
+    Control,
 }

@@ -8,15 +8,15 @@ use gpubench_diagnostic::hexadecimal;
 /// One early-check window in so many, on average.
 const EARLY_CHECK_PERIOD: u64 = 8;
 
-/// One null window for so many others, on average, while samples are taken.
-const NULL_PERIOD: u64 = 4;
+/// One control window for so many others, on average, while samples are taken.
+const CONTROL_PERIOD: u64 = 4;
 
 /// And where there are many: they only have to show that the machine has not changed.
-const NULL_PERIOD_OF_MANY: u64 = 12;
+const CONTROL_PERIOD_OF_MANY: u64 = 12;
 
-/// How many null windows there are among the others.
+/// How many control windows there are among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NullPace {
+pub enum ControlPace {
     /// As few as a worker with a usual number of samples needs.
     Usual,
     /// As few as a worker needs that has many.
@@ -53,22 +53,22 @@ pub enum Purpose {
     Generator,
     /// The author's generators for the constants of a case.
     ConstantGenerator,
-    /// Poison in outputs and scratch, noise in slack.
+    /// Poison in outputs and scratch, noise in redzone.
     Poison,
     /// Positions of decoy lines.
     Decoys,
-    /// Digest of a seal.
-    Seal,
-    /// Order in which a seal visits tiles.
-    SealOrder,
+    /// Digest of an output digest.
+    OutputDigest,
+    /// Order in which an output digest visits tiles.
+    OutputDigestOrder,
     /// Order in which a check visits blocks.
     CheckOrder,
     /// Kind of a window.
     Kind,
     /// Digest by which the inputs of a case's windows are told apart.
     InputDigest,
-    /// Whether a null window comes before a window.
-    NullTurn,
+    /// Whether a control window comes before a window.
+    ControlTurn,
     /// Contents of the instance that the decoy lines of a window are taken from.
     DecoyContents,
     /// Which side of a case begins a pair of windows.
@@ -160,15 +160,15 @@ impl Seeds {
         }
     }
 
-    /// Whether a null window comes before the window at `place`, `since_null` windows after the
+    /// Whether a control window comes before the window at `place`, `since_control` windows after the
     /// last one. Drawn by the key, so that the worker under test cannot foresee it, but never later
     /// than twice the average.
-    pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
+    pub fn control_comes_first(&self, place: Place, since_control: u32, pace: ControlPace) -> bool {
         let period = match pace {
-            NullPace::Usual => NULL_PERIOD,
-            NullPace::Sparse => NULL_PERIOD_OF_MANY,
+            ControlPace::Usual => CONTROL_PERIOD,
+            ControlPace::Sparse => CONTROL_PERIOD_OF_MANY,
         };
-        self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
+        self.key(Purpose::ControlTurn, place).is_multiple_of(period) || u64::from(since_control) >= 2 * period
     }
 }
 
@@ -190,12 +190,12 @@ mod tests {
         Purpose::ConstantGenerator,
         Purpose::Poison,
         Purpose::Decoys,
-        Purpose::Seal,
-        Purpose::SealOrder,
+        Purpose::OutputDigest,
+        Purpose::OutputDigestOrder,
         Purpose::CheckOrder,
         Purpose::Kind,
         Purpose::InputDigest,
-        Purpose::NullTurn,
+        Purpose::ControlTurn,
         Purpose::DecoyContents,
         Purpose::FirstOfPair,
     ];
@@ -210,9 +210,9 @@ mod tests {
             case: 0,
             window: 1 << (8 * byte),
         });
-        let nulls = (0..3).map(|before| Place {
+        let controls = (0..3).map(|before| Place {
             case: 0,
-            window: WindowKind::null_window(before),
+            window: WindowKind::control_window(before),
         });
         let next = (2..6).map(|window| Place { case: 0, window });
         let first = [Place { case: 0, window: 0 }];
@@ -220,7 +220,7 @@ mod tests {
             .into_iter()
             .chain(cases)
             .chain(windows)
-            .chain(nulls)
+            .chain(controls)
             .chain(next)
             .collect()
     }
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_key_is_as_it_was_when_a_seed_was_published() {
         // By Python's hashlib, over the text and the numbers in little-endian order.
-        let key = Seeds::new([1; 32]).key(Purpose::SealOrder, Place { case: 3, window: 9 });
+        let key = Seeds::new([1; 32]).key(Purpose::OutputDigestOrder, Place { case: 3, window: 9 });
         assert_eq!(key, 0xd593_1681_d821_2ff1);
     }
 
@@ -322,16 +322,16 @@ mod tests {
     #[test]
     fn null_windows_come_at_their_pace_and_none_waits_for_long() {
         let seeds = Seeds::new([7; 32]);
-        for (pace, expected, longest) in [(NullPace::Usual, 2_000..2_600, 8), (NullPace::Sparse, 660..900, 24)] {
-            let (mut nulls, mut since) = (0, 0);
+        for (pace, expected, longest) in [(ControlPace::Usual, 2_000..2_600, 8), (ControlPace::Sparse, 660..900, 24)] {
+            let (mut controls, mut since) = (0, 0);
             for window in 1..=8_000 {
-                match seeds.null_comes_first(Place { case: 0, window }, since, pace) {
-                    true => (nulls, since) = (nulls + 1, 1),
+                match seeds.control_comes_first(Place { case: 0, window }, since, pace) {
+                    true => (controls, since) = (controls + 1, 1),
                     false => since += 1,
                 }
                 assert!(since <= longest, "{since} at {pace:?}");
             }
-            assert!(expected.contains(&nulls), "{nulls} at {pace:?}");
+            assert!(expected.contains(&controls), "{controls} at {pace:?}");
         }
     }
 

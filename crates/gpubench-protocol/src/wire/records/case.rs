@@ -44,8 +44,8 @@ pub struct OpenCase {
 pub struct Cast {
     /// Whether one of the baseline is among them.
     pub has_baseline: bool,
-    /// Whether a null worker is among them.
-    pub has_null: bool,
+    /// Whether a control worker is among them.
+    pub has_control: bool,
     /// Zero.
     pub reserved: u16,
 }
@@ -54,13 +54,13 @@ impl Cast {
     /// Who has a page, in the order in which their descriptors are sent.
     pub fn seats(self) -> impl Iterator<Item = Seat> {
         let baseline = self.has_baseline.then_some(Seat::Baseline);
-        let null = self.has_null.then_some(Seat::Null);
-        [Some(Seat::Candidate), baseline, null].into_iter().flatten()
+        let control = self.has_control.then_some(Seat::Control);
+        [Some(Seat::Candidate), baseline, control].into_iter().flatten()
     }
 
     /// How many pages each of them takes in turns.
     pub fn places(self) -> u32 {
-        if self.has_null { PLACES } else { 1 }
+        if self.has_control { PLACES } else { 1 }
     }
 }
 
@@ -81,9 +81,9 @@ pub struct OccupancyOrder {
 pub struct BufferLayout {
     /// Bytes of the allocation, whole pages.
     pub allocation: u64,
-    /// First byte of the buffer: the front slack lies before it.
+    /// First byte of the buffer: the front redzone lies before it.
     pub offset: u64,
-    /// Bytes of the buffer; what is left of the allocation behind them is the back slack.
+    /// Bytes of the buffer; what is left of the allocation behind them is the back redzone.
     pub len: u64,
 }
 
