@@ -99,7 +99,7 @@ fn the_reference_of_records_is_what_the_schema_says() {
         let _ = write!(
             text,
             "## `{reason}`\n\n{}\n\n{}\n",
-            sentence(record),
+            paragraph(record),
             fields(&definitions[name])
         );
     }
@@ -109,7 +109,7 @@ fn the_reference_of_records_is_what_the_schema_says() {
             let _ = write!(
                 text,
                 "### {name}\n\n{}\n\n{}\n",
-                sentence(definition),
+                paragraph(definition),
                 fields(definition)
             );
         }
@@ -119,7 +119,7 @@ fn the_reference_of_records_is_what_the_schema_says() {
         let Some(words) = definition["oneOf"].as_array() else {
             continue;
         };
-        let _ = write!(text, "### {name}\n\n{}\n\n", sentence(definition));
+        let _ = write!(text, "### {name}\n\n{}\n\n", paragraph(definition));
         match name.as_str() {
             "Verdict" | "Grade" | "StopReason" => text.push_str("See [verdicts and grades](verdicts.md).\n\n"),
             "Cause" => text.push_str("See [causes](causes.md).\n\n"),
@@ -137,7 +137,7 @@ fn the_reference_of_records_is_what_the_schema_says() {
     for (name, definition) in definitions {
         let is_shown = definition.get("properties").is_some() || definition.get("oneOf").is_some();
         if !is_shown && name != "SchemaVersion" {
-            let _ = write!(text, "### {name}\n\n{}\n\n", sentence(definition));
+            let _ = write!(text, "### {name}\n\n{}\n\n", paragraph(definition));
         }
     }
     check("records", "records", &text);
@@ -153,6 +153,24 @@ fn sentence(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|")
+}
+
+/// A description in lines of at most 100 columns.
+fn paragraph(schema: &Value) -> String {
+    let text = schema["description"].as_str().unwrap_or_default();
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= 100 {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.join("\n")
 }
 
 fn fields(definition: &Value) -> String {
