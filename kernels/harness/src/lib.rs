@@ -21,7 +21,6 @@
 //! | after the call | [`Kernel::Check`] | every element of every output against the expected one, folded by [`CheckSummary`] |
 //! | | [`Kernel::NoiseCheck`] | writes outside of buffers, folded by [`NoiseSummary`] |
 
-
 pub mod arguments;
 #[rustfmt::skip]
 pub mod bindings;
