@@ -17,11 +17,11 @@ use gpubench::codec;
 use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
-use gpubench_measure::clients::{AuthorClient, Interrupt, ControlWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{StopRule, WorkerCount, WarmUpRule, median};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCount, median};
 
 /// Checked calls of a case.
 const CALLS: usize = 50;

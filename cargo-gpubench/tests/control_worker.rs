@@ -17,14 +17,14 @@ use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
-use gpubench_measure::clients::{AuthorClient, Interrupt, ControlWorker, Output, Recorded, RefereeClient};
+use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
     CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
-use gpubench_stats::{StopRule, WorkerCount, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;
@@ -104,7 +104,11 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             ..
         } = measured;
         assert_right(&judgement);
-        assert!(control_windows.len() >= FEWEST, "{} control windows", control_windows.len());
+        assert!(
+            control_windows.len() >= FEWEST,
+            "{} control windows",
+            control_windows.len()
+        );
         assert_eq!(controls_alone.len(), 8, "behind the worker's end");
         for window in control_windows.iter().chain(&controls_alone) {
             let facts = &window.facts;
@@ -131,7 +135,9 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
     Ok(())
 }
 
-fn a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+fn a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(
+    stage: &mut Stage,
+) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
     let doomed = control_worker.process().expect("it is there").child().id();

@@ -749,6 +749,10 @@ fn median_residual(result: &Value) -> i64 {
     let mut residuals = numbers("residuals_ns");
     assert_eq!(residuals.len(), result["samples"].as_array().unwrap().len());
     residuals.sort_unstable();
-    assert!(numbers("control_residuals_ns").len() >= 6, "{:#}", result["conservation"]);
+    assert!(
+        numbers("control_residuals_ns").len() >= 6,
+        "{:#}",
+        result["conservation"]
+    );
     residuals[residuals.len() / 2]
 }

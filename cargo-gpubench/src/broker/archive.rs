@@ -15,7 +15,7 @@ use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};
 use gpubench_device::Facts;
-use gpubench_device::compilers::{PORTABLE, GpuCompiler, HostCompiler, Processors};
+use gpubench_device::compilers::{GpuCompiler, HostCompiler, PORTABLE, Processors};
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, print_warning};

@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use gpubench_device::compilers::{PORTABLE, CompilerMissing, GpuCompiler, GpuCompilers, NoHostCompiler, Wanted};
+    use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers, NoHostCompiler, PORTABLE, Wanted};
     use gpubench_device::cuda::Architecture;
     use gpubench_diagnostic::Explanation;
 

@@ -4,7 +4,7 @@ use gpubench::catalog::OccupancyQuery;
 
 use super::code::occupancy::NoAnswer;
 use gpubench_device::{DeviceOrder, FrozenFile};
-use gpubench_measure::clients::{Interrupt, ControlWorker, Output, RefereeClient, RoleFailure};
+use gpubench_measure::clients::{ControlWorker, Interrupt, Output, RefereeClient, RoleFailure};
 use gpubench_protocol::wire::Begin;
 
 /// The roles that all cases of a run share.

@@ -12,7 +12,7 @@ use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{Looks, StopRule, WorkerCount, WarmUpRule};
+use gpubench_stats::{Looks, StopRule, WarmUpRule, WorkerCount};
 use gpubench_store::compare::Threshold;
 
 /// How a run measures.

@@ -57,7 +57,8 @@ impl Sources {
     ) -> Result<Sources, Failure> {
         let verbosity = options.output.verbosity;
         let opposition = results.against.as_ref();
-        let opposition = opposition.map(|source| BaselineSource::obtain(source, &options.libraries, verbosity, interrupt));
+        let opposition =
+            opposition.map(|source| BaselineSource::obtain(source, &options.libraries, verbosity, interrupt));
         let opposition = opposition.transpose()?;
         let candidate = Libraries::obtain(&options.libraries, interrupt)?;
         let other = opposition.map(|opposition| opposition.build(verbosity, interrupt));

@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Freeze, Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory, Module,
+    ModuleImage, Stream,
 };
 
 /// A call of a driver.

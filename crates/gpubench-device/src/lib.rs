@@ -3,7 +3,7 @@
 //!
 //! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`]
 //! of a device's kind for what can be done with it, never for the kind.
-#![warn(missing_docs)]
+#![allow(unsafe_code)]
 
 mod backends;
 mod code_home;
@@ -16,22 +16,22 @@ mod facts;
 mod fault_code;
 #[cfg(any(test, feature = "testing"))]
 pub mod faulty;
+mod frozen_file;
 mod guarded;
 pub mod harness;
 pub mod memfd;
 pub mod nvtx;
 mod order;
-mod frozen_file;
 pub mod telemetry;
 pub mod word;
 
 pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
 pub use code_home::KernelHost;
 pub use driver::{
-    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Freeze, Stream,
+    Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
-pub use order::DeviceOrder;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
+pub use order::DeviceOrder;

@@ -8,7 +8,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
 use super::guarded::Reserved;
-use super::{Access, DeviceError, DevicePtr, Memory, Freeze};
+use super::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
 /// Bytes of a page: the granularity of allocations.
 pub const PAGE: u64 = 4096;

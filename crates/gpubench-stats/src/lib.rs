@@ -5,7 +5,6 @@
 //! elapsed time as a `Duration`. Only `conservation` is about times, in nanoseconds. No input
 //! panics; what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod comparison;
 mod conservation;
@@ -19,12 +18,12 @@ mod looks;
 mod moments;
 mod paired;
 mod quantile;
-mod worker_rules;
 mod student;
 mod summary;
-mod worker_count;
 mod twin;
 mod warmup;
+mod worker_count;
+mod worker_rules;
 
 pub use comparison::*;
 pub use conservation::*;
@@ -38,9 +37,9 @@ pub use looks::*;
 pub use moments::*;
 pub use paired::*;
 pub use quantile::*;
-pub use worker_rules::*;
 pub use student::*;
 pub use summary::*;
-pub use worker_count::*;
 pub use twin::*;
 pub use warmup::*;
+pub use worker_count::*;
+pub use worker_rules::*;

@@ -147,14 +147,20 @@ mod tests {
 
     #[test]
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
-        let shares = WorkerRules::new(StopRule::usual(), WorkerCount::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCount::until_known(NonZeroUsize::new(8).unwrap()),
+        );
         assert_eq!((shares.first(), shares.most()), (5, 8));
         assert_eq!(shares.max_samples_until(7), 1_000);
     }
 
     #[test]
     fn few_samples_and_workers_that_differ_do_not_suffice() {
-        let shares = WorkerRules::new(StopRule::usual(), WorkerCount::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCount::until_known(NonZeroUsize::new(8).unwrap()),
+        );
         let workers = |samples: usize, apart: f64| -> Vec<Vec<f64>> {
             (0..5)
                 .map(|worker| vec![100.0 + apart * f64::from(worker); samples])

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
 
-use crate::compilers::{PORTABLE, HostCompiler, NoHostCompiler, Processors};
+use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, facts};
 use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts};

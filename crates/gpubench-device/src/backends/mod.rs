@@ -9,7 +9,7 @@ use gpubench_diagnostic::Failure;
 
 use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, KernelHost, DeviceError, DeviceOrder, Driver, Facts};
+use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost};
 
 mod cpu;
 mod cuda;

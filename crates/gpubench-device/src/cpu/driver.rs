@@ -15,8 +15,8 @@ use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Freeze, Stream,
+    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory,
+    Module, ModuleImage, Stream,
 };
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of

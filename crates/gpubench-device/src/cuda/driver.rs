@@ -20,8 +20,8 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
-    Module, ModuleImage, Freeze, Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure, HostWork, LaunchConfig,
+    Memory, Module, ModuleImage, Stream,
 };
 
 /// How long a stream is looked at without letting others have the core.

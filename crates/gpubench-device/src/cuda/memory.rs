@@ -15,7 +15,7 @@ use cudarc::driver::sys::{
 use super::call::{DriverError, call};
 use super::context::Context;
 use crate::memfd::MemfdTable;
-use crate::{Access, DeviceError, DevicePtr, Memory, Freeze};
+use crate::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 

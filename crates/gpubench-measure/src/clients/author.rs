@@ -8,7 +8,7 @@ use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recor
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::{KernelHost, FrozenFile};
+use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
     Attach, AuthorFailure, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules, from_author,

@@ -4,11 +4,11 @@
 use std::time::Instant;
 
 use super::case::ReadyCase;
+use super::control_lease::{ControlLease, fault_of};
+use super::controls::{ALONE, Controls, Runner};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
-use super::control_lease::{ControlLease, fault_of};
-use super::controls::{ALONE, Controls, Runner};
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
 use super::purpose::Purpose;
@@ -368,7 +368,12 @@ impl<'a> Arm<'a> {
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.
-    pub(super) fn finish(mut self, control: &ControlLease<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
+    pub(super) fn finish(
+        mut self,
+        control: &ControlLease<'_>,
+        other_clients: Option<u32>,
+        author: &Confinement,
+    ) -> Measured {
         self.evidence.note_sandbox("generators and references", author);
         let evidence = Evidence {
             other_clients,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::control_lease::ControlLease;
-use crate::verdict::{Execution, ControlWindows, WindowEvidence};
+use crate::verdict::{ControlWindows, Execution, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::window::{ControlPace, Place, Seeds};
 

@@ -6,7 +6,7 @@ use super::case::ReadyCase;
 use super::pool::ReadyWorker;
 use super::protocol::Protocol;
 use crate::clients::{Start, WorkerClient};
-use crate::verdict::{Ending, Evidence, Execution, Judgement, ControlWindows, WindowEvidence, judge, open_sandbox};
+use crate::verdict::{ControlWindows, Ending, Evidence, Execution, Judgement, WindowEvidence, judge, open_sandbox};
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
@@ -127,7 +127,12 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    fn of_windows<'e>(&'e self, windows: &'e [WindowEvidence], control: ControlWindows<'e>, ending: Ending) -> Evidence<'e> {
+    fn of_windows<'e>(
+        &'e self,
+        windows: &'e [WindowEvidence],
+        control: ControlWindows<'e>,
+        ending: Ending,
+    ) -> Evidence<'e> {
         Evidence {
             tensors: &self.case.recording.tensors,
             scratch: self.scratch,

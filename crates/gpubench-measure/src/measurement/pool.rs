@@ -9,7 +9,7 @@ use gpubench::catalog::Execution;
 use super::case::ReadyCase;
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
-use gpubench_device::{KernelHost, DeviceOrder};
+use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seat;
 use gpubench_sandbox::Confinement;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::purpose::Purpose;
 use crate::clients::{Interrupt, Output};
-use gpubench_device::{ClockBound, KernelHost, DeviceOrder};
+use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
-use gpubench_stats::{StopRule, WorkerCount, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
 
 /// How cases are measured.
 #[derive(Debug)]

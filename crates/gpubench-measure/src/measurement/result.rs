@@ -241,7 +241,9 @@ fn control_shares(balance: &TimingAudit, windows: &[WindowEvidence], turns: &[us
         ..ControlWindows::default()
     };
     let of_workers = control.by_worker().skip(1).take(turns.len());
-    of_workers.map(|windows| control_residuals(windows).len() as u64).collect()
+    of_workers
+        .map(|windows| control_residuals(windows).len() as u64)
+        .collect()
 }
 
 fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {

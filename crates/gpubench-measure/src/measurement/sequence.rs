@@ -8,7 +8,7 @@ use crate::clients::{
     AuthorClient, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::{KernelHost, FaultCode};
+use gpubench_device::{FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, Seat, WindowKind};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 

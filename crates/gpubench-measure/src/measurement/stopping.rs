@@ -3,7 +3,7 @@
 use super::protocol::Protocol;
 use super::samples::Samples;
 use gpubench_contract::StopReason;
-use gpubench_stats::{WorkerRules, WarmUpRule};
+use gpubench_stats::{WarmUpRule, WorkerRules};
 
 /// When the workers of an arm have warmed up, and when they have samples enough.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{TimingAudit, Clocked, ClockedTurn};
+use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows
 /// were seen.
@@ -41,7 +41,9 @@ pub fn residual(window: &WindowEvidence) -> Option<f64> {
 /// Whether the output digest of a control window is that of what the referee found then.
 pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
     let outputs = window.facts.outputs();
-    outputs.iter().all(|output| output.digest_claimed == output.digest_expected)
+    outputs
+        .iter()
+        .all(|output| output.digest_claimed == output.digest_expected)
 }
 
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::conservation::is_undisturbed;
 use super::finding::{Finding, finding};
-use super::{Cause, Evidence, ControlWindows, Verdict};
+use super::{Cause, ControlWindows, Evidence, Verdict};
 use gpubench_stats::TimingAudit;
 
 /// What disturbed control windows, whoever did it.
@@ -27,7 +27,8 @@ fn changed(control: ControlWindows<'_>) -> Option<String> {
     let control_windows = || control.windows.iter().chain(control.alone);
     let number = control_windows().filter(|window| !is_undisturbed(window)).count();
     let all = control_windows().count();
-    (number > 0).then(|| format!("an output changed in {number} of {all} control windows, in which nothing else writes"))
+    (number > 0)
+        .then(|| format!("an output changed in {number} of {all} control windows, in which nothing else writes"))
 }
 
 /// Control windows that the worker under test made longer while it lived: they would hide as much of

@@ -2,7 +2,7 @@
 
 use super::conservation::residual;
 use super::disturbance::disturbed;
-use super::{Evidence, Execution, Grade, ControlWindows, WindowEvidence};
+use super::{ControlWindows, Evidence, Execution, Grade, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -73,7 +73,9 @@ fn other_clients(number: u32) -> Option<String> {
 
 fn too_few(evidence: &Evidence<'_>) -> String {
     let (sampled, control) = (evidence.sampled().len(), evidence.control.windows.len());
-    format!("{sampled} sampled windows and {control} control windows are too few to compare claims with the referee's clock")
+    format!(
+        "{sampled} sampled windows and {control} control windows are too few to compare claims with the referee's clock"
+    )
 }
 
 /// Windows that differ so much among themselves that a good part of a claim could be hidden.

@@ -1,5 +1,7 @@
 //! The buffers of the open case in the author's process.
 
+#![allow(unsafe_code)]
+
 use std::os::fd::OwnedFd;
 
 use gpubench::abi::Buffer;
@@ -11,7 +13,7 @@ use crate::replay::Operand;
 use crate::window::{CodePlacement, Maker};
 use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
 use gpubench_device::memfd::MemfdTable;
-use gpubench_device::{Access, KernelHost, DevicePtr};
+use gpubench_device::{Access, DevicePtr, KernelHost};
 
 /// The attached case.
 pub(super) struct Attached {
@@ -57,7 +59,10 @@ impl Attached {
                 true => Access::ReadWrite,
                 false => Access::Read,
             };
-            let (contents, answer) = (placement.author_has_contents(tensor), placement.author_has_answer(tensor));
+            let (contents, answer) = (
+                placement.author_has_contents(tensor),
+                placement.author_has_answer(tensor),
+            );
             operands.push(Operand {
                 contents: contents.then(|| map(layout, access)).transpose()?,
                 answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,

@@ -5,7 +5,7 @@ use gpubench::catalog::{Recording, Role, Tensor};
 use super::RefereeError;
 use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Freeze};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Freeze, Memory};
 
 /// What the worker sees of a tensor or of scratch, and the pristine that the referee keeps of it.
 #[derive(Debug)]

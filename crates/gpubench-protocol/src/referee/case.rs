@@ -14,7 +14,7 @@ use super::page::WorkerPage;
 use crate::window::{CodePlacement, Place, Seat, Seeds};
 use crate::wire::{BufferLayout, Cast, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{KernelHost, CopyIdentity, Driver, Module, FrozenFile, Stream};
+use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {

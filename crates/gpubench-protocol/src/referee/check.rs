@@ -297,5 +297,8 @@ fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
 
 /// The two keys of a window's output digest.
 pub(super) fn digest_keys(seeds: &Seeds, place: Place) -> [u64; 2] {
-    [seeds.key(Purpose::OutputDigest, place), seeds.key(Purpose::OutputDigestOrder, place)]
+    [
+        seeds.key(Purpose::OutputDigest, place),
+        seeds.key(Purpose::OutputDigestOrder, place),
+    ]
 }

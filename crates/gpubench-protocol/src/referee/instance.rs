@@ -7,7 +7,7 @@ use super::RefereeError;
 use super::buffers::Answers;
 use super::case::{OpenCase, Referee};
 use crate::window::{Maker, Place, Purpose, WindowKind};
-use gpubench_device::{KernelHost, DevicePtr};
+use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
     /// Makes the inputs of a window in private memory, and the instance that decoys are taken from:

@@ -10,7 +10,7 @@ use super::case::{OpenCase, Referee};
 use crate::replay::{Generators, Operand, ReferencePlan};
 use crate::window::{CodePlacement, Maker, Place, Purpose};
 use crate::wire::{Generate, SourceModule};
-use gpubench_device::{KernelHost, Driver, Module, ModuleImage, FrozenFile};
+use gpubench_device::{Driver, FrozenFile, KernelHost, Module, ModuleImage};
 
 /// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to
 /// run.

@@ -307,7 +307,7 @@ fn a_control_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_c
 }
 
 #[test]
-fn a_null_window_of_a_case_without_a_control_worker_is_refused() {
+fn a_control_window_of_a_case_without_a_control_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {

@@ -5,15 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod placement;
 mod kind;
 mod numbering;
+mod placement;
 mod seat;
 mod seeds;
 
 pub use calls::calls_per_window;
-pub use placement::{CodePlacement, Maker};
 pub use kind::WindowKind;
 pub use numbering::Numbering;
+pub use placement::{CodePlacement, Maker};
 pub use seat::Seat;
 pub use seeds::{ControlPace, Place, Purpose, Seeds, case_number};

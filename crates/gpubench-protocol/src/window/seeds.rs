@@ -322,7 +322,10 @@ mod tests {
     #[test]
     fn null_windows_come_at_their_pace_and_none_waits_for_long() {
         let seeds = Seeds::new([7; 32]);
-        for (pace, expected, longest) in [(ControlPace::Usual, 2_000..2_600, 8), (ControlPace::Sparse, 660..900, 24)] {
+        for (pace, expected, longest) in [
+            (ControlPace::Usual, 2_000..2_600, 8),
+            (ControlPace::Sparse, 660..900, 24),
+        ] {
             let (mut controls, mut since) = (0, 0);
             for window in 1..=8_000 {
                 match seeds.control_comes_first(Place { case: 0, window }, since, pace) {

@@ -161,7 +161,9 @@ impl Assignment {
     ) -> Result<(), DeviceError> {
         match (kind, &self.twin) {
             (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
-            (WindowKind::Control, None) => Err(DeviceError::Unsupported("run control windows beside host code".to_owned())),
+            (WindowKind::Control, None) => Err(DeviceError::Unsupported(
+                "run control windows beside host code".to_owned(),
+            )),
             (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
         }
     }

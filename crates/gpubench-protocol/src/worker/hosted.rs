@@ -10,7 +10,7 @@ use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{AuthorError, HostedBenchmark, Library};
 use crate::wire::AuthorFailure;
-use gpubench_device::{DeviceError, Driver, HostFailure, FrozenFile, Stream};
+use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, Stream};
 
 /// What the broker says of a hosted benchmark.
 #[derive(Clone, Debug)]

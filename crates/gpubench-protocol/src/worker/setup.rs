@@ -10,7 +10,7 @@ use super::WorkerError;
 use super::hosted::HostedOrder;
 use super::twin::launches;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
-use gpubench_device::{KernelHost, DeviceOrder};
+use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as it was sent.

@@ -209,7 +209,9 @@ fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
     let mut machine = Machine::usual(19);
     let mut turns = machine.case(shape(5, 10, 8), 30_000.0, |_, _| 50_000.0);
     for turn in &mut turns {
-        turn.control_ns.iter_mut().for_each(|control_ns| *control_ns += 50_000.0);
+        turn.control_ns
+            .iter_mut()
+            .for_each(|control_ns| *control_ns += 50_000.0);
     }
     let beside = TimingAudit::of(&turns, &[]).unwrap();
     assert!(!beside.is_too_short(), "hidden as well in control windows");

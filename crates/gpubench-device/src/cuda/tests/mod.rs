@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use super::CudaDriver;
-use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage, FrozenFile};
+use crate::{DeviceError, DevicePtr, Driver, FrozenFile, Function, LaunchConfig, Module, ModuleImage};
 use gpubench_diagnostic::chain;
 
 const KERNELS: &str = include_str!("kernels.ptx");

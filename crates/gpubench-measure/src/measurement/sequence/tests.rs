@@ -15,7 +15,7 @@ use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
 };
-use gpubench_stats::{StopRule, WorkerCount, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
 
 const WINDOW: u32 = 3;
 

@@ -326,7 +326,10 @@ fn every_look_has_the_keys_of_its_window() {
             .buffers
             .iter()
             .map(|buffer| [buffer.address().0, buffer.address().0 + buffer.layout.len]);
-        let looked_at = redzone.iter().map(|words| [words[0], words[0] + words[1]]).chain(tensors);
+        let looked_at = redzone
+            .iter()
+            .map(|words| [words[0], words[0] + words[1]])
+            .chain(tensors);
         assert_eq!(
             joined(looked_at.collect()),
             joined(allocations(case)),

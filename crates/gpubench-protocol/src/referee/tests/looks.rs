@@ -79,7 +79,9 @@ fn seals_left_from_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let page = worker_page(&case).words.in_window(1);
-    page.digests.iter().for_each(|digest| digest.store(7, Ordering::Release));
+    page.digests
+        .iter()
+        .for_each(|digest| digest.store(7, Ordering::Release));
     referee.generate(&case, 1).unwrap();
     let facts = end_at_once(&mut referee, &case, &order(1)).unwrap();
     assert_eq!(facts.outputs()[0].digest_claimed, 0);

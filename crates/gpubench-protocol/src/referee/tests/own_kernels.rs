@@ -9,7 +9,7 @@ use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 use super::*;
 use crate::wire::SourceModule;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{KernelHost, FrozenFile};
+use gpubench_device::{FrozenFile, KernelHost};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {

@@ -47,8 +47,16 @@ type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
 
 const FLAWS: [Flaw; 12] = [
     (|output| output.late_bytes = 1, Verdict::LateWrite, Cause::Late),
-    (|output| output.digest_claimed = 1, Verdict::LateWrite, Cause::Incomplete),
-    (|output| output.digest_expected = 1, Verdict::LateWrite, Cause::Incomplete),
+    (
+        |output| output.digest_claimed = 1,
+        Verdict::LateWrite,
+        Cause::Incomplete,
+    ),
+    (
+        |output| output.digest_expected = 1,
+        Verdict::LateWrite,
+        Cause::Incomplete,
+    ),
     (|output| output.matched = 99, Verdict::WrongOutput, Cause::Mismatch),
     (
         |output| (output.matched, output.unwritten) = (0, 100),
