@@ -18,10 +18,10 @@ use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
+use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, ReadyCase, RunMode, Session};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{StopRule, WarmUpRule, WorkerCount, median};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
 
 /// Checked calls of a case.
 const CALLS: usize = 50;
@@ -91,8 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     referee.begin(&begin, &interrupt)?;
     let mut control_worker = ControlWorker::on(device);
     let protocol = Protocol {
-        purpose: Purpose::Measure,
-        worker_count: WorkerCount::exactly(NonZeroUsize::MIN),
+        mode: RunMode::Measure,
+        worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
         warm_up: WarmUpRule {
             max_windows: 10,
             ..WarmUpRule::default()

@@ -19,12 +19,12 @@ use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
+    CaseLibrary, CasePair, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
-use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;
@@ -400,7 +400,7 @@ impl Stage {
         let bound = ClockBound::Exclusive;
         let protocol = Side::protocol(&bound, workers, self.device, &self.seeds, &self.interrupt);
         let [candidate, baseline] = [&candidate, &baseline].map(|side| side.ready(0, &self.library, &self.modules));
-        let contest = Contest {
+        let pair = CasePair {
             candidate: &candidate,
             baseline: Some(&baseline),
             question: None,
@@ -412,7 +412,7 @@ impl Stage {
             control_worker,
             watcher: &mut |_: &[f64]| (),
         };
-        Ok(session.measure_in_turns(&contest, numbering)?)
+        Ok(session.measure_in_turns(&pair, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {
@@ -471,8 +471,8 @@ impl Side {
         interrupt: &'a Interrupt,
     ) -> Protocol<'a> {
         Protocol {
-            purpose: Purpose::Measure,
-            worker_count: WorkerCount::exactly(workers),
+            mode: RunMode::Measure,
+            worker_count: WorkerCountRule::exactly(workers),
             warm_up: WarmUpRule {
                 max_windows: 5,
                 ..WarmUpRule::default()

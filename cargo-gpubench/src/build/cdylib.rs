@@ -13,7 +13,7 @@ use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
-use super::origin::{Stranger, strangers};
+use super::origin::{ForeignPackage, strangers};
 use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
@@ -189,7 +189,7 @@ impl CdylibBuild<'_> {
     }
 
     /// The packages in a library that were built from another checkout.
-    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<Stranger>, BuildError> {
+    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
         let Some(code) = library.code.last() else {
             return Ok(Vec::new());
         };
@@ -200,7 +200,7 @@ impl CdylibBuild<'_> {
     }
 
     /// Has cargo forget what it built of packages, so that it builds them again.
-    fn forget(&self, strangers: &[Stranger]) -> Result<(), BuildError> {
+    fn forget(&self, strangers: &[ForeignPackage]) -> Result<(), BuildError> {
         let BuildOptions {
             manifest, compilation, ..
         } = self.options;

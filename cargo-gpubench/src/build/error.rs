@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use super::Stranger;
+use super::ForeignPackage;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
@@ -135,7 +135,7 @@ pub enum BuildError {
         /// The package.
         package: String,
         /// What is in its library.
-        strangers: Vec<Stranger>,
+        strangers: Vec<ForeignPackage>,
     },
     /// Cargo succeeded and named no library.
     #[error("cargo built package `{package}` but named no shared library")]
@@ -221,8 +221,8 @@ impl Expected for BuildError {
     }
 }
 
-fn in_list(strangers: &[Stranger]) -> String {
-    let strangers: Vec<String> = strangers.iter().map(Stranger::to_string).collect();
+fn in_list(strangers: &[ForeignPackage]) -> String {
+    let strangers: Vec<String> = strangers.iter().map(ForeignPackage::to_string).collect();
     strangers.join(", ")
 }
 
@@ -331,7 +331,7 @@ pub enum BuildNotice {
     #[error("the target directory had {}: built again", in_list(.strangers))]
     OtherCheckout {
         /// What was in the library.
-        strangers: Vec<Stranger>,
+        strangers: Vec<ForeignPackage>,
     },
     /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
     #[error(

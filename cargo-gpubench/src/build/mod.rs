@@ -29,7 +29,7 @@ pub use features::FeatureSelection;
 pub(crate) use frozen_libraries::freeze_libraries;
 pub use metadata::local_packages;
 pub use options::{BuildOptions, CompilationOptions, InvalidProfile, ManifestOptions, Profile};
-pub use origin::Stranger;
+pub use origin::ForeignPackage;
 pub use package_names::{BenchmarkPackages, packages_with_benchmarks};
 pub use package_spec::{InvalidPackageSpec, PackageSpec};
 pub use select::{Coverage, PackageSelection};

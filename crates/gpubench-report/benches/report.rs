@@ -14,7 +14,7 @@ use gpubench_contract::{
 use gpubench_report::HtmlReport;
 use gpubench_stats::summary;
 use gpubench_store::StoredRun;
-use gpubench_store::compare::{Contestant, Rules, compare};
+use gpubench_store::compare::{NamedRun, Rules, compare};
 use gpubench_store::history::HistoryEntry;
 
 const BENCHMARKS: u64 = 200;
@@ -27,11 +27,11 @@ fn main() {
     for samples in [200, 1_000] {
         let (baseline, candidate) = (run("old", samples), run("new", samples));
         let comparison = compare(
-            Contestant {
+            NamedRun {
                 name: "main",
                 run: &baseline,
             },
-            Contestant {
+            NamedRun {
                 name: "this run",
                 run: &candidate,
             },

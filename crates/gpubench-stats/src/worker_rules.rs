@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Estimate, Plateau, StopRule, WorkerCount};
+use super::{Estimate, Plateau, StopRule, WorkerCountRule};
 use gpubench_contract::StopReason;
 
 /// More processes than this for one case are a mistake.
@@ -33,13 +33,13 @@ const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerRules {
     case: StopRule,
-    worker_count: WorkerCount,
+    worker_count: WorkerCountRule,
 }
 
 impl WorkerRules {
     /// WorkerRules a case's rule out among its workers, or among fewer where it may not take a sample of
     /// each.
-    pub fn new(case: StopRule, worker_count: WorkerCount) -> WorkerRules {
+    pub fn new(case: StopRule, worker_count: WorkerCountRule) -> WorkerRules {
         let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
         WorkerRules {
             worker_count: worker_count.at_most(most),
@@ -121,7 +121,7 @@ mod tests {
             max_samples,
             ..StopRule::usual()
         };
-        WorkerRules::new(case, WorkerCount::exactly(NonZeroUsize::new(workers).unwrap()))
+        WorkerRules::new(case, WorkerCountRule::exactly(NonZeroUsize::new(workers).unwrap()))
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
         let shares = WorkerRules::new(
             StopRule::usual(),
-            WorkerCount::until_known(NonZeroUsize::new(8).unwrap()),
+            WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
         );
         assert_eq!((shares.first(), shares.most()), (5, 8));
         assert_eq!(shares.max_samples_until(7), 1_000);
@@ -159,7 +159,7 @@ mod tests {
     fn few_samples_and_workers_that_differ_do_not_suffice() {
         let shares = WorkerRules::new(
             StopRule::usual(),
-            WorkerCount::until_known(NonZeroUsize::new(8).unwrap()),
+            WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
         );
         let workers = |samples: usize, apart: f64| -> Vec<Vec<f64>> {
             (0..5)

@@ -9,7 +9,7 @@ use gpubench_harness::arguments::{
 };
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
-use super::batch::Board;
+use super::batch::ReportBuffer;
 use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use gpubench_contract::Flush;
 
@@ -34,7 +34,7 @@ pub struct Harness {
     pub(super) functions: Vec<(Kernel, Function)>,
     sink: DevicePtr,
     /// What the next batch reports to, where it has room enough.
-    pub(super) board: Option<Board>,
+    pub(super) board: Option<ReportBuffer>,
     /// Batches that were begun.
     pub(super) batches: u64,
 }

@@ -233,7 +233,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
             if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
                 return refuse(format!(
                     "the benchmark `{}` has a value of {bytes} bytes for its axis `{}`; at most {LONGEST_TEXT} are possible (hint: have a short text \
-                     name what the function looks up)",
+                     name what the function analyses up)",
                     benchmark.path, axis.name
                 ));
             }
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(
             refusal("b", "kind", 4_000_000),
             "the benchmark `b` has a value of 4000000 bytes for its axis `kind`; at most 4096 are possible (hint: have a short text name what the \
-             function looks up)"
+             function analyses up)"
         );
     }
 

@@ -19,7 +19,7 @@ pub use child::Child;
 pub use control_worker::ControlWorker;
 pub use descriptors::allow_many_descriptors;
 pub use error::RoleFailure;
-pub use interrupt::{Heard, Interrupt, deadline, listen};
+pub use interrupt::{ChannelEvent, Interrupt, deadline, listen};
 pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient};
 pub use role::{End, Output, RoleName};
 pub use strays::adopt_orphans;

@@ -8,9 +8,9 @@ use gpubench::catalog::OccupancyQuery;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile};
-use gpubench_protocol::window::{CodePlacement, Seat, WindowKind};
+use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
     WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
@@ -34,7 +34,7 @@ pub struct CaseOrder<'a> {
     /// How its calls are measured.
     pub method: Method,
     /// Which workers it has.
-    pub cast: Cast,
+    pub workers_of_case: CaseWorkers,
     /// Who does what in its windows, and the recording.
     pub placement: CodePlacement<'a>,
     /// The recording's encoding.
@@ -51,7 +51,7 @@ pub struct OpenedCase {
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
     /// The pages shared with its workers.
-    pub pages: Vec<(Seat, OwnedFd)>,
+    pub pages: Vec<(WindowOwner, OwnedFd)>,
     /// Every buffer, for the workers.
     pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
@@ -60,9 +60,9 @@ pub struct OpenedCase {
 
 impl OpenedCase {
     /// The page shared with a worker, where the case has one.
-    pub fn page_of(&self, seat: Seat) -> Option<BorrowedFd<'_>> {
+    pub fn page_of(&self, owner: WindowOwner) -> Option<BorrowedFd<'_>> {
         let mut pages = self.pages.iter();
-        pages.find_map(|(whose, page)| (*whose == seat).then(|| page.as_fd()))
+        pages.find_map(|(whose, page)| (*whose == owner).then(|| page.as_fd()))
     }
 }
 
@@ -128,7 +128,7 @@ impl RefereeClient {
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
-            cast: order.cast,
+            workers_of_case: order.workers_of_case,
             opening: order.opening,
             method: order.method,
         };
@@ -136,7 +136,7 @@ impl RefereeClient {
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
         let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
-        let pages = order.cast.seats().count();
+        let pages = order.workers_of_case.owners().count();
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
@@ -150,7 +150,7 @@ impl RefereeClient {
         Ok(OpenedCase {
             method: order.method,
             layouts,
-            pages: order.cast.seats().zip(descriptors).collect(),
+            pages: order.workers_of_case.owners().zip(descriptors).collect(),
             buffers,
             author_descriptors,
         })

@@ -11,14 +11,14 @@ use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
-use gpubench_protocol::window::{Place, Seat, WindowKind};
+use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -28,7 +28,7 @@ const DIAGNOSIS: u32 = 2;
 
 /// An arm, and what came of its windows so far.
 pub(super) struct Arm<'a> {
-    pub(super) seat: Seat,
+    pub(super) owner: WindowOwner,
     /// Number of the case.
     case: u64,
     protocol: &'a Protocol<'a>,
@@ -59,8 +59,8 @@ pub(super) struct Context<'c> {
 impl Context<'_> {
     /// The next window. Windows are numbered over all workers and arms: none sees a number, and
     /// with it a key, that another had.
-    pub(super) fn next_place(&self, case: u64) -> Place {
-        Place {
+    pub(super) fn next_place(&self, case: u64) -> WindowId {
+        WindowId {
             case,
             window: self.begun + 1,
         }
@@ -96,7 +96,7 @@ impl<'a> Arm<'a> {
     ) -> Arm<'a> {
         let evidence = EvidenceBuilder::new(case, protocol, scratch);
         Arm {
-            seat: pool.seat(),
+            owner: pool.owner(),
             case: case.number,
             protocol,
             controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
@@ -279,7 +279,7 @@ impl<'a> Arm<'a> {
                 .extend(context.control.conduct(&mut context.sequencer, before)?);
             return Ok(Step::Done);
         }
-        match context.sequencer.conduct_control(worker, self.seat, before)? {
+        match context.sequencer.conduct_control(worker, self.owner, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.windows.push(evidence);
@@ -347,7 +347,7 @@ impl<'a> Arm<'a> {
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
-        match context.sequencer.conduct(worker, self.seat, context.begun, kind)? {
+        match context.sequencer.conduct(worker, self.owner, context.begun, kind)? {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
                 self.evidence.windows.extend(evidence);
@@ -361,8 +361,8 @@ impl<'a> Arm<'a> {
     /// before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
-        match self.protocol.purpose {
-            Purpose::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
+        match self.protocol.mode {
+            RunMode::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
             _ => None,
         }
     }

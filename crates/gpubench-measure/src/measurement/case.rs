@@ -47,7 +47,7 @@ pub struct CaseLibrary<'a> {
 
 /// What is measured, and what it is compared with window by window. Both have the same tensors.
 #[derive(Clone, Copy, Debug)]
-pub struct Contest<'a> {
+pub struct CasePair<'a> {
     /// What is measured.
     pub candidate: &'a ReadyCase<'a>,
     /// What it is compared with; its own reference and generators take no part.
@@ -56,7 +56,7 @@ pub struct Contest<'a> {
     pub question: Option<&'a dyn StoppingQuery>,
 }
 
-impl Contest<'_> {
+impl CasePair<'_> {
     /// Whether host code of the user's runs in a worker.
     pub(super) fn holds_host_code(&self) -> bool {
         let cases = [Some(self.candidate), self.baseline];

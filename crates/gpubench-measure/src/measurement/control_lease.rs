@@ -9,7 +9,7 @@ use super::sequence::{Sequencer, WindowOutcome};
 use crate::clients::{ControlWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::FaultCode;
-use gpubench_protocol::window::Seat;
+use gpubench_protocol::window::WindowOwner;
 
 /// The control worker, as long as it is there, or why it is not.
 #[derive(Debug)]
@@ -30,10 +30,10 @@ impl<'a> ControlLease<'a> {
         let mut lease = ControlLease {
             worker: None,
             shortest_claim_ns: None,
-            rivals: usize::from(opened.page_of(Seat::Baseline).is_some()),
+            rivals: usize::from(opened.page_of(WindowOwner::Baseline).is_some()),
             loss: None,
         };
-        if let Some(page) = opened.page_of(Seat::Control) {
+        if let Some(page) = opened.page_of(WindowOwner::Control) {
             match worker.set_up(opened, page.as_fd(), recording) {
                 Ok(()) => lease.worker = Some(worker),
                 Err(failure) => lease.loss = Some(in_words(&failure)),
@@ -76,7 +76,7 @@ impl<'a> ControlLease<'a> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
-        match sequencer.conduct_control(process, Seat::Control, before)? {
+        match sequencer.conduct_control(process, WindowOwner::Control, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the control worker's device faulted: {fault}")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::control_lease::ControlLease;
 use crate::verdict::{ControlWindows, Execution, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::window::{ControlPace, Place, Seeds};
+use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
 
 /// Control windows behind the end of the worker under test.
 pub(super) const ALONE: usize = 8;
@@ -89,7 +89,7 @@ impl Controls {
     }
 
     /// Whether the key draws one before the window at `place`, which is counted.
-    pub(super) fn is_next(&mut self, seeds: &Seeds, place: Place) -> bool {
+    pub(super) fn is_next(&mut self, seeds: &Seeds, place: WindowId) -> bool {
         let pace = match self.of_turn() {
             ..MANY => ControlPace::Usual,
             _ => ControlPace::Sparse,

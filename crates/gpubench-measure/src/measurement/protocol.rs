@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use crate::clients::{Interrupt, Output};
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
-use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 /// How cases are measured.
 #[derive(Debug)]
 pub struct Protocol<'a> {
     /// What cases are run for.
-    pub purpose: Purpose,
+    pub mode: RunMode,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
-    pub worker_count: WorkerCount,
+    pub worker_count: WorkerCountRule,
     /// When the first worker's warm-up is over.
     pub warm_up: WarmUpRule,
     /// When a case has samples enough.
@@ -43,8 +43,8 @@ pub struct Protocol<'a> {
 impl Protocol<'_> {
     /// The device as an arm's worker opens it, which is the `position`-th, counted from 0.
     pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
-        match (self.purpose, self.schedules.get(position)) {
-            (Purpose::Test, Some(schedule)) => self.device.with_schedule(*schedule),
+        match (self.mode, self.schedules.get(position)) {
+            (RunMode::Test, Some(schedule)) => self.device.with_schedule(*schedule),
             _ => self.device,
         }
     }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use gpubench::catalog::Recording;
 
 use super::checks::{checks, worth};
-use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
+use super::pass_criteria::{PassCriteria, hold};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
@@ -21,7 +21,7 @@ use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
-pub struct Yardsticks {
+pub struct Expectations {
     /// The coefficient of variation that samples were to reach.
     pub target_cv: f64,
     /// The bytes per second that the device can move at most, where it is known.
@@ -29,11 +29,11 @@ pub struct Yardsticks {
     /// The operations per second that it can do at most.
     pub peak_arithmetic: ArithmeticPeaks,
     /// What the case must meet beside being right.
-    pub demands: Demands,
+    pub criteria: PassCriteria,
 }
 
 /// Fills a case's record in.
-pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, yardsticks: Yardsticks) {
+pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
     record.message = measured.judgement.message;
@@ -60,10 +60,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.event_overhead_ns = measured.event_overhead_ns;
     record.stop = measured.stop.map(|reason| Stop {
         reason,
-        target_cv: yardsticks.target_cv,
+        target_cv: expectations.target_cv,
     });
     record.throughput = match &record.stats {
-        Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &yardsticks),
+        Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &expectations),
         _ => Throughput::default(),
     };
     record.checks = checks(recording, &measured.windows, measured.judgement.window);
@@ -75,7 +75,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
-    let limit = yardsticks.peak_arithmetic.limit(operand_type(&recording.tensors));
+    let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
     let mut worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
     worth.notices.extend(unused_inputs(recording));
@@ -108,7 +108,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.twin = twin(&measured.windows, &measured.warm_ups, control);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
-    hold(record, worth, yardsticks.demands);
+    hold(record, worth, expectations.criteria);
 }
 
 /// That more is reported than host code claims.
@@ -121,14 +121,14 @@ fn unclaimed(added_ns: f64) -> Option<String> {
 
 /// What the declared work comes to in a time, held against the peaks for the type that the case
 /// computes with.
-fn throughput(recording: &Recording, time_ns: f64, yardsticks: &Yardsticks) -> Throughput {
+fn throughput(recording: &Recording, time_ns: f64, expectations: &Expectations) -> Throughput {
     let peaks = Peaks {
-        bandwidth: yardsticks.peak_bandwidth,
+        bandwidth: expectations.peak_bandwidth,
         flops: None,
     };
     let rates = Throughput::of(recording.work, time_ns, peaks);
     let reached = |rate| {
-        yardsticks
+        expectations
             .peak_arithmetic
             .reached_by(rate, operand_type(&recording.tensors))
     };

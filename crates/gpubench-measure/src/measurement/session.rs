@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::arm::Context;
 use super::buffers::Buffers;
-use super::case::{Contest, ReadyCase};
+use super::case::{CasePair, ReadyCase};
 use super::control_lease::ControlLease;
 use super::error::MeasureError;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
@@ -15,7 +15,7 @@ use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
 use gpubench_device::ClockBound;
 use gpubench_protocol::window::{CodePlacement, Numbering};
-use gpubench_protocol::wire::Cast;
+use gpubench_protocol::wire::CaseWorkers;
 
 /// Who measures cases, and how. The control worker is needed where the referee's clock bounds claims;
 /// its failure costs a case its grade, and nothing else.
@@ -38,12 +38,12 @@ impl Session<'_> {
     /// # Errors
     /// When it fails for no fault of its kernels.
     pub fn measure(&mut self, case: &ReadyCase<'_>) -> Result<Measured, MeasureError> {
-        let contest = Contest {
+        let pair = CasePair {
             candidate: case,
             baseline: None,
             question: None,
         };
-        let measured = self.measure_in_turns(&contest, Numbering::default());
+        let measured = self.measure_in_turns(&pair, Numbering::default());
         measured.map(|measured| measured.candidate)
     }
 
@@ -55,7 +55,7 @@ impl Session<'_> {
     /// As [`Session::measure`].
     pub fn measure_in_turns(
         &mut self,
-        contest: &Contest<'_>,
+        pair: &CasePair<'_>,
         numbering: Numbering,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let Session {
@@ -65,15 +65,15 @@ impl Session<'_> {
             control_worker,
             watcher,
         } = self;
-        let buffers = Buffers::of(contest);
-        let case = contest.candidate;
+        let buffers = Buffers::of(pair);
+        let case = pair.candidate;
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
             method: case.method,
-            cast: Cast {
-                has_baseline: contest.baseline.is_some(),
-                has_control: *protocol.clock_bound == ClockBound::Exclusive && contest.holds_host_code(),
+            workers_of_case: CaseWorkers {
+                has_baseline: pair.baseline.is_some(),
+                has_control: *protocol.clock_bound == ClockBound::Exclusive && pair.holds_host_code(),
                 reserved: 0,
             },
             placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),
@@ -83,7 +83,7 @@ impl Session<'_> {
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
-        let mut rounds = Rounds::start(contest, protocol, &buffers, guarded, &opened);
+        let mut rounds = Rounds::start(pair, protocol, &buffers, guarded, &opened);
         let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
         let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
         if placement.needs_author() {
@@ -105,7 +105,7 @@ impl Session<'_> {
         };
         context.sequencer.prepare(0)?;
         context.control.ready(protocol)?;
-        rounds.run(protocol.purpose, &mut context, *watcher)?;
+        rounds.run(protocol.mode, &mut context, *watcher)?;
 
         let (mut candidate, mut baseline) = rounds.retire();
         candidate.see_control_windows_alone(&mut context)?;

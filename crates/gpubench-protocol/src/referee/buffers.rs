@@ -15,7 +15,7 @@ pub(super) struct Buffer {
     /// Where the buffer lies in it.
     pub(super) layout: BufferLayout,
     /// Contents of an input.
-    pub(super) pristine: Option<Masters>,
+    pub(super) pristine: Option<PristineBuffers>,
     /// Answers of an output.
     pub(super) answers: Option<Answers>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Mapped {
 
 /// Contents of an input.
 #[derive(Debug)]
-pub(super) struct Masters {
+pub(super) struct PristineBuffers {
     /// Who makes them.
     pub(super) maker: Maker,
     /// Contents of this window.
@@ -145,7 +145,7 @@ fn pristine(
     tensor: &Tensor,
     layout: BufferLayout,
     placement: &CodePlacement<'_>,
-) -> Result<Masters, DeviceError> {
+) -> Result<PristineBuffers, DeviceError> {
     let maker = placement.maker(tensor);
     let freeze = match maker.is_author() {
         true => Freeze::Size,
@@ -155,7 +155,7 @@ fn pristine(
         true => Some(share_host(driver, layout, freeze)?),
         false => None,
     };
-    Ok(Masters {
+    Ok(PristineBuffers {
         maker,
         current: driver.alloc(layout.len)?,
         decoy: driver.alloc(layout.len)?,

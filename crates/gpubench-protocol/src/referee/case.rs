@@ -11,8 +11,8 @@ use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
-use crate::window::{CodePlacement, Place, Seat, Seeds};
-use crate::wire::{BufferLayout, Cast, SourceModule};
+use crate::window::{CodePlacement, Seeds, WindowId, WindowOwner};
+use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
 
@@ -34,7 +34,7 @@ pub(super) struct Referee {
 /// runs itself.
 pub(super) struct OpenCase {
     /// The case, and the number behind which those of its windows begin.
-    opening: Place,
+    opening: WindowId,
     /// What is prepared before each call.
     pub(super) method: Method,
     pub(super) recording: Recording,
@@ -48,16 +48,16 @@ impl OpenCase {
     /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
     pub(super) fn open(
         referee: &mut Referee,
-        opening: Place,
+        opening: WindowId,
         method: Method,
-        cast: Cast,
+        workers_of_case: CaseWorkers,
         recording: Recording,
         modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
         let placement = CodePlacement::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
-        let pages = WorkerPage::for_cast(&mut *referee.driver, cast)?;
+        let pages = WorkerPage::for_cast(&mut *referee.driver, workers_of_case)?;
         Ok(OpenCase {
             opening,
             method,
@@ -70,10 +70,10 @@ impl OpenCase {
 
     /// Where keys of a window are drawn. Window 0, which comes before the first and is never
     /// released, has those of the number behind which the others begin.
-    pub(super) fn place(&self, window: u32) -> Place {
+    pub(super) fn place(&self, window: u32) -> WindowId {
         match window {
             0 => self.opening,
-            window => Place { window, ..self.opening },
+            window => WindowId { window, ..self.opening },
         }
     }
 
@@ -93,8 +93,8 @@ impl OpenCase {
     }
 
     /// The page of a worker that the case has.
-    pub(super) fn page_of(&self, seat: Seat) -> Result<&WorkerPage, RefereeError> {
-        let page = self.pages.iter().find(|page| page.seat == seat);
+    pub(super) fn page_of(&self, owner: WindowOwner) -> Result<&WorkerPage, RefereeError> {
+        let page = self.pages.iter().find(|page| page.owner == owner);
         page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 

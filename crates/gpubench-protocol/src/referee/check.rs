@@ -6,9 +6,9 @@ use gpubench::catalog::{DType, Tensor, Tolerance};
 use gpubench_harness::{CheckSummary, NoiseSummary};
 
 use super::RefereeError;
-use super::buffers::{Answers, Buffer, Masters};
+use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
-use crate::window::{Place, Purpose, Seeds, WindowKind};
+use crate::window::{KeyPurpose, Seeds, WindowId, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
@@ -62,13 +62,13 @@ impl Referee {
     pub(super) fn hand_in_keys(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<DigestKeys, RefereeError> {
         let outputs = outputs(case).count();
         let mut keys = vec![digest_keys(&self.seeds, place); outputs];
-        let place = Place { window: 0, ..place };
-        let key = self.seeds.key(Purpose::InputDigest, place);
+        let place = WindowId { window: 0, ..place };
+        let key = self.seeds.key(KeyPurpose::InputDigest, place);
         keys.extend(inputs(case).map(|(index, ..)| [key.wrapping_add(index as u64), key]));
         let mut digests = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
         let inputs = digests.split_off(outputs);
@@ -81,7 +81,7 @@ impl Referee {
     pub(super) fn queue_looks(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         kind: WindowKind,
         keys: DigestKeys,
         batch: &mut Batch,
@@ -105,7 +105,7 @@ impl Referee {
     pub(super) fn report(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         looks: Looks,
         found: &Findings,
         claimed: &[u64],
@@ -132,7 +132,7 @@ impl Referee {
     fn report_call(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         looks: CallLooks,
         found: &Findings,
         facts: &mut WindowFacts,
@@ -193,7 +193,7 @@ impl Referee {
     fn queue_checks(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
         let mut tickets = Vec::new();
@@ -207,10 +207,10 @@ impl Referee {
     fn queue_redzone(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Vec<RedzoneLook>, RefereeError> {
-        let poison = self.seeds.key(Purpose::Poison, place);
+        let poison = self.seeds.key(KeyPurpose::Poison, place);
         let mut looks = Vec::new();
         for (index, buffer) in case.buffers.iter().enumerate() {
             let layout = buffer.layout;
@@ -254,16 +254,16 @@ impl Referee {
         Ok(tickets)
     }
 
-    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: Place) -> Comparison {
+    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: WindowId) -> Comparison {
         Comparison {
             got: answers.snapshot,
             expected: answers.expected,
             len: tensor.elements(),
             dtype: tensor.dtype,
             tolerance: tensor.tolerance,
-            poison_key: self.seeds.key(Purpose::Poison, place),
+            poison_key: self.seeds.key(KeyPurpose::Poison, place),
             poison_offset: buffer.layout.offset,
-            order_key: self.seeds.key(Purpose::CheckOrder, place),
+            order_key: self.seeds.key(KeyPurpose::CheckOrder, place),
         }
     }
 }
@@ -275,7 +275,7 @@ fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> 
 }
 
 /// Every input: the position of its tensor, its buffer, and its contents.
-fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Masters)> {
+fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &PristineBuffers)> {
     let buffers = case.buffers.iter().enumerate();
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.pristine.as_ref()?)))
 }
@@ -296,9 +296,9 @@ fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
 }
 
 /// The two keys of a window's output digest.
-pub(super) fn digest_keys(seeds: &Seeds, place: Place) -> [u64; 2] {
+pub(super) fn digest_keys(seeds: &Seeds, place: WindowId) -> [u64; 2] {
     [
-        seeds.key(Purpose::OutputDigest, place),
-        seeds.key(Purpose::OutputDigestOrder, place),
+        seeds.key(KeyPurpose::OutputDigest, place),
+        seeds.key(KeyPurpose::OutputDigestOrder, place),
     ]
 }

@@ -6,7 +6,7 @@ use gpubench::catalog::Role;
 use super::RefereeError;
 use super::buffers::Answers;
 use super::case::{OpenCase, Referee};
-use crate::window::{Maker, Place, Purpose, WindowKind};
+use crate::window::{KeyPurpose, Maker, WindowId, WindowKind};
 use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
@@ -15,9 +15,9 @@ impl Referee {
     /// else that of the window before. Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = case.place(window);
-        let key = self.seeds.key(Purpose::Inputs, place);
-        let decoy_key = self.seeds.key(Purpose::DecoyContents, place);
-        let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
+        let key = self.seeds.key(KeyPurpose::Inputs, place);
+        let decoy_key = self.seeds.key(KeyPurpose::DecoyContents, place);
+        let constant_key = self.seeds.key(KeyPurpose::Constants, WindowId { window: 0, ..place });
         for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
             let Some(pristine) = &buffer.pristine else { continue };
             let driver = &mut *self.driver;

@@ -8,7 +8,7 @@ use super::RefereeError;
 use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use crate::replay::{Generators, Operand, ReferencePlan};
-use crate::window::{CodePlacement, Maker, Place, Purpose};
+use crate::window::{CodePlacement, KeyPurpose, Maker, WindowId};
 use crate::wire::{Generate, SourceModule};
 use gpubench_device::{Driver, FrozenFile, KernelHost, Module, ModuleImage};
 
@@ -139,8 +139,10 @@ impl Referee {
     pub(super) fn generator_order(&self, case: &OpenCase, window: u32) -> Generate {
         let place = case.place(window);
         Generate {
-            seed: self.seeds.key(Purpose::Generator, place),
-            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            seed: self.seeds.key(KeyPurpose::Generator, place),
+            constant_seed: self
+                .seeds
+                .key(KeyPurpose::ConstantGenerator, WindowId { window: 0, ..place }),
             window,
             reserved: 0,
         }

@@ -8,7 +8,7 @@ use super::check::digest_keys;
 use super::flush::FlushBuffer;
 use super::page::WorkerPage;
 use super::stamps::Preparation;
-use crate::window::{Place, Purpose};
+use crate::window::{KeyPurpose, WindowId};
 use crate::wire::opening_words;
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
@@ -21,7 +21,7 @@ impl Referee {
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
         let opening = opening_words(digest_keys(&self.seeds, place));
@@ -49,9 +49,9 @@ impl Referee {
 
     /// Poisons what the worker writes, with the redzone round every buffer, and hands out the inputs
     /// with decoy lines in them.
-    pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
-        let poison = self.seeds.key(Purpose::Poison, place);
-        let decoys = self.seeds.key(Purpose::Decoys, place);
+    pub(super) fn restore(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+        let poison = self.seeds.key(KeyPurpose::Poison, place);
+        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
             let layout = buffer.layout;
@@ -77,10 +77,10 @@ impl Referee {
     pub(super) fn reveal(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
-        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let inputs = case.buffers.iter().filter_map(|buffer| {
             Some(Revealed {
                 target: buffer.address(),

@@ -13,10 +13,10 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use crate::window::{Place, Seat, Seeds, WindowKind};
+use crate::window::{Seeds, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
-    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
-    WindowOrder,
+    BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,
+    WindowFacts, WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
@@ -32,17 +32,17 @@ mod own_kernels;
 const ELEMENTS: usize = 1000;
 
 /// Where a case's first measurement begins.
-const BEGINNING: Place = Place { case: 0, window: 0 };
+const BEGINNING: WindowId = WindowId { case: 0, window: 0 };
 
 /// A worker, and nobody else.
-const ALONE: Cast = Cast {
+const ALONE: CaseWorkers = CaseWorkers {
     has_baseline: false,
     has_control: false,
     reserved: 0,
 };
 
 /// A worker and a control worker.
-const WITH_NULL: Cast = Cast {
+const WITH_NULL: CaseWorkers = CaseWorkers {
     has_control: true,
     ..ALONE
 };
@@ -193,7 +193,7 @@ impl Stage {
     /// One whose windows have the numbers behind that of `opening`.
     fn beginning_behind(opening: u32, recording: Recording) -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let opening = Place {
+        let opening = WindowId {
             window: opening,
             ..BEGINNING
         };
@@ -241,7 +241,7 @@ impl Stage {
         self.control.arm(window, |_, _, _, _| ());
         let order = WindowOrder {
             kind: WindowKind::Control,
-            seat: Seat::Control,
+            owner: WindowOwner::Control,
             ..order(window)
         };
         self.referee.release(&self.case, &order, &self.broker.0).unwrap()
@@ -253,7 +253,7 @@ fn order(window: u32) -> WindowOrder {
         window,
         kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
-        seat: Seat::Candidate,
+        owner: WindowOwner::Candidate,
         reserved: 0,
     }
 }
@@ -312,7 +312,7 @@ fn a_control_window_of_a_case_without_a_control_worker_is_refused() {
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
         kind: WindowKind::Control,
-        seat: Seat::Control,
+        owner: WindowOwner::Control,
         ..order(WindowKind::control_window(0))
     };
     let (broker, _theirs) = Channel::pair().unwrap();
@@ -454,7 +454,7 @@ fn a_write_round_a_buffer_is_found_with_its_place() {
 fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
-    let place = Place { case: 0, window: 1 };
+    let place = WindowId { case: 0, window: 1 };
     let contents = |stage: &mut Stage| {
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         let mut contents = vec![0; 4 * ELEMENTS];
@@ -507,7 +507,7 @@ fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     referee.generate(&case, 1).unwrap();
-    case.page_of(Seat::Candidate)
+    case.page_of(WindowOwner::Candidate)
         .unwrap()
         .words
         .in_window(1)
@@ -603,7 +603,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     let facts = end_at_once(&mut referee, &case, &order(1))?;
     let control_order = WindowOrder {
         kind: WindowKind::Control,
-        seat: Seat::Control,
+        owner: WindowOwner::Control,
         ..order(WindowKind::control_window(0))
     };
     let control_facts = end_at_once(&mut referee, &case, &control_order)?;
@@ -613,7 +613,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
 
 /// A window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
-    let page = case.page_of(order.seat)?.words.in_window(order.window);
+    let page = case.page_of(order.owner)?.words.in_window(order.window);
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -11,7 +11,7 @@ use super::case::{OpenCase, Referee};
 use super::check::Looks;
 use super::page::WorkerPage;
 use super::stamps::Stamps;
-use crate::window::Place;
+use crate::window::WindowId;
 use crate::wire::{
     Channel, ChannelError, MAX_BUFFERS, MAX_OUTPUTS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
     to_referee,
@@ -58,7 +58,7 @@ impl Referee {
         order: &WindowOrder,
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
-        let page = case.page_of(order.seat)?;
+        let page = case.page_of(order.owner)?;
         let released = self.lead_through(case, page, order, broker);
         if released.is_err() {
             self.give_up(page, order);
@@ -110,7 +110,7 @@ impl Referee {
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
-        place: Place,
+        place: WindowId,
         order: &WindowOrder,
         batch: &mut Batch,
     ) -> Result<Queued, RefereeError> {

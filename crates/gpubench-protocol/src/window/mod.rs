@@ -7,13 +7,13 @@
 mod calls;
 mod kind;
 mod numbering;
+mod owner;
 mod placement;
-mod seat;
 mod seeds;
 
 pub use calls::calls_per_window;
 pub use kind::WindowKind;
 pub use numbering::Numbering;
+pub use owner::WindowOwner;
 pub use placement::{CodePlacement, Maker};
-pub use seat::Seat;
-pub use seeds::{ControlPace, Place, Purpose, Seeds, case_number};
+pub use seeds::{ControlPace, KeyPurpose, Seeds, WindowId, case_number};

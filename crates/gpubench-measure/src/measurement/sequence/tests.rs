@@ -9,13 +9,13 @@ use gpubench::plan::Plan;
 
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output};
-use crate::measurement::purpose::Purpose;
+use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
 };
-use gpubench_stats::{StopRule, WarmUpRule, WorkerCount};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const WINDOW: u32 = 3;
 
@@ -107,8 +107,8 @@ fn interruptible(
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
         schedules: &[],
-        purpose: Purpose::Test,
-        worker_count: WorkerCount::exactly(one),
+        mode: RunMode::Test,
+        worker_count: WorkerCountRule::exactly(one),
         warm_up: WarmUpRule::default(),
         stop: StopRule::default(),
         within: WITHIN,
@@ -142,7 +142,7 @@ fn interruptible(
         let told = referee(&referee_end);
         (told, referee_end)
     });
-    let outcome = sequencer.release(&mut worker_client, Seat::Candidate, WINDOW, WindowKind::Timed);
+    let outcome = sequencer.release(&mut worker_client, WindowOwner::Candidate, WINDOW, WindowKind::Timed);
     let _worker_end = worker.join().unwrap();
     let (told_referee, _referee_end) = referee.join().unwrap();
     Seen {

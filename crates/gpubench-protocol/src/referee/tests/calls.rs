@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::window::Purpose;
+use crate::window::KeyPurpose;
 use gpubench_device::faulty::Call;
 
 /// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the
@@ -65,16 +65,16 @@ impl Watched {
         if kind != WindowKind::Control {
             self.referee.generate(&self.case, window).unwrap();
         }
-        let seat = match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck => Seat::Candidate,
-            WindowKind::Control => Seat::Control,
+        let owner = match kind {
+            WindowKind::Timed | WindowKind::EarlyCheck => WindowOwner::Candidate,
+            WindowKind::Control => WindowOwner::Control,
         };
-        let page = self.case.page_of(seat).unwrap();
+        let page = self.case.page_of(owner).unwrap();
         page.words.in_window(window).go.store(0, Ordering::Release);
         self.log.lock().unwrap().clear();
         let order = WindowOrder {
             kind,
-            seat,
+            owner,
             ..order(window)
         };
         end_at_once(&mut self.referee, &self.case, &order).unwrap();
@@ -226,7 +226,7 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         let [before, _] = watched.release(window, kind);
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let noise = launches(&before, "gb_noise");
-        let key = seeds.key(Purpose::Poison, case.place(window));
+        let key = seeds.key(KeyPurpose::Poison, case.place(window));
         let allocations = allocations(case);
         for [target, _, used, offset] in noise.iter().map(|words| <[u64; 4]>::try_from(*words).unwrap()) {
             let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
@@ -253,7 +253,7 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         let made = made.chain(copied.iter().map(|[target, _, bytes]| [*target, target + bytes]));
         assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
 
-        let decoys = seeds.key(Purpose::Decoys, case.place(window));
+        let decoys = seeds.key(KeyPurpose::Decoys, case.place(window));
         let (put, taken): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
                 let (address, pristine) = (buffer.address().0, buffer.pristine.as_ref().unwrap());
@@ -308,7 +308,11 @@ fn every_look_has_the_keys_of_its_window() {
         for (check, output) in checks[..3].iter().zip(&outputs) {
             let answers = output.answers.as_ref().unwrap();
             assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
-            let keys = [key(Purpose::Poison), output.layout.offset, key(Purpose::CheckOrder)];
+            let keys = [
+                key(KeyPurpose::Poison),
+                output.layout.offset,
+                key(KeyPurpose::CheckOrder),
+            ];
             assert_eq!(check[5..8], keys, "window {window}");
         }
         for (check, output) in checks[3..].iter().zip(&outputs) {
@@ -319,7 +323,7 @@ fn every_look_has_the_keys_of_its_window() {
 
         let redzone = launches(looks, "gb_noise_check");
         assert!(
-            redzone.iter().all(|words| words[2] == key(Purpose::Poison)),
+            redzone.iter().all(|words| words[2] == key(KeyPurpose::Poison)),
             "window {window}"
         );
         let tensors = case

@@ -4,10 +4,10 @@ use super::calls::every_role;
 use super::*;
 use crate::referee::check::digest_keys;
 use crate::referee::page::WorkerPage;
-use crate::window::Purpose;
+use crate::window::KeyPurpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
-    case.page_of(Seat::Candidate).unwrap()
+    case.page_of(WindowOwner::Candidate).unwrap()
 }
 
 /// The facts of a case's first window, before whose first launch of `kernel` something is queued in
@@ -93,9 +93,10 @@ fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
     let mut keys = std::collections::HashSet::new();
     for window in 1..=3 {
         stage.honest(window);
-        let place = Place { case: 0, window };
+        let place = WindowId { case: 0, window };
         let seeds = &stage.referee.seeds;
-        let expected = [Purpose::OutputDigest, Purpose::OutputDigestOrder].map(|purpose| seeds.key(purpose, place));
+        let expected =
+            [KeyPurpose::OutputDigest, KeyPurpose::OutputDigestOrder].map(|purpose| seeds.key(purpose, place));
         assert_eq!(digest_keys(seeds, place), expected);
         assert_eq!(
             stage

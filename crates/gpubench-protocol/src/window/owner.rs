@@ -6,7 +6,7 @@ use bytemuck::{CheckedBitPattern, NoUninit};
 /// clock to hold against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
-pub enum Seat {
+pub enum WindowOwner {
     /// The code that is measured.
     #[default]
     Candidate,
