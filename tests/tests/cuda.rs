@@ -446,7 +446,7 @@ fn a_worker_that_is_stopped_ends_its_case_alone_when_its_time_is_up() {
 #[test]
 fn a_worker_that_writes_done_of_another_window_ends_its_case_alone() {
     for added in ["1", "-1"] {
-        let words = ["call 1 has ended", "its device never wrote so"];
+        let words = ["the end of call 1", "its device does not"];
         assert_only_its_case_is_lost("FAKE_CUDA_NUMBERS", added, ["protocol-violation", "bad-claim"], &words);
     }
 }
@@ -563,7 +563,7 @@ fn a_worker_whose_events_lie_is_found_twice_where_the_clock_is_exclusive() {
         &records,
         CASE,
         &[
-            "by the referee's clock a call takes",
+            "by the referee's clock",
             "two measurements in a row found this",
         ],
     );
@@ -593,7 +593,7 @@ fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() 
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(
         notices[0].as_str().unwrap().starts_with(
-            "could not be measured again: the input generator failed: it panicked: these inputs \
+            "the second measurement failed: the input generator failed: it panicked: these inputs \
              were made before (at src/host.rs:"
         ),
         "{notices:?}"
@@ -625,7 +625,7 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.ends_with("the clock found the claims of the first of two measurements too short"),
+        reason.ends_with("in the first of two measurements, the claims were too short"),
         "{reason}"
     );
     // Nothing else of the first is left: neither its samples, of half a millisecond, nor its
@@ -684,7 +684,7 @@ fn a_worker_that_works_between_windows_is_found_twice() {
         &records,
         HOSTED,
         &[
-            "control windows were disturbed while the worker lived",
+            "control windows were slower while the worker lived",
             "two measurements in a row found this",
         ],
     );
@@ -707,7 +707,7 @@ fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
     assert!(result["cause"] != "works-between-windows", "{result:#}");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("control windows were disturbed while the worker lived"),
+        reason.starts_with("control windows were slower while the worker lived"),
         "{reason}"
     );
 }
@@ -724,17 +724,17 @@ fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisor
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.ends_with("control windows of the first of two measurements were disturbed while its workers lived"),
+        reason.ends_with("in the first of two measurements, control windows were disturbed while the workers lived"),
         "{reason}"
     );
 }
 
 /// In a notice: it passed the second time.
 fn tells_of_two(result: &Value) -> bool {
-    let told = "measured twice, and the second time counts";
+    let told = "measured twice; the second result counts";
     let notices = result["notices"].as_array().unwrap();
     let mut notices = notices.iter().filter_map(Value::as_str);
-    notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
+    notices.any(|notice| notice.starts_with(told) && notice.contains("; first result: "))
 }
 
 /// The median of the residuals, of which there is one for each sample; some control windows stand

@@ -59,13 +59,13 @@ ends! {
 // Memory.
 ends! {
     a_write_just_behind_the_end_is_found_in_the_slack:
-        "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes behind the end of `y`";
+        "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes past the end of `y`";
     a_write_just_before_the_start_is_found_in_the_slack:
         "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
     a_write_behind_scratch_is_found_in_the_slack:
-        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right behind the end of `scratch 0`";
+        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right after the end of `scratch 0`";
     a_write_far_behind_the_end_meets_the_guard_page:
-        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
+        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes past the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
     a_write_to_an_input_is_named_so:
@@ -140,7 +140,7 @@ ends! {
     a_worker_that_aborts_is_named: "process::aborts" is "crashed", "killed", "SIGABRT", "call 1";
     a_worker_that_kills_itself_is_named: "process::kills_itself" is "crashed", "killed", "SIGKILL", "call 1";
     a_worker_that_stops_itself_times_out: "process::stops_itself" is "timeout", "slow", "call 1";
-    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
+    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loading";
 }
 
 /// Whatever becomes of its case.
@@ -412,12 +412,12 @@ fn a_check_that_takes_zeros_is_a_notice_of_an_honest_kernel_and_can_be_denied() 
     let honest = "answers::copies_what_is_small::n=600";
     let records = alone(honest, &[]).finish().expect_code(0).records();
     let notices = records.result("answers::copies_what_is_small")["notices"].to_string();
-    assert!(notices.contains("writes nothing but zeros would pass"), "{notices}");
+    assert!(notices.contains("writes only zeros would pass"), "{notices}");
     assert_alone(
         honest,
         &["--deny", "notices"],
         "denied-notice",
-        &["nothing but zeros would pass"],
+        &["only zeros would pass"],
     );
 }
 
@@ -446,13 +446,13 @@ fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_thread
         "one in their own order, and one in another with two more to look closer"
     );
     let message = result["message"].as_str().unwrap_or_default();
-    assert!(message.contains("which `--schedule 1` repeats"), "{message}");
+    assert!(message.contains("`--schedule 1` repeats the order"), "{message}");
     let records = alone(case, &["--test", "--schedule", "1"])
         .finish()
         .expect_code(100)
         .records();
     let message = records.result("shared::lacks_its_barrier")["message"].to_string();
-    assert!(!message.contains("in their own order"), "nobody looked: {message}");
+    assert!(!message.contains("in the usual order"), "nobody looked: {message}");
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn a_test_finds_blocks_that_rely_on_their_order_and_the_named_order_repeats_it()
     };
     let _ = tested(&["--threads", "1", "--schedule", "0"]).expect_code(0);
     let records = tested(&["--threads", "1"]).expect_code(100).records();
-    let words = ["which `--schedule 1` repeats", "rely on others that run before it"];
+    let words = ["`--schedule 1` repeats the order", "rely on blocks that run before it"];
     let benchmark = "shared::relies_on_the_order_of_blocks";
     records.assert_ends(benchmark, "wrong-output", "mismatch", &words);
     let _ = tested(&["--threads", "2", "--schedule", "1"]).expect_code(100);

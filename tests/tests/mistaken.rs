@@ -42,5 +42,5 @@ fn an_input_that_is_left_out_is_a_notice() {
     let result = records().result("input_left_out");
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);
     let notices = result["notices"].to_string();
-    assert!(notices.contains("no launch is given the input `bias`"), "{notices}");
+    assert!(notices.contains("no launch uses the input `bias`"), "{notices}");
 }

@@ -216,12 +216,12 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
         for name in names.into_iter().chain(axes().map(|axis| &axis.name)) {
             if name.contains(char::is_control) {
-                return refuse(format!("the name `{}` has control characters", beginning(name)));
+                return refuse(format!("the name `{}` contains control characters", beginning(name)));
             }
             if name.len() > LONGEST_TEXT {
                 let (name, bytes) = (beginning(name), name.len());
                 return refuse(format!(
-                    "the name `{name}` has {bytes} bytes; at most {LONGEST_TEXT} are possible"
+                    "the name `{name}` has {bytes} bytes; the limit is {LONGEST_TEXT}"
                 ));
             }
         }
@@ -232,9 +232,9 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
             };
             if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
                 return refuse(format!(
-                    "the benchmark `{}` has a value of {bytes} bytes for its axis `{}`; at most {LONGEST_TEXT} are possible (hint: have a short text \
-                     name what the function analyses up)",
-                    benchmark.path, axis.name
+                    "the axis `{}` of the benchmark `{}` has a value of {bytes} bytes; the limit is {LONGEST_TEXT} (hint: use a short \
+                     text as the value, and look the data up in the function)",
+                    axis.name, benchmark.path
                 ));
             }
         }
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_cannot_be_shown_or_held_by_every_case_are_refused() {
+    fn unprintable_and_long_texts_are_rejected() {
         let refusal = |path: &str, axis: &str, value: usize| {
             let axis = Axis {
                 name: axis.to_owned(),
@@ -326,23 +326,23 @@ mod tests {
             refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())
         };
         assert_eq!(refusal(&"p".repeat(4096), "kind", 4096), "taken");
-        assert_eq!(refusal("b", "a\x1b", 1), r"the name `a\u{1b}` has control characters");
+        assert_eq!(
+            refusal("b", "a\x1b", 1),
+            r"the name `a\u{1b}` contains control characters"
+        );
         assert_eq!(
             refusal(&"p".repeat(4097), "kind", 1),
-            format!(
-                "the name `{}...` has 4097 bytes; at most 4096 are possible",
-                "p".repeat(100)
-            )
+            format!("the name `{}...` has 4097 bytes; the limit is 4096", "p".repeat(100))
         );
         assert_eq!(
             refusal("b", "kind", 4_000_000),
-            "the benchmark `b` has a value of 4000000 bytes for its axis `kind`; at most 4096 are possible (hint: have a short text name what the \
-             function analyses up)"
+            "the axis `kind` of the benchmark `b` has a value of 4000000 bytes; the limit is 4096 (hint: use a short text as \
+             the value, and look the data up in the function)"
         );
     }
 
     #[test]
-    fn what_the_users_code_says_is_one_line_and_others_behind_an_indent() {
+    fn later_lines_of_user_text_are_indented() {
         let payload = [&7_u32.to_le_bytes()[..], b"it is\x1b[2J wrong\nrun it alone: rm"].concat();
         let problem = AuthorProblem::read(&payload);
         assert_eq!(problem.to_string(), "it is [2J wrong\n    run it alone: rm");

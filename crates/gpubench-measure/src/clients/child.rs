@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_killed_in_the_middle_of_a_frame_too() {
+    fn a_silent_process_is_killed_even_within_a_frame() {
         for begun in [0, 4] {
             let (mut child, worker) = Child::played(RoleName::Worker);
             rustix::io::write(&worker, &[1; 16][..begun]).unwrap();
@@ -244,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_is_too_large_is_no_fault_of_who_was_to_have_it() {
+    fn an_order_that_is_too_large_is_not_blamed_on_the_receiver() {
         let (mut child, worker) = Child::played(RoleName::Worker);
         let many = vec![std::os::fd::AsFd::as_fd(&worker); gpubench_protocol::wire::MAX_DESCRIPTORS + 1];
         let refused = child.send(1, &[], &many).unwrap_err();
         assert_eq!(
             gpubench_diagnostic::chain(&refused),
-            "cannot tell the worker process what to do: the message hands over too many files and buffers"
+            "cannot send an order to the worker process: the message hands over too many files and buffers"
         );
     }
 }

@@ -36,7 +36,7 @@ pub enum RoleFailure {
         within: std::time::Duration,
     },
     /// What it was to be told is more than a message holds, for no fault of its own.
-    #[error("cannot tell the {role} process what to do")]
+    #[error("cannot send an order to the {role} process")]
     Unsendable {
         /// Which.
         role: RoleName,

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_somebody_holds_open_is_not_waited_for() {
+    fn a_pipe_that_is_held_open_does_not_block() {
         let (log, mut sink) = captured();
         sink.write_all(b"so far").unwrap();
         let held = sink.try_clone().unwrap();

@@ -39,7 +39,7 @@ impl Drop for PrivateFolder {
     fn drop(&mut self) {
         match remove(&self.outer) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => print_warning(&format_args!(
-                "a worker's folder `{}` could not be removed: {error}",
+                "cannot remove a worker's folder `{}`: {error}",
                 self.outer.display()
             )),
             _ => {}
@@ -86,7 +86,7 @@ mod tests {
 
     /// A thread of its own without root's right to look everywhere: there is no way back.
     #[test]
-    fn a_folder_that_was_closed_is_removed_all_the_same() {
+    fn a_folder_without_permissions_is_removed() {
         let none = CapabilitySets {
             effective: CapabilitySet::empty(),
             permitted: CapabilitySet::empty(),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_removed_however_deep_they_are_nested() {
+    fn deeply_nested_folders_are_removed() {
         let folder = PrivateFolder::new().unwrap();
         let (outer, place) = (folder.outer.clone(), |name: &str| folder.path().join(name));
         fs::create_dir(place("tree")).unwrap();

@@ -94,7 +94,7 @@ impl RefereeClient {
         }
         let frame = child.check_kind(frame, from_referee::READY)?;
         let facts = serde_json::from_slice(&frame.payload).map_err(|error| {
-            RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
+            RoleFailure::protocol(RoleName::Referee, format!("the device facts cannot be read: {error}"))
         })?;
         Ok(RefereeClient { child, facts })
     }
@@ -142,7 +142,7 @@ impl RefereeClient {
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
         let expected = pages + buffers + order.placement.author_allocations();
         if layouts.len() != buffers || descriptors.len() != expected {
-            let text = "it opened the case with other buffers than it should".to_owned();
+            let text = "it opened the case with unexpected buffers".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));
         }
         let author_descriptors = descriptors.split_off(pages + buffers);

@@ -96,7 +96,7 @@ mod tests {
     use gpubench_protocol::wire::{ChannelError, Patience, from_worker};
 
     #[test]
-    fn a_worker_says_nothing_but_small_records() {
+    fn a_worker_sends_only_small_records() {
         use crate::clients::Child;
         let (child, worker) = Child::played(RoleName::Worker);
         let receive = || child.channel().receive(Patience::Forever);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_code_of_others_hands_nothing_over_and_what_a_role_says_fits_its_limits() {
+    fn roles_with_user_code_send_no_descriptors_and_records_fit_the_limits() {
         let most = |role: RoleName| (role.limits().payload, role.limits().descriptors);
         assert_eq!(most(RoleName::Worker), (4096, 0));
         assert_eq!(most(RoleName::Author), (256 << 20, 0));

@@ -78,12 +78,12 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
     Ok(command)
 }
 
-/// Who has said how many there shall be has said it of workers: code of several streams may need
+/// Who has set_by_user how many there shall be has set_by_user it of workers: code of several streams may need
 /// more.
-fn set_queues(command: &mut Command, role: RoleName, said: Option<OsString>) {
+fn set_queues(command: &mut Command, role: RoleName, set_by_user: Option<OsString>) {
     match role {
         RoleName::Referee => command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE),
-        RoleName::Worker if said.is_none() => command.env(HARDWARE_QUEUES, QUEUES_OF_WORKER),
+        RoleName::Worker if set_by_user.is_none() => command.env(HARDWARE_QUEUES, QUEUES_OF_WORKER),
         _ => command,
     };
 }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_referee_has_as_many_queues_whatever_was_set_for_all_processes() {
+    fn the_referee_always_has_the_same_number_of_queues() {
         let command = command_for(RoleName::Referee, &[], None).unwrap();
         assert_eq!(queues(&command), Some("8"));
         let command = command_for(RoleName::Author, &[], None).unwrap();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_has_one_queue_unless_somebody_has_said_how_many() {
+    fn a_worker_has_one_queue_unless_the_user_sets_the_number() {
         let mut command = Command::new("worker");
         set_queues(&mut command, RoleName::Worker, Some("8".into()));
         assert_eq!(queues(&command), None);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn host_code_has_folders_of_its_own() {
+    fn host_code_has_private_folders() {
         let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
         let of = |wanted: &str| {
             command

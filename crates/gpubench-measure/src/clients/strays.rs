@@ -89,7 +89,7 @@ pub(super) fn end_strays() {
         if Instant::now() > deadline {
             let first = first.as_raw_nonzero();
             return print_warning(&format_args!(
-                "the code under test left processes behind that cannot be ended, among them process {first}"
+                "cannot end processes that the code under test started, among them process `{first}`"
             ));
         }
         for stray in strays {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parent_is_read_from_behind_the_name() {
+    fn the_parent_is_read_after_the_name() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert_eq!(parent_of(child.id() as i32), Some(std::process::id() as i32));
         assert!(
@@ -146,26 +146,26 @@ mod tests {
     /// Where orphans are adopted every other child of the process is killed, so it is done in a
     /// process of its own.
     #[test]
-    fn who_left_and_whoever_they_started_that_left_too_are_ended() {
-        let alone = "clients::strays::tests::ends_strays_of_strays";
-        let output = Command::new(std::env::current_exe().unwrap())
+    fn processes_that_left_their_group_are_killed_with_their_descendants() {
+        let alone = "clients::strays::tests::kills_strays_of_strays";
+        let finished = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", alone, "--ignored", "--test-threads", "1"])
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let output = String::from_utf8_lossy(&finished.stdout);
+        assert!(finished.status.success() && output.contains("1 passed"), "{output}");
     }
 
     #[test]
     #[ignore = "run by the test above, in a process of its own"]
-    fn ends_strays_of_strays() {
+    fn kills_strays_of_strays() {
         adopt_orphans();
         // Each leaves its group. The first is orphaned at once, the others when those above them
         // end.
         let tree = "setsid sh -c 'setsid sh -c \"setsid sleep 30 & echo \\$!; wait\" & wait' & read there";
         let mut role = Command::new("sleep").arg("30").spawn().unwrap();
         let registered = Registered::new(role.id());
-        let (mut said, theirs) = std::io::pipe().unwrap();
+        let (mut output, theirs) = std::io::pipe().unwrap();
         let mut parent = Command::new("sh");
         parent
             .args(["-c", tree])
@@ -174,7 +174,7 @@ mod tests {
             .stderr(Stdio::null());
         parent.status().unwrap();
         drop(parent);
-        let last = number(&mut said);
+        let last = number(&mut output);
         let of_role = |process: &Pid| process.as_raw_nonzero().get() == role.id() as i32;
         assert!(children().iter().any(|process| !of_role(process)), "there are strays");
         end_strays();
@@ -187,15 +187,15 @@ mod tests {
     }
 
     /// A line that is a number.
-    fn number(said: &mut std::io::PipeReader) -> i32 {
+    fn number(output: &mut std::io::PipeReader) -> i32 {
         let mut line = String::new();
-        BufReader::new(said).read_line(&mut line).unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
         line.trim().parse().unwrap()
     }
 
     #[test]
     fn the_group_of_a_role_is_killed_with_it() {
-        let (mut said, theirs) = std::io::pipe().unwrap();
+        let (mut output, theirs) = std::io::pipe().unwrap();
         let mut role = Command::new("sh")
             .args(["-c", "sleep 10 & echo $!; wait"])
             .process_group(0)
@@ -203,7 +203,7 @@ mod tests {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let started = number(&mut said);
+        let started = number(&mut output);
         let registered = Registered::new(role.id());
         assert!(!registered.has_ended());
         registered.kill_group();

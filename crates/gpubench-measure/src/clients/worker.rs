@@ -145,7 +145,7 @@ impl WorkerClient {
     }
 
     /// Waits until it has closed its sandbox, which it says before it loads code of the user's:
-    /// nobody else can have said it. Then until it has loaded the kernels, or the user's host code
+    /// nobody else can have shortest_ns it. Then until it has loaded the kernels, or the user's host code
     /// has set itself up.
     ///
     /// # Errors
@@ -215,11 +215,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_lets_go_says_how_far_apart_two_events_are_at_least() {
+    fn a_worker_that_hands_back_reports_the_shortest_time_between_events() {
         let (child, worker) = Child::played(RoleName::Worker);
         worker.send_record(from_worker::HANDED_BACK, &1_184.0_f64).unwrap();
         let within = Duration::from_secs(60);
-        let said = WorkerClient::played(child).hand_back(within, &Interrupt::default());
-        assert_eq!(said.unwrap(), 1_184.0);
+        let shortest_ns = WorkerClient::played(child).hand_back(within, &Interrupt::default());
+        assert_eq!(shortest_ns.unwrap(), 1_184.0);
     }
 }

@@ -383,7 +383,7 @@ impl<'a> Arm<'a> {
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
-            .in_order(self.schedule())
+            .with_schedule(self.schedule())
             .with_last_words(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();

@@ -79,7 +79,7 @@ impl<'a> ControlLease<'a> {
         match sequencer.conduct_control(process, WindowOwner::Control, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
-                Some(fault) => self.give_up(format!("the control worker's device faulted: {fault}")),
+                Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),
             },
             WindowOutcome::Lost(_, ending) => self.give_up(ended(&ending)),
         }
@@ -123,10 +123,10 @@ fn ended(ending: &Ending) -> String {
         Ending::Stopped => "the control worker stopped".to_owned(),
         Ending::WorkerEnded { end, .. } => format!("the control worker {end}"),
         Ending::TimedOut { within } => format!(
-            "a control window was not done within {}",
+            "a control window did not finish within {}",
             humantime::format_duration(*within)
         ),
-        Ending::Refused { why } => format!("the device refuses the control worker: {why}"),
+        Ending::Refused { why } => format!("the device rejected the control worker: {why}"),
         Ending::SetUpFailed { message } => format!("the control worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the control worker broke the protocol: {what}"),
     }

@@ -65,7 +65,7 @@ mod tests {
     use gpubench_contract::Cause;
 
     #[test]
-    fn code_of_the_crate_that_the_referee_runs_is_blamed_for_its_own_failures_alone() {
+    fn crate_code_in_the_referee_is_blamed_only_for_its_own_failures() {
         let (role, text) = (RoleName::Referee, String::new);
         let cause = |failure| {
             let error = MeasureError::kernels(MeasureError::Reference)(failure);
@@ -88,8 +88,8 @@ mod tests {
             (RoleFailure::protocol(role, text()), Some(Cause::RefereeFailed)),
             (RoleFailure::Interrupted, None),
         ] {
-            let said = failure.to_string();
-            assert_eq!(cause(failure), expected, "{said}");
+            let message = failure.to_string();
+            assert_eq!(cause(failure), expected, "{message}");
         }
     }
 }

@@ -40,9 +40,9 @@ impl<'a> EvidenceBuilder<'a> {
             overheads_ns: Vec::new(),
             execution: match case.recording.execution {
                 gpubench::catalog::Execution::Sealed => Execution::Sealed,
-                gpubench::catalog::Execution::Hosted => {
-                    Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
-                }
+                gpubench::catalog::Execution::Hosted => Execution::Hosted(Confinement::Open(
+                    "the worker did not report a closed sandbox".to_owned(),
+                )),
             },
             open_sandboxes: Vec::new(),
             ending: Ending::Stopped,

@@ -60,7 +60,7 @@ impl CaseFailure {
                     _ => "your code",
                 };
                 format!(
-                    "{code} did not return within {} (hint: `--reference-timeout` gives it more time; `--timeout` is for calls of kernels)",
+                    "{code} did not return within {} (hint: raise `--reference-timeout`; `--timeout` limits only calls of kernels)",
                     humantime::format_duration(*within)
                 )
             }
@@ -96,7 +96,7 @@ impl CaseFailure {
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
             | MeasureError::Referee(RoleFailure::OutOfMemory { .. }) => {
-                let hint = "(hint: `--axis` chooses a smaller size)";
+                let hint = "(hint: choose a smaller size with `--axis`)";
                 CaseFailure::error(
                     Cause::OutOfMemory,
                     format!("{} {hint}", gpubench_diagnostic::chain(error)),

@@ -19,13 +19,11 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
     match names.as_slice() {
         [] => None,
-        [name] => Some(format!(
-            "no launch is given the input {name}: the kernel does not read it"
-        )),
+        [name] => Some(format!("no launch uses the input {name}: the kernel does not read it")),
         names => {
             let names = names.join(", ");
             Some(format!(
-                "no launch is given the inputs {names}: the kernel does not read them"
+                "no launch uses the inputs {names}: the kernel does not read them"
             ))
         }
     }
@@ -88,11 +86,11 @@ mod tests {
         let notice = |steps| unused_inputs(&recording(Execution::Sealed, steps));
         assert_eq!(
             notice(vec![copy(0)]).as_deref(),
-            Some("no launch is given the input `weights`: the kernel does not read it")
+            Some("no launch uses the input `weights`: the kernel does not read it")
         );
         assert_eq!(
             notice(vec![]).as_deref(),
-            Some("no launch is given the inputs `x`, `weights`: the kernel does not read them")
+            Some("no launch uses the inputs `x`, `weights`: the kernel does not read them")
         );
         assert_eq!(notice(vec![copy(0), copy(1)]), None);
         let mut by_variable = recording(Execution::Sealed, vec![copy(0)]);

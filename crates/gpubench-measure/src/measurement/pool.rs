@@ -114,14 +114,14 @@ impl<'a> WorkerPool<'a> {
                 self.start_next(&opened);
                 self.entrust(opened);
             }
-            match self.settle() {
+            match self.await_started() {
                 Err(RoleFailure::OutOfMemory { .. })
                     if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
                 {
                     self.policy = StartPolicy::OneAtATime;
                     return self.next();
                 }
-                settled => settled?,
+                started => started?,
             }
         }
         if !self.may_start_more() {
@@ -167,11 +167,11 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Waits for all that were started; one that fails ends the others.
-    fn settle(&mut self) -> Result<(), RoleFailure> {
+    fn await_started(&mut self) -> Result<(), RoleFailure> {
         let started = std::mem::take(&mut self.started);
         let number = started.len();
         for worker in started {
-            match worker.and_then(|worker| self.hear(worker)) {
+            match worker.and_then(|worker| self.await_ready(worker)) {
                 Ok(member) => self.waiting.push_back(member),
                 Err(failure) => {
                     self.waiting.clear();
@@ -184,7 +184,7 @@ impl<'a> WorkerPool<'a> {
         Ok(())
     }
 
-    fn hear(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
+    fn await_ready(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
         let Protocol { within, interrupt, .. } = *self.protocol;
         let (confinement, start) = worker.ready(within, interrupt)?;
         Ok(ReadyWorker {

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use gpubench::catalog::Recording;
 
-use super::checks::{checks, worth};
+use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
-use super::pass_criteria::{PassCriteria, hold};
+use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
@@ -77,8 +77,8 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
-    let mut worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
-    worth.notices.extend(unused_inputs(recording));
+    let mut findings = check_findings(recording, &measured.windows, &record.checks, record.distinct_inputs);
+    findings.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.control_windows,
@@ -108,14 +108,14 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.twin = twin(&measured.windows, &measured.warm_ups, control);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
-    hold(record, worth, expectations.criteria);
+    apply_criteria(record, findings, expectations.criteria);
 }
 
 /// That more is reported than host code claims.
 fn unclaimed(added_ns: f64) -> Option<String> {
     let added = format!("{:.1}", added_ns / 1e3);
     (added_ns > 0.0).then(|| {
-        format!("the referee's clock confirms the claims only with {added} µs added to each sample: work may run outside of the calls' own events")
+        format!("{added} µs were added to each sample, because the referee's clock does not confirm the claims without it: work may run outside of the calls' events")
     })
 }
 
@@ -170,7 +170,7 @@ fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String>
     let notice = |share: f64| {
         let times = format!("{share:.2}");
         format!(
-            "the declared operations are {times} times what the device can do in that time: `flops` counts too many, or others than the peak does"
+            "the declared operations are {times} times what the device can do in that time: `flops` is too high, or counts operations that the peak does not"
         )
     };
     (share > 1.0).then(|| notice(share))
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
+    fn disturbed_control_windows_are_replaced_by_those_after_the_end() {
         let control = |length_ns: u64| {
             let mut window = window(WindowKind::Control, WindowEnd::Checked, Some(0.0));
             window.facts.s2_ns = window.facts.s1_ns + length_ns;

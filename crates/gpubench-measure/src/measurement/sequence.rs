@@ -113,7 +113,7 @@ impl Sequencer<'_> {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
         self.referee.release(&order).map_err(MeasureError::referee)?;
-        self.attend(worker, window)
+        self.await_end(worker, window)
     }
 
     /// Makes the inputs of a window; for window 0 the instance that the first window's decoys are
@@ -171,31 +171,31 @@ impl Sequencer<'_> {
     }
 
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
-    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
+    fn await_end(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
         let deadline = deadline(self.protocol.within);
-        let mut said: Option<ClaimResult> = None;
+        let mut claimed: Option<ClaimResult> = None;
         loop {
-            match self.listen(worker, said.as_ref(), deadline)? {
+            match self.listen(worker, claimed.as_ref(), deadline)? {
                 ChannelEvent::Interrupted => return Err(MeasureError::Interrupted),
                 ChannelEvent::Channel(0) => break,
-                ChannelEvent::Channel(_) => said = Some(self.hear(worker, window)?),
+                ChannelEvent::Channel(_) => claimed = Some(self.receive_claim(worker, window)?),
                 ChannelEvent::Deadline => {
-                    said = Some(self.time_is_up(worker, said)?);
+                    claimed = Some(self.reach_deadline(worker, claimed)?);
                     break;
                 }
             }
         }
-        let within = match &said {
+        let within = match &claimed {
             Some(Err(_)) => AFTER_LOSS,
             _ => OWN_WORK,
         };
         let facts = self.referee.window_facts(within, self.protocol.interrupt);
         let facts = facts.map_err(MeasureError::referee)?;
-        let said = match said {
-            Some(said) => said,
+        let claimed = match claimed {
+            Some(claimed) => claimed,
             None => self.claim(worker, window)?,
         };
-        Ok(match said {
+        Ok(match claimed {
             Ok(claim) => WindowOutcome::Ended(WindowEvidence {
                 facts,
                 claim: Some(claim),
@@ -208,11 +208,11 @@ impl Sequencer<'_> {
     fn listen(
         &mut self,
         worker: &mut WorkerClient,
-        said: Option<&ClaimResult>,
+        claimed: Option<&ClaimResult>,
         deadline: Instant,
     ) -> Result<ChannelEvent, MeasureError> {
         let both = [self.referee.child().channel(), worker.child().channel()];
-        let channels = if said.is_none() { &both[..] } else { &both[..1] };
+        let channels = if claimed.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
             MeasureError::Referee(RoleFailure::protocol(
                 RoleName::Referee,
@@ -231,25 +231,25 @@ impl Sequencer<'_> {
     }
 
     /// Takes what the worker says.
-    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
-        let said = self.claim(worker, window)?;
-        match &said {
+    fn receive_claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
+        let claimed = self.claim(worker, window)?;
+        match &claimed {
             // After a fault the device does nothing more: *done* will not come.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
             Ok(_) => {}
             Err(_) => self.give_up(worker)?,
         }
-        Ok(said)
+        Ok(claimed)
     }
 
     /// The window has had its time.
-    fn time_is_up(
+    fn reach_deadline(
         &mut self,
         worker: &mut WorkerClient,
-        said: Option<ClaimResult>,
+        claimed: Option<ClaimResult>,
     ) -> Result<ClaimResult, MeasureError> {
         let within = self.protocol.within;
-        match said {
+        match claimed {
             // The call has ended, and only the checks take their time; or *done* will never come,
             // and the referee is not to wait for it.
             Some(Ok(claim)) => {

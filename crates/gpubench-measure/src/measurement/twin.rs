@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_is_what_the_referee_does_before_the_calls_that_gave_samples() {
+    fn the_twin_times_the_referee_before_sampled_calls() {
         let times_ns = [70_000, 20_000, 60_000, 90_000, 80_000, 14_000];
         let mut windows = times_ns.map(|before_ns| window(WindowEnd::Checked, before_ns));
         windows[3].facts.end = WindowEnd::NotDone;
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_control_windows_a_twin_is_what_their_kernel_takes() {
+    fn the_twin_uses_the_claims_of_control_windows() {
         let claims_ns = [9_000.0, 9_200.0, 9_400.0];
         let control = claims_ns.map(|elapsed_ns| WindowEvidence {
             claim: Some(Box::new(Claim {

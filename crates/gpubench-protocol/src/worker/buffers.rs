@@ -83,7 +83,7 @@ impl NamedBuffer {
         let name = &self.name;
         Some(match address {
             _ if address >= start + len => format!(
-                "{} bytes behind the end of `{name}` ({len} bytes)",
+                "{} bytes past the end of `{name}` ({len} bytes)",
                 address - start - len
             ),
             _ if address < start => format!("{} bytes before the start of `{name}`", start - address),
