@@ -1,4 +1,4 @@
-//! An author as the broker sees it.
+//! The broker's handle of an author.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use gpubench_protocol::wire::{
 };
 use gpubench_sandbox::Confinement;
 
-/// Longest text of a failure that is shown.
+/// Longest failure text that is shown, in bytes.
 const LONGEST_MESSAGE: usize = 8 << 10;
 
-/// Longest name, and longest value of an axis, in bytes.
+/// Longest name and longest axis value, in bytes.
 const LONGEST_TEXT: usize = 4 << 10;
 
-/// An author's process.
+/// The author's process.
 #[derive(Debug)]
 pub struct AuthorClient {
     child: Child,
@@ -30,24 +30,24 @@ pub struct AuthorClient {
     within: Duration,
 }
 
-/// What comes of recording a case.
+/// The result of recording a case.
 #[derive(Debug)]
 pub enum Recorded {
     /// The recording and its encoding.
     Recording(Recording, Vec<u8>),
-    /// It depends on an occupancy that the request did not have.
+    /// The recording needs an occupancy that the request does not have.
     NeedsOccupancy(OccupancyQuery),
 }
 
-/// Why an author did not do what it was asked.
+/// Why an author did not carry out an order.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorProblem {
     /// The user's code failed, or cannot be used.
     #[error("{message}")]
     Refused {
-        /// Whose fault it is.
+        /// The kind of failure.
         failure: AuthorFailure,
-        /// What it said.
+        /// The author's message.
         message: String,
     },
     /// The process failed.
@@ -55,31 +55,31 @@ pub enum AuthorProblem {
     Role(#[from] RoleFailure),
 }
 
-/// Buffers granted to an author for a case.
+/// The buffers of a case for the author.
 #[derive(Debug)]
 pub struct BufferGrant<'a> {
     /// Position in the catalog.
     pub benchmark: u32,
-    /// The encoded request the case was recorded for.
+    /// The encoded request of the recording.
     pub request: &'a [u8],
     /// The encoded recording.
     pub recording: &'a [u8],
-    /// Where every tensor lies.
+    /// The layout of every tensor.
     pub layouts: &'a [BufferLayout],
-    /// Who runs kernels of generators and references.
+    /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
-    /// Compiled kernels by the position of their source, for the kernels that run there.
+    /// Compiled kernels for the author to run, by position of their source.
     pub modules: &'a [SourceModule],
-    /// Contents and answers.
+    /// Descriptors of the buffers for inputs and answers.
     pub descriptors: &'a [OwnedFd],
 }
 
 impl AuthorClient {
-    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it
-    /// needs. Every answer is waited for at most `within`.
+    /// Starts an author and makes it load a cdylib: the last file of `library`, after its
+    /// dependencies. Each answer may take `within`.
     ///
     /// # Errors
-    /// When the library cannot be used.
+    /// If the library cannot be used.
     pub fn spawn(
         library: &[FrozenFile],
         library_path: &[PathBuf],
@@ -102,12 +102,12 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
-    /// Whether its sandbox is closed.
+    /// Returns the state of the author's sandbox.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// The process.
+    /// Returns the process.
     pub fn child(&self) -> &Child {
         &self.child
     }
@@ -115,7 +115,7 @@ impl AuthorClient {
     /// Records a case.
     ///
     /// # Errors
-    /// When the benchmark function or the input function fails.
+    /// If the benchmark function or the input function fails.
     pub fn record(
         &mut self,
         benchmark: u32,
@@ -136,10 +136,10 @@ impl AuthorClient {
         Ok(Recorded::Recording(recording, encoded))
     }
 
-    /// Grants the buffers of a case.
+    /// Gives the author the buffers of a case.
     ///
     /// # Errors
-    /// When they cannot be mapped.
+    /// If they cannot be mapped.
     pub fn attach(&mut self, grant: &BufferGrant<'_>, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         let modules = encode_modules(grant.modules);
         let head = Attach {
@@ -162,27 +162,27 @@ impl AuthorClient {
         self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
     }
 
-    /// Generates the author's inputs of a window.
+    /// Makes the author generate its inputs of a window.
     ///
     /// # Errors
-    /// When a generator fails.
+    /// If a generator fails.
     pub fn generate(&mut self, order: &Generate, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt)
             .map(drop)
     }
 
-    /// Runs the reference.
+    /// Makes the author run the reference.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub fn reference(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::REFERENCE, &[], &[], interrupt).map(drop)
     }
 
-    /// Takes the buffers back.
+    /// Makes the author release the buffers.
     ///
     /// # Errors
-    /// When the process is gone.
+    /// If the process has ended.
     pub fn detach(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::DETACH, &[], &[], interrupt).map(drop)
     }
@@ -200,9 +200,9 @@ impl AuthorClient {
     }
 }
 
-/// Names from a catalog are printed in lists, tables and records; control characters in them would
-/// be commands to a terminal. Every case holds its names and its axes' values, so that long ones
-/// would take up the memory of all of them.
+/// Rejects control characters and long texts. Names appear on terminals, where control characters
+/// are commands. Every case has a copy of its names and axis values, so long ones would use much
+/// memory.
 fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
     let refuse = |message| {
         Err(AuthorProblem::Refused {
@@ -242,7 +242,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
     Ok(())
 }
 
-/// As much of a name as tells which it is.
+/// Returns the first 100 characters of a name, escaped.
 fn beginning(name: &str) -> String {
     let shown: String = name.chars().take(100).collect();
     let more = if shown.len() < name.len() { "..." } else { "" };
@@ -250,7 +250,7 @@ fn beginning(name: &str) -> String {
 }
 
 impl AuthorProblem {
-    /// What a frame answers that says an order was carried out.
+    /// Returns the payload of the answer to a successful order.
     fn done(frame: Frame) -> Result<Vec<u8>, AuthorProblem> {
         match frame.kind {
             from_author::DONE => Ok(frame.payload),
@@ -264,7 +264,7 @@ impl AuthorProblem {
 
     fn read(payload: &[u8]) -> AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
-        // What stands for nothing is ours to mend.
+        // An unknown code is an internal error.
         let failure = bytemuck::checked::try_pod_read_unaligned(number).unwrap_or(AuthorFailure::Internal);
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
         let shown: String = text
@@ -285,8 +285,8 @@ impl AuthorProblem {
 
 #[cfg(test)]
 impl AuthorClient {
-    /// An author that a test plays.
-    pub(crate) fn played(child: Child) -> AuthorClient {
+    /// An author that a test simulates.
+    pub(crate) fn simulated(child: Child) -> AuthorClient {
         AuthorClient {
             child,
             confinement: Confinement::Closed,

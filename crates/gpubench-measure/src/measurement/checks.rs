@@ -1,4 +1,4 @@
-//! What the checks of a case found, and what they are worth.
+//! The results of a case's checks, and how much the checks can tell.
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
@@ -8,14 +8,15 @@ use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 
-/// Calls that are asked about before old answers are said to pass: an output of few values is the
-/// same by chance.
+/// Least number of comparisons before old answers count as passing. Outputs with few values can be
+/// equal by chance.
 const LEAST_CALLS: usize = 8;
 
-/// Relative tolerances above this are told.
+/// Relative tolerances above this cause a notice.
 const WIDE: f64 = 0.1;
 
-/// One check for every output: of the window that decided, or the largest errors over all windows.
+/// Returns a check for every output: of the decisive window, or with the largest errors over all
+/// windows.
 pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
     let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked;
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
@@ -61,12 +62,13 @@ fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) 
     }
 }
 
-/// Whether an output's check took the answers to earlier calls for right.
+/// Whether the check of an output accepts the answers to earlier calls.
 fn old_answers_pass(windows: &[WindowEvidence], position: usize) -> Option<bool> {
     pass(windows, position, OutputFacts::old_answer)
 }
 
-/// Whether an output's check took answers that were not this call's for right.
+/// Whether the check of an output accepts wrong answers of a kind. `None` if too few calls were
+/// compared.
 fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
     let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
     let asked: Vec<OtherAnswer> = outputs
@@ -79,7 +81,7 @@ fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> 
     (asked.len() >= LEAST_CALLS).then_some(true)
 }
 
-/// What the checks of a case are worth.
+/// Returns what the checks cannot detect.
 pub(super) fn check_findings(
     recording: &Recording,
     windows: &[WindowEvidence],
@@ -96,8 +98,7 @@ pub(super) fn check_findings(
     }
 }
 
-/// Checks that would let a kernel pass which repeats an old answer, though it is given other
-/// inputs.
+/// Reports checks that accept a kernel that repeats an old answer for new inputs.
 fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
     let are_blind = !checks.is_empty() && checks.iter().all(|check| check.old_answers_pass == Some(true));
     (are_blind && distinct_inputs > 1).then(|| {
@@ -107,7 +108,7 @@ fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
     })
 }
 
-/// Checks that would let a kernel pass which writes nothing but zeros.
+/// Reports checks that accept a kernel that writes only zeros.
 fn zeros_pass(windows: &[WindowEvidence], outputs: usize) -> Option<String> {
     let pass = |position| pass(windows, position, OutputFacts::zeros) == Some(true);
     (outputs > 0 && (0..outputs).all(pass)).then(|| {
@@ -117,7 +118,7 @@ fn zeros_pass(windows: &[WindowEvidence], outputs: usize) -> Option<String> {
     })
 }
 
-/// Outputs whose elements may be wrong by far and pass.
+/// Reports outputs with a wide relative tolerance.
 fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     recording.tensors.iter().filter_map(|tensor| match tensor.tolerance {
         Tolerance::Close { rtol, .. } if rtol > WIDE => Some(format!(
@@ -129,11 +130,11 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why the checks cannot tell the kernel from one that writes one value everywhere: it did, in
-/// every call and output, where others were expected.
+/// Reports a kernel that wrote one value to all outputs in every call, where other values were
+/// expected. The checks cannot judge it.
 ///
-/// Nothing is said of an output whose one value is merely another than the one that every input has
-/// for its answer, as where rounding differs.
+/// A constant that differs from a constant expected answer by the same amount in every call is only
+/// rounding.
 fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinct_inputs: u64) -> Option<String> {
     if distinct_inputs < 2 {
         return None;
@@ -151,8 +152,7 @@ fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinc
     })
 }
 
-/// What is told of an output that had one value in every call, was right by its tolerance alone,
-/// and where others were expected.
+/// Describes an output with one value in every call that only the tolerance made right.
 fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Option<String> {
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     let outputs: Vec<&OutputFacts> = checked
@@ -261,8 +261,8 @@ mod tests {
         assert_eq!(asked(&[]), None);
     }
 
-    /// What is said of calls whose one output has these constant bits, that far from what is
-    /// expected.
+    /// The report on calls with one constant output, given its bits and its distance from the
+    /// expected values.
     fn constants(calls: &[(u32, f64)]) -> Option<String> {
         let tensor = y(Tolerance::Close { rtol: 0.0, atol: 1e-2 });
         let window = |&(bits, max_abs): &(u32, f64)| {

@@ -1,15 +1,15 @@
-//! An accusation by the clock is confirmed by a second measurement.
+//! A second measurement confirms an accusation by the clock.
 //!
-//! That more time passed for the referee than a worker claims, or that a worker goes on between its
-//! windows, is a grave thing to say of a kernel, and one measurement is weak evidence of it: a
-//! machine that something disturbs for half a second looks the same. So the whole case is measured
-//! once more, with fresh workers and by numbers that it has not had, and the second measurement is
-//! the result, whatever it says. What is reported has passed all judgement by itself, and a worker
-//! that always hides time is found twice. One that tells by the numbers of its windows which
-//! measurement it is in can be honest in the second, so a side that was accused has no better grade
-//! than `advisory`. A second measurement that cannot be made, as where the crate's own generator
-//! fails, takes no accusation back. A failure of any other kind stands at once: a kernel that is
-//! wrong now and then has no second try.
+//! The clock can find that a call takes longer than the worker claims, or that a worker works
+//! between its windows. This accuses the kernel of cheating, and one measurement is weak evidence:
+//! a disturbance of the machine for half a second looks the same. So the whole case is measured
+//! again, with fresh workers and new window numbers, and only the second result counts. The
+//! reported times thus passed every check, and a worker that always hides time is found twice.
+//!
+//! A worker could learn from its window numbers that it is in the second measurement, and be honest
+//! there. So an accused side is at best `advisory`. If the second measurement fails, as when the
+//! crate's generator fails, the accusation remains. All other failures are final at once: a kernel
+//! that is wrong from time to time has no second chance.
 
 use super::case::CasePair;
 use super::error::MeasureError;
@@ -22,15 +22,16 @@ use crate::verdict::Judgement;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_protocol::window::Numbering;
 
-/// Characters that are repeated of the first accusation, or of why there is no second measurement.
+/// Most characters that a notice repeats of the first accusation, or of the failure of the second
+/// measurement.
 const LONGEST: usize = 300;
 
 impl Session<'_> {
-    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the
-    /// second measurement says so. Where that cannot be made, the first stands.
+    /// Measures like [`Session::measure_in_turns`], and a second time if the clock accuses the
+    /// case. A notice then says so. If the second measurement fails, the first remains.
     ///
     /// # Errors
-    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user
+    /// In the first measurement, as [`Session::measure_in_turns`]. In the second, only if the user
     /// interrupts.
     pub fn measure_and_confirm(&mut self, pair: &CasePair<'_>) -> Result<MeasuredInTurns, MeasureError> {
         confirm(self.protocol.mode, |again| {
@@ -43,8 +44,8 @@ impl Session<'_> {
     }
 }
 
-/// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
-/// The second measurement goes on behind the numbers of the first.
+/// Measures a second time if the clock accuses a side and the mode is timed. Window numbers
+/// continue after those of the first measurement.
 fn confirm(
     mode: RunMode,
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
@@ -61,7 +62,7 @@ fn confirm(
     }
 }
 
-/// The first measurement, where a failure keeps the case from a second.
+/// Returns the first measurement, with a notice that the second failed.
 fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInTurns {
     let notice = not_measured_again(failure);
     if let Some(Ok(baseline)) = &mut first.baseline {
@@ -78,20 +79,20 @@ fn not_measured_again(failure: &CaseFailure) -> String {
     format!("the second measurement failed: {}", beginning(&failure.message))
 }
 
-/// As much of a message as is repeated.
+/// Returns the first line of a message, cut to [`LONGEST`] characters.
 fn beginning(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or_default();
     first_line.chars().take(LONGEST).collect()
 }
 
-/// Whom the clock accuses: one side at least.
+/// The accused sides, at least one.
 struct Accused {
     candidate: Option<Accusation>,
     baseline: Option<Accusation>,
 }
 
 impl Accused {
-    /// Nothing where nobody is accused, and where the candidate has failed in another way.
+    /// Returns `None` if the clock accuses nobody, or if the candidate failed in another way.
     fn of(measured: &MeasuredInTurns) -> Option<Accused> {
         let candidate = Accusation::of(&measured.candidate);
         let baseline = match &measured.baseline {
@@ -102,7 +103,7 @@ impl Accused {
         (candidate.is_some() || has_passed && baseline.is_some()).then_some(Accused { candidate, baseline })
     }
 
-    /// The second measurement, both sides of which tell of the first.
+    /// Returns the second measurement, with notices about the first on both sides.
     fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
         let first_call = first.next.opening + 1;
         let (accused, accused_baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
@@ -126,7 +127,7 @@ impl Accused {
     }
 }
 
-/// A baseline that was accused, and lost in the second measurement.
+/// Returns the first result of an accused baseline that was lost in the second measurement.
 fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, RoleFailure> {
     let error = MeasureError::Worker(lost);
     let failure = CaseFailure::of_measuring(&error).ok_or(RoleFailure::Interrupted)?;
@@ -134,16 +135,16 @@ fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, Rol
     Ok(first)
 }
 
-/// What the clock says of one side.
+/// An accusation of one side by the clock.
 struct Accusation {
     cause: Cause,
     message: String,
-    /// Why the times of another measurement of the same side cannot be trusted further.
+    /// Why later times of the same side are only `advisory`.
     doubt: &'static str,
 }
 
 impl Accusation {
-    /// Nothing where it is not the clock that accuses.
+    /// Returns `None` if the cause is not one that the clock finds.
     fn of(measured: &Measured) -> Option<Accusation> {
         let Judgement { cause, message, .. } = &measured.judgement;
         let cause = (*cause)?;
@@ -163,8 +164,8 @@ impl Accusation {
     }
 }
 
-/// Has a side tell that it was accused before, or that the other was, with a word for whose
-/// accusation it is.
+/// Adds to one side the notice of its first accusation, or of the other side's, with the name of
+/// the accused side.
 fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&Accusation, &str)>) {
     let (accusation, whose) = match (own, other) {
         (Some(own), _) => (own, ""),
@@ -185,7 +186,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
     }
     let numbers = match judgement.verdict {
         Verdict::Pass => String::new(),
-        // What it says may name a call.
+        // The message may name a call.
         _ => format!(" (its calls are numbered from {first_call})"),
     };
     let message = &accusation.message;
@@ -248,7 +249,7 @@ mod tests {
         })
     }
 
-    /// What becomes of a case whose second measurement ends in an error.
+    /// The result of a case whose second measurement ends in an error.
     fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
         let mut error = Some(error);
         confirm(RunMode::Measure, |attempt| match attempt {
@@ -257,8 +258,8 @@ mod tests {
         })
     }
 
-    /// How often a case is measured that comes to these ends one after another, and what its record
-    /// is made of.
+    /// Measures a case that ends in `ends` one after another. Returns the number of measurements
+    /// and the result.
     fn confirmed(mode: RunMode, ends: &[Sides]) -> (usize, MeasuredInTurns) {
         let mut attempts = Vec::new();
         let result = confirm(mode, |attempt| {

@@ -1,16 +1,17 @@
-//! Inputs beside the plan that is measured.
+//! Inputs that the plan does not use.
 
 use std::collections::HashSet;
 
 use gpubench::catalog::{Execution, Recording, Role};
 use gpubench::plan::{BufferId, Step};
 
-/// A notice for the inputs that no step of the plan uses. Hosted code does not say what it uses.
+/// Returns a notice about inputs that no step of the plan uses. The inputs that hosted code uses
+/// are unknown.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     if recording.execution == Execution::Hosted {
         return None;
     }
-    // A kernel may have as a `__constant__` variable what another is given as a tensor.
+    // A kernel may have a constant tensor's values in a `__constant__` variable instead.
     let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
     let used: HashSet<BufferId> = recording.plan.steps.iter().flat_map(buffers).collect();
     let tensors = (0..).zip(&recording.tensors);

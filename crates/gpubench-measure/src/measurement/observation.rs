@@ -1,10 +1,10 @@
-//! What was seen of a GPU, as the records say it.
+//! Writes the telemetry of a GPU into records.
 
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples, words};
 use gpubench_diagnostic::in_backticks;
 
-/// Puts the state of a GPU before a run into its surroundings.
+/// Writes the state of a GPU before a run into the run's environment.
 pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     environment.clock_hz = reading.clock_hz;
     environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
@@ -14,7 +14,7 @@ pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     });
 }
 
-/// Puts what was seen during a case into its record.
+/// Writes the telemetry during a case into its record.
 pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
     let after = observation.gpu.after.as_ref();
     record.environment.clock_hz = after.and_then(|after| after.clock_hz);
@@ -40,7 +40,7 @@ fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
     })
 }
 
-/// What a person must know even of a case that passed.
+/// Returns the notices about the telemetry, even for a case that passed.
 fn notes(observation: &Observation) -> Vec<String> {
     let mut notes = Vec::new();
     match observation.gpu.new_uncorrected_ecc_errors {

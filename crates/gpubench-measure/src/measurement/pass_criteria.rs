@@ -1,19 +1,19 @@
-//! What a case must meet beside being right.
+//! Criteria that a case must meet in addition to being right.
 
 use super::failure::CaseFailure;
 use gpubench_contract::{BenchmarkComplete, Cause, Execution, Grade, Verdict};
 
-/// What a case must meet beside being right.
+/// Criteria that a case must meet in addition to being right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassCriteria {
-    /// What becomes of notices about its check.
+    /// The effect of notices about the check.
     pub notices: NoticePolicy,
-    /// The lowest grade that is good enough.
+    /// The lowest accepted grade.
     pub least_grade: Grade,
 }
 
 impl Default for PassCriteria {
-    /// None.
+    /// No criteria.
     fn default() -> PassCriteria {
         PassCriteria {
             notices: NoticePolicy::Tell,
@@ -22,25 +22,25 @@ impl Default for PassCriteria {
     }
 }
 
-/// What becomes of notices about a case's check.
+/// The effect of notices about a case's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticePolicy {
-    /// They are reported.
+    /// Notices are only reported.
     Tell,
-    /// They make the case fail.
+    /// Notices fail the case.
     Deny,
 }
 
-/// What the checks of a case are worth, beside what they found.
+/// What the checks of a case cannot detect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CheckFindings {
     /// Why the check cannot judge the kernel.
     pub(super) blind: Option<String>,
-    /// What a reader should know of it.
+    /// Notices for the reader.
     pub(super) notices: Vec<String>,
 }
 
-/// Fails a case that is right and does not meet what is demanded of it.
+/// Fails a case that passed but does not meet the criteria.
 pub(super) fn apply_criteria(record: &mut BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) {
     let CheckFindings { blind, notices } = findings;
     if record.verdict != Verdict::Pass {
@@ -62,8 +62,7 @@ pub(super) fn apply_criteria(record: &mut BenchmarkComplete, findings: CheckFind
     }
 }
 
-/// The failure of a case whose times can be trusted less than is required; one without times has no
-/// grade.
+/// Returns the failure of a case whose grade is below `least`. A case without times has no grade.
 fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure> {
     let grade = record.grade.filter(|grade| !grade.meets(least))?;
     let reason = match (&record.grade_reason, record.execution) {

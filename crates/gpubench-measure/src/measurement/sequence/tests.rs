@@ -1,4 +1,4 @@
-//! Windows whose roles the test plays: what each is received, and what becomes of the window.
+//! Windows with simulated roles: the messages that each receives, and the outcome.
 
 use std::num::NonZeroUsize;
 use std::thread::{sleep, spawn};
@@ -19,10 +19,10 @@ use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const WINDOW: u32 = 3;
 
-/// What the broker gives a window.
+/// The broker's time limit of a window.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// What the test waits for a message that may not come.
+/// The test's time limit for a message that may not come.
 const SOON: Duration = Duration::from_secs(5);
 
 fn claim() -> Claim {
@@ -44,7 +44,7 @@ fn armed() -> WindowOrder {
     WindowOrder::about(WINDOW, WindowKind::Timed)
 }
 
-/// The kind of the next message, if one comes.
+/// Returns the kind of the next message, if one comes.
 fn next(channel: &Channel) -> Option<u32> {
     Some(channel.receive(Patience::at_most(SOON)).ok()?.kind)
 }
@@ -53,10 +53,10 @@ fn tell_facts(broker: &Channel, end: WindowEnd) {
     broker.send_record(from_referee::FACTS, &facts(end)).unwrap();
 }
 
-/// How a window went, and what was seen of it from outside.
+/// The outcome of a window, and its visible effects.
 struct Seen {
     outcome: Result<WindowOutcome, MeasureError>,
-    /// Kinds of what the referee was received, in this order.
+    /// Kinds of the messages that the referee received, in order.
     sent_to_referee: Vec<u32>,
     worker_was_killed: bool,
 }
@@ -77,8 +77,8 @@ impl Seen {
     }
 }
 
-/// A window in which the worker speaks as `worker` does, and the referee as `referee`, which gives
-/// the kinds of what it was received.
+/// Runs a window with simulated roles. `referee` returns the kinds of the messages that it
+/// received.
 fn window(
     worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
     referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
@@ -86,7 +86,7 @@ fn window(
     interruptible(&Interrupt::default(), worker, referee)
 }
 
-/// Whether a role keeps its connection.
+/// Whether a role closes its connection.
 #[derive(PartialEq)]
 enum Leaves {
     Never,
@@ -98,12 +98,12 @@ fn interruptible(
     worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
     referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
 ) -> Seen {
-    let (worker_child, worker_end) = Child::played(RoleName::Worker);
-    let (referee_child, referee_end) = Child::played(RoleName::Referee);
-    let (author_child, _author_end) = Child::played(RoleName::Author);
-    let mut worker_client = WorkerClient::played(worker_child);
-    let mut referee_client = RefereeClient::played(referee_child);
-    let mut author_client = AuthorClient::played(author_child);
+    let (worker_child, worker_end) = Child::simulated(RoleName::Worker);
+    let (referee_child, referee_end) = Child::simulated(RoleName::Referee);
+    let (author_child, _author_end) = Child::simulated(RoleName::Author);
+    let mut worker_client = WorkerClient::simulated(worker_child);
+    let mut referee_client = RefereeClient::simulated(referee_child);
+    let mut author_client = AuthorClient::simulated(author_child);
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
         schedules: &[],
@@ -152,8 +152,7 @@ fn interruptible(
     }
 }
 
-/// Whether the process ends though nobody drops it; one that was not killed would wait for ten
-/// minutes.
+/// Whether the process ends before it is dropped. If it is not killed, it waits for ten minutes.
 fn ends_soon(child: &Child) -> bool {
     (0..200).any(|_| {
         sleep(Duration::from_millis(1));
@@ -161,7 +160,7 @@ fn ends_soon(child: &Child) -> bool {
     })
 }
 
-/// Arms, and sends so much more.
+/// A worker that arms, then does `and`.
 fn arms(and: impl FnOnce(&Channel) -> Leaves) -> impl FnOnce(&Channel) -> Leaves {
     move |broker| {
         assert_eq!(next(broker), Some(to_worker::ARM));
@@ -181,14 +180,14 @@ fn sends_nothing(_: &Channel) -> Leaves {
     Leaves::Never
 }
 
-/// Waits for *release*, then for *abort*, and tells the facts.
+/// A referee that waits for *release*, then for *abort*, and sends its facts.
 fn aborts_when_asked(broker: &Channel) -> Vec<u32> {
     let received = [next(broker), next(broker)];
     tell_facts(broker, WindowEnd::Aborted);
     received.into_iter().flatten().collect()
 }
 
-/// Waits for *release*, and tells the facts after so long.
+/// A referee that waits for *release* and sends its facts after `time`.
 fn checks_for(time: Duration) -> impl FnOnce(&Channel) -> Vec<u32> {
     move |broker| {
         let received = next(broker);
@@ -201,7 +200,7 @@ fn checks_for(time: Duration) -> impl FnOnce(&Channel) -> Vec<u32> {
     }
 }
 
-/// Is received nothing for a while.
+/// A referee that waits for a while and expects no message.
 fn waits(broker: &Channel) -> Vec<u32> {
     broker
         .receive(Patience::at_most(2 * WITHIN))
@@ -230,7 +229,7 @@ fn a_window_ends_with_facts_and_claim_in_whichever_order_they_come() {
 #[test]
 fn checks_may_take_longer_than_a_call_may() {
     let seen = window(claims(claim()), checks_for(2 * WITHIN));
-    // To wait for *done* no longer, which has come.
+    // The abort ends the wait for *done*, which has come already.
     assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert!(!seen.worker_was_killed);
     assert_eq!(seen.claim().fault, FaultCode::None);
