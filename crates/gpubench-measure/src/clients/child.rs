@@ -251,7 +251,7 @@ mod tests {
         let refused = child.send(1, &[], &many).unwrap_err();
         assert_eq!(
             gpubench_diagnostic::chain(&refused),
-            "cannot send an order to the worker process: the message hands over too many files and buffers"
+            "cannot send an order to the worker process: the message has too many descriptors"
         );
     }
 }

@@ -237,7 +237,7 @@ mod tests {
         MeasuredInTurns {
             candidate: side(candidate),
             baseline: baseline.map(|baseline| Ok(side(baseline))),
-            next: Numbering::behind(409, 120),
+            next: Numbering::after(409, 120),
             roles: RolesAfterwards::AtRest,
         }
     }
@@ -267,7 +267,7 @@ mod tests {
             let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
             Ok(measured(*end))
         });
-        let expected = [None, Some(Numbering::behind(409, 120))];
+        let expected = [None, Some(Numbering::after(409, 120))];
         assert_eq!(attempts, expected[..attempts.len()]);
         (attempts.len(), result.unwrap())
     }

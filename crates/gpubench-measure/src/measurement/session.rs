@@ -123,7 +123,7 @@ impl Session<'_> {
         Ok(MeasuredInTurns {
             candidate: candidate.finish(&control, other_clients, author),
             baseline: baseline.map(|baseline| Ok(baseline?.finish(&control, other_clients, author))),
-            next: Numbering::behind(begun, controls),
+            next: Numbering::after(begun, controls),
             roles: match sequencer.let_go() {
                 Ok(()) => RolesAfterwards::AtRest,
                 // The results so far remain valid.
