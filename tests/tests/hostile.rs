@@ -210,7 +210,7 @@ ends! {
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "src/host.rs:", "cannot double 600 numbers";
     a_benchmark_function_that_panics_is_named:
         "host::function_panics" is "error", "recording-failed", "panicked", "600 numbers are too many", "src/host.rs:";
-    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "src/host.rs:", "`host::function_hangs`", "your benchmark function did not return within 5s", "`--timeout` is for calls of kernels";
+    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "src/host.rs:", "`host::function_hangs`", "your benchmark function did not return within 5s", "`--timeout` limits only calls of kernels";
     a_benchmark_function_that_exits_is_named: "host::function_exits" is "error", "recording-failed", "exited with code 0";
     a_benchmark_function_that_aborts_is_named: "host::function_aborts" is "error", "recording-failed", "SIGABRT";
     a_benchmark_function_that_is_not_reproducible_is_found: "host::function_is_random" is "error", "not-reproducible", "second process";
@@ -443,7 +443,7 @@ fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_thread
     let result = records.result("shared::lacks_its_barrier");
     assert_eq!(
         result["windows"], 4,
-        "one in their own order, and one in another with two more to look closer"
+        "one in the usual order, and one in another with two more for the diagnosis"
     );
     let message = result["message"].as_str().unwrap_or_default();
     assert!(message.contains("`--schedule 1` repeats the order"), "{message}");

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn takes_input() {
         let socket = take_standard_input().unwrap();
         let (mut left, mut taken) = (String::new(), String::new());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn gives_up() {
         let Rlimit { maximum, .. } = getrlimit(Resource::Core);
         // The maximum, so that the new limit shows.

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn closes() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let lower_limit = || Rlimit {

@@ -88,12 +88,12 @@ mod tests {
         // The output ends when no process has it open.
         let output = in_own_session(&mut command).output().unwrap();
         let output = String::from_utf8_lossy(&output.stdout);
-        assert!(output.contains("it is started"), "{output}");
+        assert!(output.contains("child started"), "{output}");
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
-    #[allow(clippy::zombie_processes, reason = "it is what others leave behind")]
+    #[ignore = "run by the test above in a separate process"]
+    #[allow(clippy::zombie_processes, reason = "the test needs an orphan")]
     fn starts_one_and_ends() {
         // In a run of all ignored tests, this process does not lead a session.
         if getpid() != rustix::process::getpgrp() {
@@ -102,7 +102,7 @@ mod tests {
         // The other thread of this process waits for this one, and holds no lock.
         end_group_with_this().unwrap();
         Command::new("sleep").arg("600").spawn().unwrap();
-        println!("it is started");
+        println!("child started");
     }
 
     fn of(command: &mut Command) -> String {

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn kills_strays_of_strays() {
         adopt_orphans();
         // Each process leaves its group. The first is orphaned at once, the others when their

@@ -302,7 +302,7 @@ mod tests {
             "zeros are expected in one call"
         );
         assert_eq!(constants(&[(0, 2e-3), (half, 2e-3)]), None, "calls differ");
-        assert_eq!(constants(&[(0, 2e-3)]), None, "one call tells nothing");
+        assert_eq!(constants(&[(0, 2e-3)]), None, "one call is not enough");
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn an_honest_window_matches_with_its_digest_and_intact_redzones() {
     let mut digests = std::collections::HashSet::new();
     for window in 1..=3 {
         let facts = stage.honest(window);
-        assert!(digests.insert(facts.input_digest), "every window has inputs of its own");
+        assert!(digests.insert(facts.input_digest), "windows share inputs");
         let [output] = facts.outputs() else {
             panic!("one output")
         };
@@ -403,7 +403,7 @@ fn a_second_measurement_shares_no_input_or_decoy_with_the_first() {
         let mut inputs = vec![0; 4 * ELEMENTS];
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
-        assert!(seen.insert(inputs), "before the windows behind {opening}");
+        assert!(seen.insert(inputs), "decoys of the windows after {opening}");
         for window in opening + 1..=opening + 3 {
             stage.honest(window);
             let mut inputs = vec![0; 4 * ELEMENTS];
@@ -425,10 +425,10 @@ fn a_write_after_the_snapshot_is_late() {
         ..
     } = &mut stage.referee;
     let mut batch = harness.begin(&mut **driver, *stream, 1).unwrap();
-    let [look] = <[_; 1]>::try_from(stage.referee.queue_late_write_checks(&stage.case, &mut batch).unwrap()).unwrap();
+    let [check] = <[_; 1]>::try_from(stage.referee.queue_late_write_checks(&stage.case, &mut batch).unwrap()).unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
-    assert!((1..=4).contains(&found.of(look).unwrap().wrong()));
+    assert!((1..=4).contains(&found.of(check).unwrap().wrong()));
 }
 
 #[test]
@@ -519,7 +519,7 @@ fn a_window_aborted_during_its_checks_counts() {
         referee.release(&case, &order(1), &ours).unwrap().end,
         WindowEnd::Checked
     );
-    assert!(!ours.is_readable().unwrap(), "the word was heard");
+    assert!(!ours.is_readable().unwrap(), "the abort was not received");
 }
 
 /// A worker can write to its page at the same addresses as the referee.
@@ -570,7 +570,7 @@ fn the_flush_has_its_own_memory() {
     assert_eq!(
         pages.len(),
         contents.len() / 4096,
-        "pages that look alike may be one page"
+        "equal pages may be one physical page"
     );
 }
 
@@ -648,5 +648,5 @@ fn any_failing_driver_call_ends_the_window_in_an_error() {
             }
         }
     }
-    assert!(failures > 50, "only {failures} calls were made to fail");
+    assert!(failures > 50, "only {failures} calls failed");
 }

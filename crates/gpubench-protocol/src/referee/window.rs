@@ -146,9 +146,9 @@ impl Referee {
     ) -> Result<WindowEnd, RefereeError> {
         let patience = Duration::from_nanos(order.patience_ns);
         let began = Instant::now();
-        let mut given_up: Option<(WindowEnd, Instant)> = None;
+        let mut ended_early: Option<(WindowEnd, Instant)> = None;
         while !self.driver.synchronize_within(self.stream, POLL_INTERVAL)? {
-            let end = match given_up {
+            let end = match ended_early {
                 Some((_, since)) if since.elapsed() >= AFTER_DONE => {
                     return Err(RefereeError::Order("the worker withdraws the end of the window"));
                 }
@@ -157,11 +157,11 @@ impl Referee {
                 None if began.elapsed() >= patience => WindowEnd::NotDone,
                 None => continue,
             };
-            given_up.get_or_insert((end, Instant::now()));
+            ended_early.get_or_insert((end, Instant::now()));
             // Repeated, because the worker can overwrite it.
             self.write_done(page, order);
         }
-        Ok(given_up.map_or(WindowEnd::Checked, |(end, _)| end))
+        Ok(ended_early.map_or(WindowEnd::Checked, |(end, _)| end))
     }
 
     /// Waits until the stream is idle and no longer uses the case.

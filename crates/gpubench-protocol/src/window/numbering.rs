@@ -2,7 +2,7 @@
 
 /// The numbers before a measurement of a case. A second measurement continues them, so it shares no
 /// number, and thus no key and no input, with the first. Two inputs are the same again: constants,
-/// and the inputs of CPU functions that provide the first decoys, which are always those of window 0.
+/// and the inputs of CPU functions that provide the first decoys, always those of window 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbering {
     /// The number before the first window; 0 for a case's first measurement. No window has it. Its

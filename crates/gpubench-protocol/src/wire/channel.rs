@@ -462,8 +462,8 @@ mod tests {
             payload: 4,
             descriptors: 2,
         };
-        let taken = |header, descriptors| received(header, descriptors, b"12345678", limits);
-        let frame = taken(header, 2).unwrap();
+        let receive = |header, descriptors| received(header, descriptors, b"12345678", limits);
+        let frame = receive(header, 2).unwrap();
         assert_eq!(
             (frame.kind, &frame.payload[..], frame.descriptors.len()),
             (7, &b"1234"[..], 2)
@@ -487,7 +487,7 @@ mod tests {
             (with(|header| header.descriptors = 3), 3),
             (with(|header| header.descriptors = u32::MAX), 0),
         ] {
-            let found = taken(refused, descriptors);
+            let found = receive(refused, descriptors);
             assert!(
                 matches!(found, Err(ChannelError::Protocol(_))),
                 "{found:?} of {descriptors} descriptors"

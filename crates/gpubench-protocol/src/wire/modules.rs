@@ -61,7 +61,7 @@ mod tests {
         let mut left = descriptors();
         let received = decode_modules(&bytes, &mut left).expect("as it was sent");
         assert_eq!(identities(&received), identities(&sent));
-        assert_eq!(left.len(), 1, "what came before the modules is left");
+        assert_eq!(left.len(), 1, "descriptors before the modules remain");
         assert!(decode_modules(&bytes[..7], &mut descriptors()).is_none());
         assert!(
             decode_modules(

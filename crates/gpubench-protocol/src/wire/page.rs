@@ -177,7 +177,7 @@ impl PageAddresses {
     /// # Panics
     /// If `output` is not below [`MAX_OUTPUTS`].
     pub fn digest(self, output: usize) -> u64 {
-        assert!(output < MAX_OUTPUTS, "output {output} has no output digest");
+        assert!(output < MAX_OUTPUTS, "output {output} has no digest");
         self.base + (offset_of!(PageLayout, digests) + output * size_of::<AtomicU64>()) as u64
     }
 }

@@ -102,7 +102,7 @@ fn windows() -> Vec<(u32, WindowKind)> {
 fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     // Copies of the author's answers: first those of the previous call are kept. In a control
     // window the copies have no effect.
-    let taken: &[&str] = match kind {
+    let copies: &[&str] = match kind {
         WindowKind::Control => &["copy"; 3],
         // The harness makes `x`, `k` and `w`.
         WindowKind::Timed | WindowKind::EarlyCheck => &["copy"; 6],
@@ -114,7 +114,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
         Method::Warm => &[],
     };
     [
-        taken,
+        copies,
         &["reset_persisting_lines", "stamp"],
         &restored,
         &["stamp"],
@@ -147,7 +147,7 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
 }
 
 /// The calls after *go* and before the host waits.
-fn looks() -> Vec<&'static str> {
+fn checks_after_go() -> Vec<&'static str> {
     // The outputs, then the page.
     let snapshot = ["wait_value", "stamp", "copy", "copy", "copy", "copy", "stamp"];
     let call = [&["digest"; 3][..], &["check"; 3], &["noise_check"; 14], &["check"; 3]].concat();
@@ -167,7 +167,7 @@ fn every_window_queues_copies_first_and_late_write_checks_last_before_the_host_w
             .iter()
             .map(|call| call.name.trim_start_matches("gb_"))
             .collect();
-        assert_eq!(queued, looks(), "window {window} of kind {kind:?}");
+        assert_eq!(queued, checks_after_go(), "window {window} of kind {kind:?}");
         if kind == WindowKind::Control {
             assert_eq!(named(&after[waits..]), ["synchronize"]);
         }
@@ -253,16 +253,16 @@ fn every_byte_of_every_buffer_is_new_in_every_window() {
         assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
 
         let decoys = seeds.key(KeyPurpose::Decoys, case.place(window));
-        let (put, taken): (Vec<_>, Vec<_>) = inputs
+        let (with_decoys, revealed): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
                 let (address, pristine) = (buffer.address().0, buffer.pristine.as_ref().unwrap());
                 let with = |source: DevicePtr| [address, source.0, buffer.layout.len, decoys, 8];
                 (with(pristine.decoy), with(pristine.current))
             })
             .unzip();
-        assert_eq!(launches(&before, "gb_lines"), put, "window {window}");
+        assert_eq!(launches(&before, "gb_lines"), with_decoys, "window {window}");
         let reveal = launches(&before, "gb_reveal").remove(0);
-        assert_eq!(reveal[..5 * taken.len()], taken.concat(), "window {window}");
+        assert_eq!(reveal[..5 * revealed.len()], revealed.concat(), "window {window}");
     }
 }
 
@@ -273,7 +273,7 @@ fn every_check_has_the_keys_of_its_window() {
     for (window, kind) in windows() {
         let [_, after] = watched.release(window, kind);
         let waits = after.iter().position(|call| call.name == "synchronize").unwrap();
-        let looks = &after[..waits];
+        let queued = &after[..waits];
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let key = |purpose| seeds.key(purpose, case.place(window));
         let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
@@ -283,7 +283,7 @@ fn every_check_has_the_keys_of_its_window() {
             WindowKind::EarlyCheck => 0,
             WindowKind::Timed | WindowKind::Control => 16,
         };
-        let digests = launches(looks, "gb_digest");
+        let digests = launches(queued, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {
             assert_eq!(
                 digest[..2],
@@ -303,7 +303,7 @@ fn every_check_has_the_keys_of_its_window() {
             assert_eq!(digest[4], 0, "all of an input of window {window}");
         }
 
-        let checks = launches(looks, "gb_check");
+        let checks = launches(queued, "gb_check");
         for (check, output) in checks[..3].iter().zip(&outputs) {
             let answers = output.answers.as_ref().unwrap();
             assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
@@ -320,7 +320,7 @@ fn every_check_has_the_keys_of_its_window() {
         }
         assert!(order_keys.insert(checks[0][7]), "window {window}");
 
-        let redzone = launches(looks, "gb_noise_check");
+        let redzone = launches(queued, "gb_noise_check");
         assert!(
             redzone.iter().all(|words| words[2] == key(KeyPurpose::Poison)),
             "window {window}"

@@ -313,7 +313,7 @@ fn the_input_digest_covers_all_inputs() {
         referee.driver.write(pristine[0], &other).unwrap();
         referee.driver.write(pristine[2], &one).unwrap();
     });
-    assert_ne!(exchanged, unchanged, "each input has a key of its own");
+    assert_ne!(exchanged, unchanged, "inputs share a key");
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
     }
     let keys = referee.hand_in_keys(&case, place, &mut batch).unwrap();
     referee.snapshot(&case).unwrap();
-    let looks = referee
+    let checks = referee
         .queue_all_checks(&case, place, WindowKind::Timed, keys, &mut batch)
         .unwrap();
     let found = referee.harness.collect(&mut *referee.driver, batch).unwrap();
@@ -340,7 +340,7 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
         window: 1,
         ..bytemuck::Zeroable::zeroed()
     };
-    referee.report(&case, place, looks, &found, &[], &mut facts).unwrap();
+    referee.report(&case, place, checks, &found, &[], &mut facts).unwrap();
     assert_eq!(facts.redzone_buffer, 2);
     assert!((-8..0).contains(&facts.redzone_offset) && (1..=8).contains(&facts.redzone_bytes));
 }
