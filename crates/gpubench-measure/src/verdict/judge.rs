@@ -26,13 +26,13 @@ const LINES_REPEATED: usize = 10;
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it did not pass.
+    /// Why it did not pass; `None` if it passed.
     pub cause: Option<Cause>,
-    /// What failed, and where.
+    /// What failed, and where; `None` if it passed.
     pub message: Option<String>,
     /// How far its times can be trusted.
     pub grade: Grade,
-    /// Why the grade is `advisory`.
+    /// Why the grade is `advisory`; `None` for other grades.
     pub grade_reason: Option<String>,
     /// Position of the window that decided the verdict, if there is one.
     pub window: Option<usize>,
