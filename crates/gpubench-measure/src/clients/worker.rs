@@ -138,7 +138,7 @@ impl WorkerClient {
     }
 
     /// Ends the process and returns its last output.
-    pub fn last_words(&mut self) -> String {
+    pub fn last_output(&mut self) -> String {
         self.child.kill();
         let _ = self.child.end();
         self.child.log_tail()

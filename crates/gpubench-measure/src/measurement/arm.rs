@@ -109,7 +109,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Whether every round so far succeeded.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn can_continue(&self) -> bool {
         self.lost.is_none() && self.has_succeeded()
     }
 
@@ -118,7 +118,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Starts the round with the next worker of the pool.
-    pub(super) fn enter(&mut self) {
+    pub(super) fn begin_round(&mut self) {
         self.evidence.begin_turn();
         self.controls.begin_turn();
         self.samples.begin_turn();
@@ -133,7 +133,7 @@ impl<'a> Arm<'a> {
     }
 
     /// Ends the round: kills the worker and waits for its end.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn end_round(&mut self) {
         self.worker = None;
     }
 
@@ -174,7 +174,7 @@ impl<'a> Arm<'a> {
         if step? == Step::Done {
             self.worker = Some(worker);
         } else {
-            let printed = worker.last_words();
+            let printed = worker.last_output();
             if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
                 self.printed = printed;
             }
@@ -242,7 +242,7 @@ impl<'a> Arm<'a> {
     /// Runs a control window if the key draws one before the next window.
     fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let place = context.next_place(self.case);
-        match self.controls.go_on(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
+        match self.controls.can_continue(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
             true => self.control_window(context, worker),
             false => Ok(Step::Done),
         }
@@ -257,7 +257,7 @@ impl<'a> Arm<'a> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        while self.controls.go_on(&context.control) && self.controls.are_few(workers) {
+        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers) {
             let started = Instant::now();
             if self.control_window(context, &mut worker)? == Step::Failed {
                 return Ok(());
@@ -382,7 +382,7 @@ impl<'a> Arm<'a> {
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
             .with_schedule(self.schedule())
-            .with_last_words(&self.printed);
+            .with_last_output(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
         Measured {

@@ -81,7 +81,7 @@ impl Controls {
     }
 
     /// Whether more control windows are possible.
-    pub(super) fn go_on(&self, lease: &ControlLease<'_>) -> bool {
+    pub(super) fn can_continue(&self, lease: &ControlLease<'_>) -> bool {
         match self.runner {
             Runner::Nobody => false,
             Runner::Worker => true,
@@ -103,7 +103,7 @@ impl Controls {
 
     /// Whether the current worker, one of `workers`, needs more control windows than the key has
     /// drawn.
-    pub(super) fn are_few(&self, workers: usize) -> bool {
+    pub(super) fn needs_more(&self, workers: usize) -> bool {
         let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
         let each = |of_case: usize, of_worker| of_case.div_ceil(workers).max(of_worker);

@@ -111,11 +111,11 @@ impl<'a> Rounds<'a> {
     /// kept.
     fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         for _ in 0..self.first {
-            self.enter()?;
+            self.begin_round()?;
             self.candidate.step(context, Part::Alone(WindowKind::EarlyCheck))?;
-            let goes_on = self.candidate.is_active();
-            self.arms().for_each(Arm::leave);
-            if !goes_on {
+            let continues = self.candidate.is_active();
+            self.arms().for_each(Arm::end_round);
+            if !continues {
                 break;
             }
         }
@@ -124,7 +124,7 @@ impl<'a> Rounds<'a> {
 
     /// Repeats the candidate's call for `duration`, at least once. Only the correctness is kept.
     fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        self.enter()?;
+        self.begin_round()?;
         let started = Instant::now();
         loop {
             self.candidate.step(context, Part::Alone(WindowKind::Timed))?;
@@ -132,7 +132,7 @@ impl<'a> Rounds<'a> {
                 break;
             }
         }
-        self.arms().for_each(Arm::leave);
+        self.arms().for_each(Arm::end_round);
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl<'a> Rounds<'a> {
         let (mut round, mut last) = (0, self.first);
         while round < last {
             round += 1;
-            self.enter()?;
+            self.begin_round()?;
             while self.is_needed(Phase::WarmUp) {
                 self.pair(Phase::WarmUp, context, watcher)?;
             }
@@ -151,20 +151,20 @@ impl<'a> Rounds<'a> {
             for arm in self.arms() {
                 arm.catch_up(context, workers)?;
             }
-            let goes_on = self.candidate.is_active();
-            self.arms().for_each(Arm::leave);
-            if !goes_on {
+            let continues = self.candidate.is_active();
+            self.arms().for_each(Arm::end_round);
+            if !continues {
                 break;
             }
             if round == last {
-                last = self.go_on(round);
+                last = self.extend_rounds(round);
             }
         }
         Ok(())
     }
 
     /// Returns how many rounds to run in all, after `rounds`.
-    fn go_on(&mut self, rounds: usize) -> usize {
+    fn extend_rounds(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
             None => self.candidate.workers_to_have(),
             Some(baseline) => self.rounds_to_have(rounds, baseline),
@@ -175,7 +175,7 @@ impl<'a> Rounds<'a> {
 
     /// Returns how many rounds of two arms to run in all, after `rounds`.
     fn rounds_to_have(&self, rounds: usize, baseline: &Arm<'_>) -> usize {
-        let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
+        let Some(question) = self.question.filter(|_| baseline.can_continue()) else {
             return rounds;
         };
         let [baseline, candidate] = [baseline, &self.candidate].map(|arm| arm.samples.by_worker());
@@ -186,13 +186,13 @@ impl<'a> Rounds<'a> {
         std::iter::once(&mut self.candidate).chain(&mut self.baseline)
     }
 
-    fn enter(&mut self) -> Result<(), MeasureError> {
-        self.candidate.enter();
+    fn begin_round(&mut self) -> Result<(), MeasureError> {
+        self.candidate.begin_round();
         if let Some(failure) = self.candidate.lost.take() {
             return Err(MeasureError::Worker(failure));
         }
-        if let Some(baseline) = self.baseline.as_mut().filter(|baseline| baseline.goes_on()) {
-            baseline.enter();
+        if let Some(baseline) = self.baseline.as_mut().filter(|baseline| baseline.can_continue()) {
+            baseline.begin_round();
             if let Some(RoleFailure::Interrupted) = baseline.lost {
                 return Err(MeasureError::Worker(RoleFailure::Interrupted));
             }
@@ -202,8 +202,8 @@ impl<'a> Rounds<'a> {
 
     /// Whether an active arm needs more windows. Without the candidate, none does.
     fn is_needed(&mut self, phase: Phase) -> bool {
-        let goes_on = self.candidate.is_active();
-        goes_on && self.arms().any(|arm| arm.is_active() && phase.lacks(arm))
+        let continues = self.candidate.is_active();
+        continues && self.arms().any(|arm| arm.is_active() && phase.lacks(arm))
     }
 
     /// Runs a window of each arm that needs one. The key draws which arm is first, so neither

@@ -278,7 +278,7 @@ impl Sequencer<'_> {
     ///
     /// # Errors
     /// If one of them fails.
-    pub(super) fn let_go(self) -> Result<(), MeasureError> {
+    pub(super) fn release_case(self) -> Result<(), MeasureError> {
         let interrupt = self.protocol.interrupt;
         if self.placement.needs_author() {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;

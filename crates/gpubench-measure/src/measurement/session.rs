@@ -124,7 +124,7 @@ impl Session<'_> {
             candidate: candidate.finish(&control, other_clients, author),
             baseline: baseline.map(|baseline| Ok(baseline?.finish(&control, other_clients, author))),
             next: Numbering::after(begun, controls),
-            roles: match sequencer.let_go() {
+            roles: match sequencer.release_case() {
                 Ok(()) => RolesAfterwards::AtRest,
                 // The results so far remain valid.
                 Err(_) => RolesAfterwards::Unknown,

@@ -59,7 +59,7 @@ impl Judgement {
 
     /// Adds the last lines of a failed worker's output to the message.
     #[must_use]
-    pub fn with_last_words(mut self, printed: &str) -> Judgement {
+    pub fn with_last_output(mut self, printed: &str) -> Judgement {
         let printed = quoted(printed);
         let lines: Vec<&str> = printed.lines().collect();
         let last = &lines[lines.len().saturating_sub(LINES_REPEATED)..];

@@ -734,13 +734,13 @@ fn each_fault_has_its_own_cause() {
 fn the_last_ten_lines_of_a_failed_worker_are_shown() {
     let printed: Vec<String> = (1..=11).map(|line| format!("line {line}")).collect();
     let failed = judge_windows(&[window(1, wrong_output(3))], Ending::Stopped);
-    let message = failed.clone().with_last_words(&printed.join("\n")).message.unwrap();
+    let message = failed.clone().with_last_output(&printed.join("\n")).message.unwrap();
     assert!(
         !message.contains("line 1\n") && message.contains("line 2\n"),
         "{message}"
     );
     assert!(message.ends_with("line 11"), "{message}");
-    assert_eq!(failed.clone().with_last_words(""), failed);
+    assert_eq!(failed.clone().with_last_output(""), failed);
     let passed = judge_windows(&[window(1, good_output())], Ending::Stopped);
-    assert_eq!(passed.clone().with_last_words("all is well"), passed);
+    assert_eq!(passed.clone().with_last_output("all is well"), passed);
 }
