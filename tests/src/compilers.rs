@@ -1,13 +1,13 @@
-//! Compilers for GPUs, which need no GPU.
+//! GPU compilers. They need no GPU.
 
 use std::process::Command;
 
 use crate::fixture::repository;
 
-/// The folder of a pinned NVRTC.
+/// Returns the folder of a pinned NVRTC.
 ///
 /// # Panics
-/// When it cannot be installed.
+/// If it cannot be installed.
 pub fn nvrtc() -> String {
     let script = repository().join(".ci/cuda-tools");
     let found = Command::new(script).arg("12").output().expect("the script runs");

@@ -1,4 +1,4 @@
-//! `--against`: two revisions of a crate, window by window in turns.
+//! `--against`: alternating windows of two revisions of a crate.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -9,23 +9,23 @@ use gpubench_tests::{Finished, Fixture, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// A repository with a crate in a folder of it. The kernel's work and the tensors depend on what a
-/// revision says.
+/// A repository with a crate in a subfolder. Its revisions differ in the kernel's work and in the
+/// tensors.
 struct Repository {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
-    /// How the crate names the runtime's folder.
+    /// The path from the crate to the runtime's folder.
     runtime: Utf8PathBuf,
 }
 
-/// What a revision is like.
+/// The contents of a revision.
 #[derive(Clone, Copy)]
 struct State {
-    /// How often the kernel goes round.
+    /// Iterations of the kernel's loop.
     rounds: u32,
-    /// What is behind the last benchmark.
+    /// The declaration of the last benchmark.
     more: &'static str,
-    /// Elements of `reshaped`.
+    /// The number of elements of `reshaped`.
     elements: u32,
 }
 
@@ -42,7 +42,7 @@ const SLOW: State = State {
 };
 
 impl Repository {
-    /// With nothing in it.
+    /// Creates a repository without commits.
     fn empty() -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Utf8Path::from_path(folder.path()).expect("the name is text");
@@ -110,7 +110,7 @@ impl Repository {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// A run in the crate's folder.
+    /// Returns a run in the crate's folder.
     fn run(&self, revision: &str) -> Run {
         let limits = [
             "--min-samples",
@@ -122,7 +122,7 @@ impl Repository {
             "--workers",
             "6",
         ];
-        // On a busy machine two runs of the same code may differ by a lot; the slow revision takes
+        // On a busy machine two runs of the same code may differ by a lot. The slow revision takes
         // four times as long.
         self.against(revision).args(limits).args(["--noise-threshold", "60%"])
     }
@@ -158,7 +158,7 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
-/// With scratch, of which the revisions do not need the same amount.
+/// The kernel uses scratch memory. The revisions need different amounts of it.
 #[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
 fn spin(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let scratch = cx.scratch::<u32>(ELEMENTS)?;
@@ -193,8 +193,8 @@ extern "C" __global__ void copy(const unsigned *x, unsigned *y, size_t n) {
 }
 "#;
 
-/// One repository for all tests, which take turns with it: what is built of its revisions is used
-/// again.
+/// Returns the one repository that all tests share, one test at a time. Sharing it saves builds of
+/// its revisions.
 fn repository_in_turn() -> MutexGuard<'static, Repository> {
     static REPOSITORY: OnceLock<Mutex<Repository>> = OnceLock::new();
     let repository = REPOSITORY.get_or_init(|| Mutex::new(Repository::new()));
@@ -258,11 +258,11 @@ fn rounds_that_nobody_asked_for_go_on_until_they_decide_or_the_last_look_is_over
         let row = row(&comparison, benchmark);
         [&row["baseline"]["workers"], &row["candidate"]["workers"]].map(Value::clone)
     };
-    // Four times as slow is found before the last look, however busy the machine is.
+    // A fourfold slowdown is found before the last interim analysis, however busy the machine is.
     let large = ["--noise-threshold", "60%", "--confidence-level", "99%"];
     let taken = take("fast", "spin", large);
     assert!(taken == [5, 5] || taken == [10, 10], "{taken:?}");
-    // Nothing is ever known as well as that.
+    // No comparison ever reaches this precision.
     let exact = ["--noise-threshold", "0.01%", "--confidence-level", "99.999999%"];
     assert_eq!(take("HEAD", "young", exact), [20, 20]);
 }
@@ -291,8 +291,8 @@ fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_re
     let runtime = own.runtime.strip_prefix("/").expect("absolute").to_owned();
     own.runtime = up.join(runtime);
     own.write(FAST);
-    // Cargo would take one library for the other: all crates of the tests are built in one target
-    // directory.
+    // All crates of the tests are built in one target directory, so cargo would confuse libraries
+    // of the same name.
     let manifest = own.crate_folder().join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("text");
     std::fs::write(&manifest, text.replace("\"spin\"", "\"outside\"")).expect("it is written");

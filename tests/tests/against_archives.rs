@@ -1,5 +1,5 @@
-//! `--against-archive`: two archives of a crate in turns, where there are no sources, and what is
-//! built here beside an archive.
+//! `--against-archive`: alternating windows of two archives of a crate without its sources, or of a
+//! local build and an archive.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -10,9 +10,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::{BareMachine, Finished, Fixture, Run, repository};
 use serde_json::{Value, json};
 
-/// How often the kernel goes round.
+/// Iterations of the kernel's loop.
 const FAST: u32 = 200_000;
-/// On a busy machine two runs of the same code may differ by a lot; this is no such difference.
+/// More than two runs of the same code can differ on a busy machine.
 const SLOW: u32 = 5 * FAST;
 
 const LIBRARY: &str = r#"
@@ -47,18 +47,18 @@ extern "C" __global__ void turns(const unsigned *x, unsigned *y, size_t n) {
 /// A crate in a repository, and archives of its revisions.
 struct Archives {
     _folder: tempfile::TempDir,
-    /// The crate, as it was archived last.
+    /// The crate, in the state of the last archive.
     sources: Utf8PathBuf,
     fast: Utf8PathBuf,
-    /// The same as the fast one, from sources without a repository.
+    /// Same contents as `fast`, from sources without a repository.
     nameless: Utf8PathBuf,
-    /// With changes that are not committed.
+    /// Made with uncommitted changes.
     slow: Utf8PathBuf,
-    /// With a benchmark of another name.
+    /// The benchmark has another name.
     renamed: Utf8PathBuf,
-    /// The fast one, made where no compiler of kernels is.
+    /// Same contents as `fast`, made without a kernel compiler.
     without_kernels: Utf8PathBuf,
-    /// The commit of the fast one.
+    /// The commit of `fast`.
     commit: String,
 }
 
@@ -135,7 +135,7 @@ fn git(folder: &Utf8Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A comparison of two archives, on a machine of its own.
+/// Returns a comparison of two archives on a bare machine.
 fn compared(machine: &BareMachine, candidate: &Utf8Path, baseline: &Utf8Path) -> Run {
     let run = machine.run(candidate).args(LIMITS);
     run.args(["--against-archive", baseline.as_str()])
@@ -267,7 +267,7 @@ fn archives_without_a_common_benchmark_are_not_compared_and_that_is_said() {
     assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
 }
 
-/// An archive whose manifest says something else.
+/// Writes a copy of an archive with a changed manifest.
 fn forged(archive: &Utf8Path, to: &Utf8Path, forge: impl Fn(&mut Value)) {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = folder.path().to_str().expect("text");

@@ -1,5 +1,5 @@
-//! What is built here runs there: in a folder without sources, and where neither cargo nor a
-//! compiler of Rust can be found.
+//! Archives run in a folder without sources, on a machine without cargo and without a Rust
+//! compiler.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::{BareMachine, Finished, Fixture, Run, nvrtc};
 use serde_json::Value;
 
-/// An archive of the tidy fixture, made once.
+/// Returns an archive of the tidy fixture, made once.
 fn archive() -> &'static Utf8Path {
     static ARCHIVE: OnceLock<Utf8PathBuf> = OnceLock::new();
     ARCHIVE.get_or_init(|| {
@@ -32,7 +32,7 @@ fn verdicts(finished: &Finished) -> Vec<(Value, Value, Value)> {
     finished.records().results().map(of).collect()
 }
 
-/// What is said, without the archive's own folder and name.
+/// Returns the messages, with the archive's folder and name replaced.
 fn said(finished: &Finished, archive: &Utf8Path) -> String {
     finished.stderr.replace(archive.as_str(), "[archive]")
 }

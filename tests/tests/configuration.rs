@@ -1,4 +1,4 @@
-//! What a configuration file, the environment and the ways to run do to a real run.
+//! Effects of configuration files, the environment and run modes on real runs.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 const OTHER: &str = "axes::no-axes";
 
-/// A configuration file somewhere.
+/// A temporary configuration file.
 struct Configuration {
     folder: TempDir,
 }

@@ -1,4 +1,4 @@
-//! CUDA drivers that cannot be used: the run says so in one line, or goes on without them.
+//! Unusable CUDA drivers: the run reports them in one line, or continues without them.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -7,7 +7,7 @@ use gpubench_tests::{Fixture, Run};
 
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
-/// A run that finds a driver with these functions.
+/// Returns a run that finds a driver with these functions.
 fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let source = folder.path().join("driver.c");
@@ -26,7 +26,7 @@ fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
     (folder, run)
 }
 
-/// A library that has nothing of a driver's but its name.
+/// A library with the driver's name and nothing else.
 const HOLLOW: &str = "int cuInit(unsigned flags) { return 0; }";
 
 #[test]

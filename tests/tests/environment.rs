@@ -1,4 +1,4 @@
-//! What a run needs and does not get: each lack is one clear line.
+//! Missing requirements of a run: each is reported in one clear line.
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;
@@ -13,7 +13,7 @@ fn run() -> Run {
     Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE])
 }
 
-/// The error, after a look at that it is the only one and names what it is about.
+/// Returns the error. Checks that it is the only one and contains `words`.
 #[track_caller]
 fn the_error<'a>(finished: &'a Finished, words: &[&str]) -> &'a str {
     let errors = finished.errors();
@@ -91,8 +91,8 @@ fn a_target_directory_that_cannot_be_written_is_named() {
     assert_eq!(finished.stdout, "");
 }
 
-/// A run that finds another file system in place of its cache of kernels, or nothing where the
-/// system does not permit that.
+/// Runs with another file system mounted over the kernel cache. Returns `None` if mounting is not
+/// permitted.
 fn with_kernel_cache(options: &str) -> Option<Finished> {
     let cache = Fixture::target_directory().join("gpubench/kernels");
     std::fs::create_dir_all(&cache).expect("a directory");
@@ -134,8 +134,7 @@ fn assert_kernels_fail(finished: Finished, reason: &str) {
     assert_eq!(records.result("axes::no-axes")["verdict"], "pass", "it needs no kernel");
 }
 
-/// Where nothing may be mounted, files may not grow, which is as good as a full disk to the one who
-/// writes.
+/// If mounting is not permitted, a file size limit simulates the full disk.
 #[test]
 fn a_full_disk_under_the_kernels_is_named() {
     if let Some(finished) = with_kernel_cache("size=64k") {
@@ -153,12 +152,12 @@ fn a_kernel_cache_that_cannot_be_written_is_named() {
     }
 }
 
-/// Shared memory is files to the system.
+/// A file size limit also limits shared memory.
 #[test]
 fn a_memory_that_cannot_be_had_is_named() {
-    // The library and its kernels must be there already: cargo and the compiler write files, too.
+    // Build the library and its kernels first, because cargo and the compiler write files too.
     let _ = run().finish().expect_code(0);
-    // 8 MiB are enough for copies of both, and not for 13 MB of numbers.
+    // 8 MiB are enough for copies of both, but not for 13 MB of numbers.
     let run = Run::after("trap '' XFSZ; ulimit -f 16384", &Fixture::of("tidy"))
         .briefly()
         .json();
@@ -196,12 +195,12 @@ fn benchmarks_are_listed_without_a_compiler() {
     assert_eq!(finished.stdout, format!("{CASE}\n"));
 }
 
-/// A run that finds no driver, or the fake one of a folder.
+/// Returns a run that finds no driver, or the fake one of a folder.
 fn with_driver(folder: &str, device: &str) -> Run {
     run().args(["--device", device]).env("LD_LIBRARY_PATH", folder)
 }
 
-/// Whether this machine has a driver of its own, which a fake one would stand in the way of.
+/// Whether this machine has a real driver, which a fake one would hide.
 fn has_driver() -> bool {
     std::path::Path::new("/dev/nvidiactl").exists()
 }
@@ -231,8 +230,7 @@ fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
     assert!(finished.stdout.contains("CPU device"), "{}", finished.stdout);
 }
 
-/// A stub such as toolkits bring for linking: it has every function that is asked for, and none
-/// works.
+/// A stub, as CUDA toolkits contain for linking: it has every function, and none works.
 #[test]
 fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cuda() {
     if has_driver() {

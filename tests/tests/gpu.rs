@@ -1,10 +1,10 @@
-//! The crate for a real GPU, as far as it can be held to its word without one.
+//! The checks of the fixture for a real GPU that need no GPU.
 
 use std::collections::BTreeSet;
 
 use gpubench_tests::{Fixture, Run, nvrtc};
 
-/// The first column of what a GPU run must come to.
+/// Returns the first column of the table of expected verdicts.
 fn expected() -> BTreeSet<String> {
     let table = Fixture::of("gpu").directory().join("expected.tsv");
     let table = std::fs::read_to_string(table).expect("a table");

@@ -1,4 +1,4 @@
-//! Histories: what runs add to them, also several at the same time, and how they are shown.
+//! Histories: adding runs to them, also from several processes at once, and showing them.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn shown(folder: &str) -> Run {
 fn runs_at_the_same_time_lose_nothing() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
-    // What the runs need is built by the first.
+    // The first run builds everything that the others need.
     let _ = recorded(&history).finish().expect_code(0);
     for _ in 0..3 {
         let at_once: Vec<_> = (0..4).map(|_| recorded(&history).start()).collect();

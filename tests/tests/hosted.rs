@@ -1,12 +1,13 @@
-//! Hosted benchmarks: those that do what they should pass, and every other one ends in its own
-//! verdict and cause.
+//! Hosted benchmarks: honest ones pass, and each of the others ends in its expected verdict and
+//! cause.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
 
 use gpubench_tests::{Ending, Finished, Fixture, Records, Run, ends};
 
-/// All cases of the crate in one run, with a descriptor and a variable that a worker must not have.
+/// Runs all cases of the crate once, with a file descriptor and an environment variable that
+/// workers must not inherit.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -35,7 +36,7 @@ fn honest_benchmarks_pass_and_say_who_launched() {
         assert_eq!(result["verdict"], "pass", "{case}: {}", result["message"]);
         assert_eq!(result["execution"], execution, "{case}");
         assert_eq!(result["grade"], "advisory", "{case}");
-        // A sandbox that is not closed would be another reason.
+        // An incomplete sandbox would be another reason.
         let reason = "kernels of the CPU device are native code in the worker";
         assert_eq!(result["grade_reason"], reason, "{case}");
         assert!(result["distinct_inputs"].as_u64() > Some(4), "{case}");
@@ -74,7 +75,8 @@ ends! {
     a_call_that_computes_once_is_found: "calls::computes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2";
 }
 
-/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
+/// Timing decides which check finds the late write: the output digest, the snapshot or the second
+/// snapshot.
 #[test]
 fn calls_that_return_before_their_work_is_done_never_pass() {
     for benchmark in ["late::finishes_from_a_thread", "late::keeps_writing"] {
@@ -114,7 +116,7 @@ ends! {
     its_library_cannot_be_renamed: "reach::renames_its_library" is "error", "setup-failed", "Permission denied";
     its_library_cannot_be_linked: "reach::links_its_library" is "error", "setup-failed", "Permission denied";
     compiled_kernels_cannot_be_written: "reach::opens_compiled_kernels_for_writing" is "error", "setup-failed", "Permission denied";
-    nothing_is_created_beside_the_tool: "reach::creates_a_file_beside_the_tool" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_next_to_the_tool: "reach::creates_a_file_next_to_the_tool" is "error", "setup-failed", "Permission denied";
     nothing_is_created_for_other_processes_to_find: "reach::creates_a_file_for_temporary_ones" is "error", "setup-failed", "Permission denied";
     the_brokers_memory_cannot_be_opened: "reach::opens_the_parents_memory" is "error", "setup-failed", "Permission denied";
     the_brokers_descriptors_cannot_be_opened: "reach::opens_a_descriptor_of_the_parent" is "error", "setup-failed", "Permission denied";
@@ -135,7 +137,6 @@ fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
     }
 }
 
-/// Between the others, and with what they were given.
 #[test]
 fn nothing_is_left_behind_and_the_run_says_that_cases_failed() {
     assert_eq!(run().ending, Ending::Code(100));

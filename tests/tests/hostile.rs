@@ -1,5 +1,5 @@
-//! Kernels and host code that cheat, break or lie: each ends in its own verdict and cause, and
-//! disturbs nobody else.
+//! Kernels and host code that cheat, crash or lie: each ends in its expected verdict and cause, and
+//! disturbs no other case.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 use gpubench_tests::{Finished, Fixture, Records, Run, ends};
 use serde_json::Value;
 
-/// All cases of the crate in one run.
+/// Runs all cases of the crate once.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
-        // Long enough for a machine that does a lot else, and short enough for the cases that hang.
+        // Long enough for a busy machine, and short enough for the cases that hang.
         let limits = ["--timeout", "3s", "--reference-timeout", "5s"];
         Run::on(&Fixture::of("hostile")).briefly().json().args(limits).finish()
     })
@@ -143,7 +143,7 @@ ends! {
     a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
 }
 
-/// Whatever becomes of its case.
+/// Any verdict of the case is fine.
 #[test]
 fn a_child_that_a_kernel_leaves_does_not_outlive_the_run() {
     let arguments = ["--ignored", "--exact", "process::leaves_a_child::n=600"];
@@ -165,7 +165,8 @@ fn a_worker_without_its_connection_fails_alone() {
     );
 }
 
-/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
+/// Timing decides which check finds the late write: the output digest, the snapshot or the second
+/// snapshot.
 #[test]
 fn threads_that_write_behind_the_call_never_pass() {
     for benchmark in ["answers::finishes_later", "answers::keeps_writing"] {
@@ -222,7 +223,7 @@ ends! {
     an_unknown_template_is_named: "plans::unknown_template" is "error", "plan-invalid", "`plans.cu`", "thrice";
     a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "src/plans.rs:26", "plans::grid_of_nothing", "`twice`", "no blocks";
     a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
-    an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
+    an_offset_past_the_end_is_named: "plans::offset_past_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
     an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, and `size_t` is expected (hint: `as usize`)";
@@ -272,7 +273,7 @@ fn standard_headers_can_be_included() {
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);
 }
 
-/// Between the others, and with what they were given.
+/// Honest cases between the others pass, with the right inputs.
 #[test]
 fn honest_benchmarks_beside_them_pass() {
     let honest: Vec<&Value> = records()
@@ -343,7 +344,7 @@ fn what_user_code_prints_is_no_data() {
     assert!(!run().stdout.contains("this is no data"));
 }
 
-/// With `--no-capture`, and apart from the data.
+/// With `--no-capture`, separate from the data.
 fn assert_shown_when_asked_for(case: &str, printed: &str) {
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
@@ -378,7 +379,7 @@ fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
     assert_eq!(seeing["notices"], Value::Array(Vec::new()));
 }
 
-/// One ignored case of the crate, measured.
+/// Measures one ignored case of the crate.
 fn alone(case: &str, arguments: &[&str]) -> Run {
     let run = Run::on(&Fixture::of("hostile")).briefly().json();
     run.args(["--include-ignored", "--exact", case])
@@ -545,7 +546,8 @@ fn the_first_failure_ends_a_run_that_fails_fast() {
     );
 }
 
-/// What a later run would load: the library that cargo has built, compiled kernels, a baseline.
+/// The kernel attacks the files that a later run would load: the built library, compiled kernels, a
+/// baseline.
 #[test]
 fn a_kernel_of_the_cpu_device_changes_no_file() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Mistakes that compile are named where they are: in a crate without the standard library, which
-//! calls the runtime by another name.
+//! Mistakes that compile are reported with their position, also in a `no_std` crate that renames
+//! the runtime.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;

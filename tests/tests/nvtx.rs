@@ -1,5 +1,4 @@
-//! Windows as ranges that a profiler shows: a profiler of our own, in C, writes down what it is
-//! told.
+//! Windows as NVTX ranges. A small profiler, written in C, logs them.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use gpubench_tests::{Fixture, Run};
 
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
-/// What NVTX asks of a profiler's library, written from its documented layout.
+/// A minimal NVTX injection library, written from the documented layout.
 const PROFILER: &str = r#"
 #include <stdint.h>
 #include <stdio.h>

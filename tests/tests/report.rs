@@ -1,5 +1,5 @@
-//! The page about a run, as a run writes it and as it is made of stored results. What it looks like
-//! is the browser's to say.
+//! The HTML report, written by a run or made from stored results. The browser tests check its
+//! appearance.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
@@ -11,19 +11,19 @@ fn text_of(path: &Utf8Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A run of one case.
+/// Returns a run of one case.
 fn measured(arguments: &[&str]) -> Finished {
     let run = Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE]);
     run.args(arguments.iter().copied()).finish()
 }
 
-/// `cargo gpubench report`.
+/// Returns a run of `cargo gpubench report`.
 fn reported(arguments: &[&str]) -> Finished {
     let run = Run::on_verb("report", &Fixture::of("tidy"));
     run.args(arguments.iter().copied()).finish()
 }
 
-/// The lines of a run in a file.
+/// Writes the records of a run to a file.
 fn export(folder: &RunFolder, name: &str) -> String {
     let path = folder.path(name).into_string();
     let _ = measured(&["--export-json", &path]).expect_code(0);

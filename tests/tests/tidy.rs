@@ -1,4 +1,4 @@
-//! An honest crate: every case passes, and what is printed about it keeps the machine contract.
+//! An honest crate: every case passes, and the records follow the machine contract.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ fn tidy() -> Run {
     Run::on(&Fixture::of("tidy")).briefly()
 }
 
-/// All cases of the crate in one run.
+/// Runs all cases of the crate once.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| tidy().json().args(["--include-ignored"]).finish())
@@ -387,7 +387,8 @@ fn a_list_for_programs_has_a_record_a_case() {
         for field in ["schema_version", "package", "benchmark", "params", "case", "index"] {
             assert_eq!(listed[field], result[field], "{field}");
         }
-        // What a benchmark says of its axes is known when it has been asked.
+        // A list does not know which axis values a benchmark function rejects, because it runs no
+        // function.
         let is_skipped = result["verdict"] == "skipped" && result["cause"] != "not-applicable";
         assert_eq!(listed["skipped"].is_string(), is_skipped, "{listed}");
     }
@@ -488,7 +489,8 @@ fn an_axis_that_nobody_has_and_a_value_it_cannot_have_are_named() {
     );
 }
 
-/// What is expected of a wrong element shows the inputs.
+/// The expected value of a wrong element depends on the inputs, so it reveals a change of the
+/// inputs.
 #[test]
 fn a_seed_gives_the_same_inputs_again_and_another_seed_gives_others() {
     let expected = |seed: &[&'static str]| {

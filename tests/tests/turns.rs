@@ -1,4 +1,4 @@
-//! Two runs on one device: the second waits for the first, and both say for whom.
+//! Two runs on one device: the second waits for the first, and both name each other.
 #![forbid(unsafe_code)]
 
 use std::time::Duration;
@@ -46,7 +46,7 @@ fn a_second_run_on_a_device_waits_for_the_first_unless_it_is_told_not_to() {
     assert!(said.contains(") has `") && said.contains(".lock`"), "{said}");
 }
 
-/// The process that measures waits for the one that it started: nobody would ever go on.
+/// The outer process waits for the run that it started, so waiting for it would be a deadlock.
 #[test]
 fn a_run_that_another_run_started_does_not_wait_for_it() {
     let meeting = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! The fresh workers of a case: as many processes as are asked for, one after another, and a case
-//! that fails with any of them.
+//! The fresh workers of a case: the requested number of processes, one after another. A case fails
+//! if any of them fails.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -8,8 +8,8 @@ use gpubench_tests::{FakeGpu, Fixture, Records, Role, Run, Running, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Cases of kernels that behave differently in a second process, measured by so many workers. Each
-/// process takes a number out of a pipe.
+/// Returns a run of a case whose kernel behaves differently in a second process. Each process takes
+/// a number from a pipe.
 fn run_of(benchmark: &str, workers: &'static str) -> Run {
     let name = format!("later::{benchmark}::n=600");
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];

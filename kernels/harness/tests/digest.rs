@@ -1,4 +1,4 @@
-//! The output digest and the early check: `gb_digest`; and the stamp and the flush beside it.
+//! `gb_digest`: the output digest and the early check; also `gb_stamp` and `gb_flush`.
 
 #![allow(unsafe_code)]
 
@@ -101,7 +101,7 @@ fn the_key_decides_the_digest() {
 
 #[test]
 fn equal_words_do_not_cancel() {
-    // A constant buffer of each length: no two have the same digest.
+    // Constant buffers of each length. No two have the same digest.
     let zeros = vec![0_u8; 8000];
     let digests: std::collections::HashSet<u64> = (1..=1000)
         .map(|words| digest_of(&zeros[..8 * words], keys(1), 4096, 0, GEOMETRIES[0]))

@@ -1,5 +1,5 @@
-//! Generated files name the checksum of what they were made from, so that a forgotten regeneration
-//! shows without the tools that `regenerate.sh --check` installs to compare every byte.
+//! Generated files contain the checksum of their sources. These tests find a forgotten regeneration
+//! without the tools that `regenerate.sh --check` installs to compare every byte.
 
 #[path = "drift/checksum.rs"]
 mod checksum;

@@ -1,5 +1,5 @@
-//! y = x + 1, the simplest kernel there is: what other tools measure of it is known, so it shows
-//! what this one adds.
+//! y = x + 1, the simplest kernel. Its time in other tools is known, so it shows the overhead of
+//! this one.
 
 use gpubench::prelude::*;
 
@@ -12,7 +12,7 @@ fn vector(n: usize) -> Tensors {
         .output("y", f32::shape(n))
 }
 
-/// One more than each element.
+/// Adds one to each element.
 // Exact: one addition, which IEEE 754 rounds the same way everywhere.
 #[problem(
     axes(n = [1 << 10, 1 << 21, 1 << 26]),

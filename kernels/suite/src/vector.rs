@@ -1,11 +1,11 @@
-//! The sum of two vectors: nothing but memory traffic.
+//! The sum of two vectors: pure memory traffic.
 
 use gpubench::prelude::*;
 
 cuda_source!(VECTOR = "vector.cu");
 cuda_source!(VECTOR_REFERENCE = "references/vector.cu");
 
-/// Two summands that do not cancel on average, so that zeros are far from every sum.
+/// Two summands that do not cancel on average, so zero is far from every sum.
 fn summands(n: usize) -> Tensors {
     Tensors::new()
         .input("a", f32::shape(n), Uniform(-1.0..2.0))

@@ -1,4 +1,4 @@
-//! What is said of a run beside a baseline, and the exit code.
+//! Messages and exit codes of a run that is compared with a baseline.
 #![forbid(unsafe_code)]
 
 use gpubench_tests::{Ending, Fixture, Run, RunFolder, repository, slowed};
@@ -10,7 +10,7 @@ use crate::{comparison, loaded, paced, records, verdict_of};
 fn a_kernel_that_became_slower_is_a_regression_and_the_exit_code_3() {
     let folder = RunFolder::new();
     let baseline = folder.path("before.json");
-    // What the machine does between two runs is no part of this.
+    // Both runs are loaded, so the state of the machine does not matter.
     let before = folder.lines("before.jsonl", records());
     let after = folder.lines("after.jsonl", &slowed(records(), 8.0));
     let saving = loaded(&before).args(["--save-baseline", baseline.as_str()]);
@@ -208,7 +208,7 @@ fn files_can_be_compared_where_there_is_no_workspace() {
     let run = Run::outside_of_workspaces(&folder.path("."));
     let run = run.args(["--load-baseline", &after, "--baseline", &before]);
     let finished = run.finish().expect_code(3);
-    // That nothing is run is all that there is to say.
+    // The only message is that nothing is run.
     assert!(
         finished.stderr.trim_start().starts_with("Loaded `") && finished.stderr.ends_with(" UTC: nothing is run\n"),
         "{}",
@@ -217,7 +217,7 @@ fn files_can_be_compared_where_there_is_no_workspace() {
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Thirteen runs whose times go up and down by a fifth.
+/// The history has thirteen runs whose times vary by a fifth.
 #[test]
 fn a_noisy_history_raises_the_threshold() {
     let folder = RunFolder::new();

@@ -1,4 +1,4 @@
-//! What is saved where, and what of it stays.
+//! Where runs are saved, and which results are kept.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
@@ -74,7 +74,7 @@ fn what_is_loaded_is_what_was_saved() {
     assert!(none.errors()[0].contains("saved.json"), "{}", none.stderr);
 }
 
-/// The file of a stored run.
+/// Returns the path of a stored run.
 fn file(path: &Utf8Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
 }

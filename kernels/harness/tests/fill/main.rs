@@ -1,4 +1,5 @@
-//! Inputs: `gb_fill`. Here is what holds for every distribution, each of which has a module.
+//! `gb_fill`: inputs. This file tests the properties of all distributions; each distribution has a
+//! module.
 
 #![allow(unsafe_code)]
 
