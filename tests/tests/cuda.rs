@@ -76,7 +76,7 @@ fn honest() -> &'static (FakeGpu, Finished, Records) {
 }
 
 #[test]
-fn the_gpu_is_picked_by_itself() {
+fn the_gpu_is_selected_automatically() {
     let (_, finished, records) = honest();
     let device = &records.the("run-started")["device"];
     assert_eq!(
@@ -122,7 +122,7 @@ fn nothing_is_left_allocated_when_cases_end() {
 }
 
 #[test]
-fn the_referee_has_no_more_after_many_cases_than_after_one() {
+fn the_referee_holds_no_more_after_many_cases_than_after_one() {
     let (many, ..) = honest();
     let one = FakeGpu::new();
     let _ = only_case(&one).finish().expect_code(0);
@@ -134,7 +134,7 @@ fn the_referee_has_no_more_after_many_cases_than_after_one() {
 }
 
 #[test]
-fn people_are_told_which_device_it_is() {
+fn the_header_names_the_device() {
     let gpu = FakeGpu::new();
     let finished = only_case(&gpu).finish().expect_code(0);
     let header = finished.stdout.lines().next().unwrap_or_default();
@@ -145,7 +145,7 @@ fn people_are_told_which_device_it_is() {
 }
 
 #[test]
-fn the_cpu_device_can_be_asked_for_beside_a_gpu() {
+fn the_cpu_device_can_be_selected_on_a_machine_with_a_gpu() {
     let gpu = FakeGpu::new();
     let finished = only_case(&gpu).args(["--device", "cpu"]).json().finish().expect_code(0);
     assert_eq!(finished.records().the("run-started")["device"]["kind"], "cpu");
@@ -191,7 +191,7 @@ const UNUSABLE: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn a_gpu_that_is_demanded_and_cannot_be_used_is_one_line_with_a_hint_and_exit_code_96() {
+fn an_unusable_gpu_that_was_requested_is_one_error_with_a_hint_and_exit_code_96() {
     for (variable, value, words) in UNUSABLE {
         let gpu = FakeGpu::new();
         let finished = only_case(&gpu).args(["--device", "cuda"]).env(variable, value).finish();
@@ -205,26 +205,30 @@ fn a_gpu_that_is_demanded_and_cannot_be_used_is_one_line_with_a_hint_and_exit_co
 }
 
 #[test]
-fn a_gpu_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
+fn an_unusable_gpu_gives_a_warning_and_the_cpu_device_is_used() {
     for (variable, value, words) in UNUSABLE {
         let gpu = FakeGpu::new();
         let finished = only_case(&gpu).json().env(variable, value).finish().expect_code(0);
-        let told = format!("{variable}={value}: {}", finished.stderr);
+        let context = format!("{variable}={value}: {}", finished.stderr);
         let warnings: Vec<&str> = finished
             .stderr
             .lines()
             .filter(|line| line.starts_with("warning"))
             .collect();
-        assert!(warnings.len() == 1 && finished.errors().is_empty(), "{told}");
+        assert!(warnings.len() == 1 && finished.errors().is_empty(), "{context}");
         for word in words.iter().chain(&["not using a GPU"]) {
-            assert!(warnings[0].contains(word), "`{word}`: {told}");
+            assert!(warnings[0].contains(word), "`{word}`: {context}");
         }
-        assert_eq!(finished.records().the("run-started")["device"]["kind"], "cpu", "{told}");
+        assert_eq!(
+            finished.records().the("run-started")["device"]["kind"],
+            "cpu",
+            "{context}"
+        );
     }
 }
 
 #[test]
-fn a_gpu_that_there_is_not_is_named_with_those_that_there_are() {
+fn a_missing_gpu_is_an_error_that_lists_the_present_ones() {
     let gpu = FakeGpu::new();
     let run = only_case(&gpu)
         .args(["--device", "cuda:2"])
@@ -235,7 +239,7 @@ fn a_gpu_that_there_is_not_is_named_with_those_that_there_are() {
 }
 
 #[test]
-fn a_case_that_the_gpu_has_no_memory_for_fails_and_the_next_one_runs() {
+fn a_case_too_large_for_gpu_memory_fails_and_the_next_one_runs() {
     let gpu = FakeGpu::new();
     let run = tidy(&gpu).json().args(["axes::small_on_the_cpu::n=16777216", CASE]);
     let finished = run.env("FAKE_CUDA_LARGEST", "16777216").finish().expect_code(100);
@@ -294,7 +298,7 @@ fn a_driver_that_refuses_a_worker_is_not_the_plans_fault() {
 }
 
 #[test]
-fn a_worker_that_waits_for_no_other_may_find_no_memory() {
+fn a_single_worker_can_run_out_of_memory() {
     for alone in [&["--workers", "1"][..], &["--test"], &["--profile-time", "1s"]] {
         let gpu = FakeGpu::new();
         let run = only_case(&gpu).json().args(alone.iter().copied());
@@ -319,7 +323,7 @@ fn hostile() -> &'static (FakeGpu, Records) {
 }
 
 #[test]
-fn faults_of_kernels_have_causes_of_their_own() {
+fn each_kind_of_kernel_fault_has_a_cause() {
     let (_, records) = hostile();
     for (case, cause) in [
         ("memory::reads_null", "out-of-bounds"),
@@ -466,7 +470,7 @@ fn a_reference_that_faults_in_the_referee_ends_its_case_alone() {
 }
 
 #[test]
-fn a_compiler_that_is_none_ends_a_run_that_names_it() {
+fn an_unusable_nvrtc_ends_a_run_that_requests_it() {
     let gpu = FakeGpu::new();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let library = folder.path().join("libnvrtc.so.12");
@@ -528,13 +532,13 @@ fn lying(gpu: &FakeGpu) -> Run {
 
 /// Same as [`lying`], for the cases of a fixture that run `kernel`.
 fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
-    beside_the_clock(gpu, fixture)
+    under_exclusive_clock(gpu, fixture)
         .env("FAKE_CUDA_DELAYS", &format!("{kernel}:{LASTS_MS}"))
         .env("FAKE_CUDA_CLAIMED", "0.01")
 }
 
 /// Returns a short run in which the referee's clock bounds claims.
-fn beside_the_clock(gpu: &FakeGpu, fixture: &str) -> Run {
+fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
     let run = gpu.run(&Fixture::of(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     let samples = SAMPLES.to_string();
@@ -553,7 +557,7 @@ fn is_accused(result: &Value) -> bool {
 }
 
 #[test]
-fn a_worker_whose_events_lie_is_found_twice_where_the_clock_is_exclusive() {
+fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
     let (gpu, records) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();
         let records = lying(&gpu).finish().records();
@@ -577,7 +581,7 @@ fn a_worker_whose_events_lie_is_found_twice_where_the_clock_is_exclusive() {
 }
 
 #[test]
-fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() {
+fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
     let (liar, next) = (
         "host::generator_does_not_begin_again::n=600",
         "sources::good_instantiation::n=600",
@@ -614,14 +618,14 @@ fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() 
 }
 
 #[test]
-fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_it_was_measured_twice() {
+fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
     let (gpu, result) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();
         // Only the worker of the first measurement lies.
         let liars = format!("{}:1", gpu.folder());
         let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
         let result = records.result(CASE).clone();
-        (result["verdict"] == "pass" && tells_of_two(&result)).then_some((gpu, result))
+        (result["verdict"] == "pass" && has_measured_twice_notice(&result)).then_some((gpu, result))
     });
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
@@ -656,9 +660,9 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
 const HOSTED: &str = "copies::waits_for_go_as_well::n=4099";
 
 #[test]
-fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
+fn a_claim_below_two_empty_events_is_a_protocol_violation() {
     let gpu = FakeGpu::for_host_code();
-    let run = beside_the_clock(&gpu, "gpu").args(["--exact", HOSTED]);
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", HOSTED]);
     let records = run
         .env("FAKE_CUDA_CLAIMED", "0.000001")
         .finish()
@@ -671,13 +675,13 @@ fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
 /// Returns a run of a worker that claims true times but keeps working between its windows. While it
 /// lives, launches of the control worker take 30 ms longer.
 fn lingering(gpu: &FakeGpu) -> Run {
-    beside_the_clock(gpu, "gpu")
+    under_exclusive_clock(gpu, "gpu")
         .args(["--exact", HOSTED])
         .env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()))
 }
 
 #[test]
-fn a_worker_that_works_between_windows_is_found_twice() {
+fn work_between_windows_is_found_in_two_measurements() {
     let gpu = FakeGpu::for_host_code();
     let records = lingering(&gpu).finish().expect_code(100).records();
     assert_ends(&records, HOSTED, "protocol-violation", Some("works-between-windows"));
@@ -696,7 +700,7 @@ fn a_worker_that_works_between_windows_is_found_twice() {
 
 /// Either side's worker could have caused the disturbance.
 #[test]
-fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
+fn work_between_windows_accuses_no_side_of_a_comparison() {
     let gpu = FakeGpu::for_host_code();
     let folder = tempfile::tempdir().unwrap();
     let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("gpu.tar.gz");
@@ -714,13 +718,13 @@ fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
 }
 
 #[test]
-fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisory() {
+fn work_between_windows_of_one_measurement_is_advisory() {
     let result = on_a_quiet_machine(|| {
         let gpu = FakeGpu::for_host_code();
         let first = format!("{}:1", gpu.folder());
         let records = lingering(&gpu).env("FAKE_CUDA_CHEATS", &first).finish().records();
         let result = records.result(HOSTED).clone();
-        (result["verdict"] == "pass" && tells_of_two(&result)).then_some(result)
+        (result["verdict"] == "pass" && has_measured_twice_notice(&result)).then_some(result)
     });
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
@@ -731,11 +735,11 @@ fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisor
 }
 
 /// Whether a notice says that the case was measured twice and passed the second time.
-fn tells_of_two(result: &Value) -> bool {
-    let told = "measured twice, and the second time counts";
+fn has_measured_twice_notice(result: &Value) -> bool {
+    let start = "measured twice, and the second time counts";
     let notices = result["notices"].as_array().unwrap();
     let mut notices = notices.iter().filter_map(Value::as_str);
-    notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
+    notices.any(|notice| notice.starts_with(start) && notice.contains(": the first time, "))
 }
 
 /// Returns the median residual. Checks that each sample has a residual and that there are some

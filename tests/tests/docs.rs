@@ -30,7 +30,7 @@ fn exists(path: &str) -> bool {
 }
 
 #[test]
-fn every_source_file_that_a_document_names_is_there() {
+fn every_source_file_named_in_a_document_exists() {
     let named = Regex::new(r"`([\w-]+/[\w/.-]*(?:\.rs|/))`").expect("a pattern");
     let mut missing = Vec::new();
     let mut found = 0;

@@ -30,7 +30,7 @@ fn the_error<'a>(finished: &'a Finished, words: &[&str]) -> &'a str {
 }
 
 #[test]
-fn an_export_that_cannot_be_created_is_named_before_anything_is_measured() {
+fn an_export_that_cannot_be_created_is_an_error_before_anything_is_measured() {
     let finished = run()
         .args(["--export-json", "/dev/null/results.json"])
         .finish()
@@ -40,7 +40,7 @@ fn an_export_that_cannot_be_created_is_named_before_anything_is_measured() {
 }
 
 #[test]
-fn an_export_onto_a_full_disk_is_named_and_the_results_are_still_printed() {
+fn an_export_to_a_full_disk_is_an_error_and_the_results_are_still_printed() {
     for option in ["--export-json", "--export-csv", "--export-markdown", "--export-junit"] {
         let finished = run().json().args([option, "/dev/full"]).finish().expect_code(110);
         let error = the_error(&finished, &["No space left on device"]);
@@ -51,7 +51,7 @@ fn an_export_onto_a_full_disk_is_named_and_the_results_are_still_printed() {
 }
 
 #[test]
-fn standard_output_onto_a_full_disk_is_named_and_the_export_is_whole() {
+fn standard_output_on_a_full_disk_is_an_error_and_the_export_is_complete() {
     let directory = tempfile::tempdir().expect("a directory");
     let export = directory.path().join("results.json");
     let full = OpenOptions::new().write(true).open("/dev/full").expect("it opens");
@@ -63,7 +63,7 @@ fn standard_output_onto_a_full_disk_is_named_and_the_export_is_whole() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_reason_for_words_and_no_failure() {
+fn a_closed_pipe_on_standard_output_is_silent_and_no_failure() {
     for run in [run().json(), run().args(["--list"]), run().args(["--help"])] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -77,7 +77,7 @@ fn a_reader_that_has_gone_is_no_reason_for_words_and_no_failure() {
 }
 
 #[test]
-fn a_target_directory_that_cannot_be_written_is_named() {
+fn an_unwritable_target_directory_is_an_error_with_its_path() {
     let finished = run()
         .env("CARGO_TARGET_DIR", "/proc/no-target")
         .finish()
@@ -136,16 +136,16 @@ fn assert_kernels_fail(finished: Finished, reason: &str) {
 
 /// If mounting is not permitted, a file size limit simulates the full disk.
 #[test]
-fn a_full_disk_under_the_kernels_is_named() {
+fn a_full_disk_for_compiled_kernels_is_an_error() {
     if let Some(finished) = with_kernel_cache("size=64k") {
         return assert_kernels_fail(finished, "No space left on device");
     }
     eprintln!("no file system can be mounted here: files are kept from growing instead");
-    a_memory_that_cannot_be_had_is_named();
+    a_failed_memory_allocation_is_an_error();
 }
 
 #[test]
-fn a_kernel_cache_that_cannot_be_written_is_named() {
+fn an_unwritable_kernel_cache_is_an_error() {
     match with_kernel_cache("ro") {
         Some(finished) => assert_kernels_fail(finished, "Read-only file system"),
         None => eprintln!("no file system can be mounted here: not tested"),
@@ -154,7 +154,7 @@ fn a_kernel_cache_that_cannot_be_written_is_named() {
 
 /// A file size limit also limits shared memory.
 #[test]
-fn a_memory_that_cannot_be_had_is_named() {
+fn a_failed_memory_allocation_is_an_error() {
     // Build the library and its kernels first, because cargo and the compiler write files too.
     let _ = run().finish().expect_code(0);
     // 8 MiB are enough for copies of both, but not for 13 MB of numbers.
@@ -174,13 +174,13 @@ fn a_memory_that_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_missing_compiler_is_named_with_what_to_do() {
+fn a_missing_compiler_is_an_error_with_a_hint() {
     let finished = run().json().env("CXX", "/no/such/compiler").finish().expect_code(96);
     the_error(&finished, &["C++ compiler", "/no/such/compiler", "CXX"]);
 }
 
 #[test]
-fn nothing_but_data_is_printed_where_the_compiler_is_missing() {
+fn without_a_compiler_standard_output_has_only_data() {
     let finished = run().json().env("CXX", "/no/such/compiler").finish();
     assert_eq!(finished.stdout, "");
 }
@@ -206,7 +206,7 @@ fn has_driver() -> bool {
 }
 
 #[test]
-fn a_device_that_there_is_not_is_named() {
+fn a_missing_device_is_an_error_with_its_name() {
     for device in ["cuda", "cuda:7"] {
         let finished = run()
             .args(["--device", device])
@@ -220,7 +220,7 @@ fn a_device_that_there_is_not_is_named() {
 }
 
 #[test]
-fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
+fn without_a_driver_auto_uses_the_cpu_device_silently() {
     if has_driver() {
         eprintln!("this machine has a GPU: not tested");
         return;
@@ -232,7 +232,7 @@ fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
 
 /// A stub, as CUDA toolkits contain for linking: it has every function, and none works.
 #[test]
-fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cuda() {
+fn an_unusable_driver_is_a_warning_for_auto_and_an_error_for_cuda() {
     if has_driver() {
         eprintln!("this machine has a GPU: not tested");
         return;
@@ -277,11 +277,14 @@ fn the_doctor_says_of_each_device_whether_it_can_measure() {
     if !has_driver() {
         let on_gpu = doctor("cuda");
         assert_eq!(on_gpu.status.code(), Some(96));
-        let said = last(&on_gpu);
-        assert_eq!((&said["measures_on"], &said["device"]), (&Value::Null, &Value::Null));
+        let record = last(&on_gpu);
+        assert_eq!(
+            (&record["measures_on"], &record["device"]),
+            (&Value::Null, &Value::Null)
+        );
         assert!(
-            said["message"].as_str().is_some_and(|message| !message.is_empty()),
-            "{said}"
+            record["message"].as_str().is_some_and(|message| !message.is_empty()),
+            "{record}"
         );
     }
 }

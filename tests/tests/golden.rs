@@ -155,7 +155,7 @@ fn failures_are_explained_below_the_table() {
 
 /// Both cases use one source, so they share the compiler's message.
 #[test]
-fn what_a_compiler_says_of_a_source_is_on_the_screen_once_and_in_every_record() {
+fn compiler_output_is_printed_once_and_is_in_every_record() {
     let cases = ["sources::does_not_compile", "--axis", "n=600,700"];
     let run = || Run::on(&Fixture::of("hostile")).briefly().args(cases);
     let shown = run().finish().expect_code(101);
@@ -202,7 +202,7 @@ fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_er
 
 /// Runs in a folder that belongs to no package, with a space in the path of the target directory.
 #[test]
-fn the_command_that_runs_a_failed_case_again_finds_it_where_it_is_pasted() {
+fn the_rerun_command_of_a_failed_case_works_when_pasted() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
     let target = folder.join("two words");

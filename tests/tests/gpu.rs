@@ -14,7 +14,7 @@ fn expected() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_benchmark_has_an_end_that_it_must_come_to() {
+fn every_benchmark_has_an_expected_verdict() {
     let listed = Run::on(&Fixture::of("gpu"))
         .args(["--device", "cpu", "--list"])
         .finish()
@@ -46,7 +46,7 @@ fn its_kernels_compile_for_a_gpu() {
 }
 
 #[test]
-fn the_kernels_that_hosted_code_launches_are_those_of_their_source() {
+fn the_ptx_of_hosted_kernels_matches_their_source() {
     let packages = camino::Utf8PathBuf::from(nvrtc());
     let python = packages.ancestors().nth(3).expect("an environment").join("bin/python");
     let script = Fixture::of("gpu").directory().join("compile.py");

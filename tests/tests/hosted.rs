@@ -23,7 +23,7 @@ fn records() -> &'static Records {
 }
 
 #[test]
-fn honest_benchmarks_pass_and_say_who_launched() {
+fn honest_benchmarks_pass_with_their_execution() {
     let expected = [
         ("honest::on_the_host::n=600", "hosted"),
         ("honest::in_two_parts::n=600,cut=1", "hosted"),
@@ -51,16 +51,16 @@ fn a_hosted_benchmark_competes_with_a_sealed_one() {
 
 // Set-up.
 ends! {
-    a_panic_in_the_set_up_is_an_error: "set_up::panics" is "error", "setup-failed", "panicked", "no handle for 600", "src/set_up.rs:";
-    an_error_in_the_set_up_is_an_error: "set_up::fails" is "error", "setup-failed", "the library has another version";
-    a_set_up_that_exits_is_named: "set_up::exits" is "crashed", "exited", "code 0", "set up";
-    a_set_up_that_aborts_is_named: "set_up::aborts" is "crashed", "killed", "SIGABRT", "set up";
-    a_set_up_that_hangs_times_out: "set_up::hangs" is "timeout", "slow", "set up", "3s";
+    a_panic_during_setup_is_an_error: "set_up::panics" is "error", "setup-failed", "panicked", "no handle for 600", "src/set_up.rs:";
+    an_error_during_setup_is_an_error: "set_up::fails" is "error", "setup-failed", "the library has another version";
+    a_setup_that_exits_is_reported: "set_up::exits" is "crashed", "exited", "code 0", "set up";
+    a_setup_that_aborts_is_reported: "set_up::aborts" is "crashed", "killed", "SIGABRT", "set up";
+    a_setup_that_hangs_times_out: "set_up::hangs" is "timeout", "slow", "set up", "3s";
     a_benchmark_without_a_call_is_an_error: "set_up::declares_nothing" is "error", "setup-failed", "set_up::declares_nothing", "`Host::call`";
     a_benchmark_with_two_calls_is_an_error: "set_up::declares_two" is "error", "setup-failed", "two calls";
-    a_second_call_is_an_error_also_where_it_is_passed_over: "set_up::passes_the_second_over" is "error", "setup-failed", "two calls";
+    an_ignored_error_of_a_second_call_fails_the_case: "set_up::passes_the_second_over" is "error", "setup-failed", "two calls";
     another_element_type_is_named: "set_up::takes_another_type" is "error", "setup-failed", "`x`", "In<f32>", "In<f64>";
-    a_part_that_leaves_its_buffer_is_named: "set_up::leaves_a_buffer" is "error", "setup-failed", "601", "600", "src/set_up.rs:";
+    a_part_outside_its_buffer_is_an_error: "set_up::leaves_a_buffer" is "error", "setup-failed", "601", "600", "src/set_up.rs:";
 }
 
 // Calls.
@@ -78,7 +78,7 @@ ends! {
 /// Timing decides which check finds the late write: the output digest, the snapshot or the second
 /// snapshot.
 #[test]
-fn calls_that_return_before_their_work_is_done_never_pass() {
+fn calls_that_return_before_their_work_ends_never_pass() {
     for benchmark in ["late::finishes_from_a_thread", "late::keeps_writing"] {
         let result = records().result(benchmark);
         let verdict = result["verdict"].as_str().unwrap_or_default();
@@ -93,23 +93,23 @@ fn calls_that_return_before_their_work_is_done_never_pass() {
 // Reaching out.
 ends! {
     signals_to_the_broker_are_refused: "reach::kills_the_parent" is "error", "setup-failed", "Operation not permitted";
-    so_they_are_in_every_thread: "reach::kills_the_parent_from_another_thread" is "error", "setup-failed", "Operation not permitted";
-    signals_to_everybody_are_refused: "reach::kills_everybody" is "error", "setup-failed", "Operation not permitted";
+    signals_to_the_broker_are_refused_in_every_thread: "reach::kills_the_parent_from_another_thread" is "error", "setup-failed", "Operation not permitted";
+    signals_to_all_processes_are_refused: "reach::kills_everybody" is "error", "setup-failed", "Operation not permitted";
     signals_to_the_group_are_refused: "reach::kills_its_group" is "error", "setup-failed", "Operation not permitted";
-    signals_to_threads_by_number_are_refused: "reach::kills_a_thread_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    signals_to_threads_by_id_are_refused: "reach::kills_a_thread_of_the_parent" is "error", "setup-failed", "Operation not permitted";
     tracing_the_broker_is_refused: "reach::traces_the_parent" is "error", "setup-failed", "Operation not permitted";
     reading_the_broker_is_refused: "reach::reads_the_parent" is "error", "setup-failed", "Operation not permitted";
-    a_handle_of_the_broker_is_refused: "reach::opens_the_parent" is "error", "setup-failed", "Operation not permitted";
+    a_pidfd_of_the_broker_is_refused: "reach::opens_the_parent" is "error", "setup-failed", "Operation not permitted";
     limits_for_the_broker_are_refused: "reach::limits_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_processors_are_its_own: "reach::moves_the_parent_to_its_processors" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_priority_is_its_own: "reach::lowers_the_priority_of_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_users_priority_is_its_own: "reach::lowers_the_priority_of_its_user" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_scheduling_is_its_own: "reach::schedules_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_requests_wait_for_no_worker: "reach::queues_the_parents_requests_last" is "error", "setup-failed", "Operation not permitted";
-    children_of_the_broker_are_refused: "reach::starts_a_child_of_the_parent" is "error", "setup-failed", "Operation not permitted";
-    children_in_other_namespaces_are_refused: "reach::starts_a_child_in_another_namespace" is "error", "setup-failed", "Operation not permitted";
-    calls_that_no_filter_sees_are_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
-    flags_that_no_filter_sees_are_unknown: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
+    changing_the_brokers_affinity_is_refused: "reach::moves_the_parent_to_its_processors" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_priority_is_refused: "reach::lowers_the_priority_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    changing_the_users_priority_is_refused: "reach::lowers_the_priority_of_its_user" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_scheduling_is_refused: "reach::schedules_the_parent" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_io_priority_is_refused: "reach::queues_the_parents_requests_last" is "error", "setup-failed", "Operation not permitted";
+    starting_siblings_is_refused: "reach::starts_a_child_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    starting_children_in_other_namespaces_is_refused: "reach::starts_a_child_in_another_namespace" is "error", "setup-failed", "Operation not permitted";
+    io_uring_is_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
+    clone3_is_unavailable: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
     other_namespaces_are_refused: "reach::leaves_its_namespaces" is "error", "setup-failed", "Operation not permitted";
     its_library_cannot_be_written: "reach::opens_its_library_for_writing" is "error", "setup-failed", "Permission denied";
     its_library_cannot_be_removed: "reach::removes_its_library" is "error", "setup-failed", "Permission denied";
@@ -121,12 +121,12 @@ ends! {
     the_brokers_memory_cannot_be_opened: "reach::opens_the_parents_memory" is "error", "setup-failed", "Permission denied";
     the_brokers_descriptors_cannot_be_opened: "reach::opens_a_descriptor_of_the_parent" is "error", "setup-failed", "Permission denied";
     the_brokers_environment_cannot_be_read: "reach::reads_the_parents_environment" is "error", "setup-failed", "Permission denied";
-    a_worker_has_its_connection_and_its_buffers_and_nothing_of_the_run:
+    a_worker_inherits_only_its_connection_and_buffers:
         "reach::lists_what_it_has" is "error", "setup-failed", "descriptors [/memfd, socket], variables []";
 }
 
 #[test]
-fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
+fn a_worker_may_signal_and_schedule_itself() {
     for benchmark in [
         "reach::signals_itself",
         "reach::schedules_itself",
@@ -138,6 +138,6 @@ fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
 }
 
 #[test]
-fn nothing_is_left_behind_and_the_run_says_that_cases_failed() {
+fn the_run_has_the_exit_code_of_failed_cases() {
     assert_eq!(run().ending, Ending::Code(100));
 }

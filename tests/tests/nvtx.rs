@@ -67,7 +67,7 @@ fn run() -> Run {
 }
 
 #[test]
-fn a_profiler_is_told_of_every_window_by_case_and_number() {
+fn a_profiler_sees_every_window_with_case_and_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = compiled(PROFILER, folder.path());
     let log = folder.path().join("log");
@@ -81,7 +81,10 @@ fn a_profiler_is_told_of_every_window_by_case_and_number() {
     let expected: String = (1..=windows)
         .map(|window| format!("push gpubench tidy::{CASE} window {window}\npop\n"))
         .collect();
-    assert_eq!(std::fs::read_to_string(log).expect("it was told"), expected);
+    assert_eq!(
+        std::fs::read_to_string(log).expect("the profiler wrote a log"),
+        expected
+    );
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn without_a_profiler_the_option_is_refused() {
 }
 
 #[test]
-fn a_profiler_that_cannot_be_loaded_is_named() {
+fn a_profiler_that_cannot_be_loaded_is_an_error_with_its_path() {
     let finished = run()
         .env("NVTX_INJECTION64_PATH", "/no/such/profiler.so")
         .finish()
@@ -103,7 +106,7 @@ fn a_profiler_that_cannot_be_loaded_is_named() {
 }
 
 #[test]
-fn a_profiler_that_crashes_is_a_finding() {
+fn a_crashing_profiler_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = compiled(
         "#include <stdlib.h>\nint InitializeInjectionNvtx2(void *f) { abort(); }",

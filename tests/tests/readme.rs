@@ -28,7 +28,7 @@ fn follow(folder: &Utf8Path, what: &str, path: &str, block: &str) {
 }
 
 #[test]
-fn the_crate_of_the_readme_runs_as_it_is_written() {
+fn the_crate_in_the_readme_runs_as_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = Utf8Path::from_path(folder.path()).expect("a path");
     std::fs::create_dir(folder.join("src")).expect("a folder");

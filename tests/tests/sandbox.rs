@@ -13,7 +13,7 @@ fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn no_role_types_into_the_terminal_or_reaches_anything_else() {
+fn no_role_can_reach_the_terminal_or_the_system() {
     let (code, shown) = run_in_a_terminal(&[]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("TYPED") && shown.contains("6 passed"), "{shown}");
@@ -21,7 +21,7 @@ fn no_role_types_into_the_terminal_or_reaches_anything_else() {
 
 /// Printed text does not reach the terminal unchanged.
 #[test]
-fn what_roles_print_is_shown_behind_their_name_and_not_by_them() {
+fn role_output_is_printed_by_the_broker_with_a_prefix() {
     let (code, shown) = run_in_a_terminal(&["--no-capture"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("TYPED"), "{shown}");

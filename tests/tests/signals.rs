@@ -132,7 +132,7 @@ fn no_process_outlives_a_broker_that_is_killed_while_a_reference_hangs() {
 }
 
 #[test]
-fn a_worker_killed_from_outside_fails_its_case_alone() {
+fn a_worker_killed_from_outside_fails_only_its_case() {
     let running = loop_forever("10min", None);
     kill_process(running.wait_for_role(Role::Worker).pid, Signal::KILL).expect("it runs");
     let records = running.finish().expect_code(100).records();
@@ -168,7 +168,7 @@ fn a_referee_killed_from_outside_fails_one_case_and_is_replaced() {
 /// After the loss of a worker, a referee has ten seconds to answer, not the two minutes of its
 /// other steps.
 #[test]
-fn a_referee_that_is_stopped_is_given_up_soon_after_its_worker() {
+fn a_stopped_referee_is_replaced_soon_after_its_worker_fails() {
     let running = loop_forever("4s", None);
     let referee = running.wait_for_role(Role::Referee).pid;
     // Once the worker runs, its kernel soon loops.

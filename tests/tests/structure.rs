@@ -132,7 +132,7 @@ fn circle_through(folder: &str, imports: &Imports) -> Option<Vec<String>> {
 }
 
 #[test]
-fn no_folder_of_sources_imports_from_itself_by_way_of_others() {
+fn no_source_folder_imports_itself_through_others() {
     let mut circles = BTreeSet::new();
     let mut seen = 0;
     for sources in sources() {

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_on_a_gpu_leave_a_partial_for_each_block_and_elsewhere_for_each_thread() {
+    fn checks_write_a_partial_per_block_on_a_gpu_and_per_thread_elsewhere() {
         let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
         let check = geometry(Kernel::Check, 1 << 40, processors);
         assert_eq!((check.threads(), check.reporters(processors)), (3 * 132 * 256, 3 * 132));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_gets_no_more_blocks_than_its_multiprocessors_have_room_for() {
+    fn a_gpu_gets_no_more_blocks_than_fit_its_multiprocessors() {
         let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
         assert_eq!(geometry(Kernel::Digest, 1 << 40, processors).grid, [2 * 132, 1, 1]);
         assert_eq!(geometry(Kernel::Digest, 64 << 10, processors).grid, [2, 1, 1]);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_is_newer_than_all_machine_code_gets_ptx() {
+    fn a_gpu_newer_than_all_machine_code_gets_ptx() {
         assert_eq!(image(11, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
         assert_eq!(image(13, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
     }

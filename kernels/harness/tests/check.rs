@@ -171,7 +171,14 @@ fn model(dtype: u32, mode: Mode, got: &[u64], expected: &[u64]) -> CheckSummary 
     summary
 }
 
-fn assert_by_the_book(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geometry, partials: usize) {
+fn assert_matches_definition(
+    dtype: u32,
+    mode: Mode,
+    got: &[u64],
+    expected: &[u64],
+    geometry: Geometry,
+    partials: usize,
+) {
     let summary = checked(dtype, mode, got, expected, geometry, partials);
     let model = model(dtype, mode, got, expected);
     // To find the largest relative error, the kernel compares products instead of quotients. That
@@ -282,7 +289,7 @@ fn edges(dtype: u32) -> Vec<u64> {
 }
 
 #[test]
-fn every_pair_of_edge_values_is_judged_by_the_book() {
+fn every_pair_of_edge_values_matches_the_definition() {
     let modes = [
         Mode::Exact,
         Mode::Close { rtol: 0.0, atol: 0.0 },
@@ -295,10 +302,10 @@ fn every_pair_of_edge_values_is_judged_by_the_book() {
         for mode in modes {
             let (got, expected): (Vec<u64>, Vec<u64>) =
                 edges.iter().flat_map(|&g| edges.iter().map(move |&e| (g, e))).unzip();
-            assert_by_the_book(dtype, mode, &got, &expected, GEOMETRIES[0], 1);
+            assert_matches_definition(dtype, mode, &got, &expected, GEOMETRIES[0], 1);
             // Each pair also runs alone, so that no other element decides which path is taken.
             for (g, e) in got.into_iter().zip(expected) {
-                assert_by_the_book(dtype, mode, &[g], &[e], GEOMETRIES[0], 1);
+                assert_matches_definition(dtype, mode, &[g], &[e], GEOMETRIES[0], 1);
             }
         }
     }
@@ -306,7 +313,7 @@ fn every_pair_of_edge_values_is_judged_by_the_book() {
 
 /// For subnormal numbers, the product of a bound and a magnitude has few significant bits or none.
 #[test]
-fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
+fn errors_of_subnormal_numbers_match_the_definition() {
     let smallest_normal = f64::MIN_POSITIVE.to_bits();
     let mode = Mode::Close { rtol: 1e-3, atol: 1e-5 };
     for least in [0, 1, 40, 1 << 30, smallest_normal / 2, smallest_normal - 900] {
@@ -317,7 +324,7 @@ fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
                 .map(|bits| bits ^ (bits.wrapping_mul(0x9e37) >> 5 & last_bits))
                 .collect();
             for geometry in GEOMETRIES {
-                assert_by_the_book(GB_F64, mode, &got, &expected, geometry, 3);
+                assert_matches_definition(GB_F64, mode, &got, &expected, geometry, 3);
             }
         }
     }
@@ -325,7 +332,7 @@ fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
     // previous ones.
     let expected: Vec<u64> = (0..4000).map(|i| smallest_normal * (4000 - i) / 2000).collect();
     let got: Vec<u64> = expected.iter().map(|bits| bits + 1).collect();
-    assert_by_the_book(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);
+    assert_matches_definition(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);
 }
 
 proptest! {
@@ -349,12 +356,12 @@ proptest! {
             got[place.index(len)] = *edge.get(&edges);
         }
         let mode = if exact { Mode::Exact } else { Mode::Close { rtol: 1e-3, atol: 1e-5 } };
-        assert_by_the_book(dtype, mode, &got, &expected, GEOMETRIES[g], partials);
+        assert_matches_definition(dtype, mode, &got, &expected, GEOMETRIES[g], partials);
     }
 }
 
 #[test]
-fn an_unwritten_output_is_told_from_a_wrong_one() {
+fn an_unwritten_output_differs_from_a_wrong_one() {
     for dtype in ALL {
         let len = 5000;
         let expected = vec![1; len];
@@ -398,7 +405,7 @@ fn a_constant_output_is_recognised() {
 }
 
 #[test]
-fn an_output_of_nan_is_told_from_a_wrong_one() {
+fn a_nan_output_differs_from_a_wrong_one() {
     let expected = vec![u64::from(1_f32.to_bits()); 3000];
     let got = vec![u64::from(f32::NAN.to_bits()); 3000];
     let summary = checked(

@@ -59,7 +59,7 @@ fn check(
 }
 
 #[test]
-fn a_byte_depends_on_the_key_and_its_place_alone() {
+fn a_byte_depends_only_on_the_key_and_its_position() {
     for (bytes, offset, shift) in [
         (0, 5, 0),
         (1, 0, 0),
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn a_changed_byte_is_found_at_every_place_of_a_short_buffer() {
+fn a_changed_byte_is_found_at_every_position_of_a_short_buffer() {
     for bytes in [1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100] {
         for offset in [0, 1, 15, 16, 4095, 4096] {
             let whole = noise(bytes, 3, offset, 0, GEOMETRIES[0]);
@@ -154,7 +154,7 @@ fn a_changed_byte_is_found_on_both_sides_of_every_border_of_a_long_buffer() {
 }
 
 #[test]
-fn another_key_or_place_is_other_noise() {
+fn another_key_or_position_gives_other_noise() {
     let written = noise(4096, 3, 0, 0, GEOMETRIES[0]);
     for (key, offset) in [(4, 0), (3, 16), (3, 1)] {
         let summary = check(&written, key, offset, GEOMETRIES[0], 1).expect("complete");
@@ -163,7 +163,7 @@ fn another_key_or_place_is_other_noise() {
 }
 
 #[test]
-fn a_check_that_did_not_run_everywhere_is_no_result() {
+fn an_incomplete_check_is_no_result() {
     let partial = |checked| NoisePartial {
         checked,
         different: 0,

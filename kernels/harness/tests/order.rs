@@ -63,7 +63,7 @@ proptest! {
 }
 
 #[test]
-fn every_place_may_come_first() {
+fn every_position_can_come_first() {
     let mut counts = [0_u32; 100];
     for key in 0..100_000 {
         counts[permuted(100, key, 0) as usize] += 1;
@@ -110,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn all_lines_and_the_short_tail_are_copied_when_all_are_asked_for() {
+fn all_lines_and_the_short_tail_are_copied_if_all_are_requested() {
     for bytes in [0_usize, 1, 127, 128, 129, 1000, 12_800, 12_801] {
         for geometry in GEOMETRIES {
             let all: Vec<usize> = (0..bytes.div_ceil(LINE)).collect();
@@ -120,7 +120,7 @@ fn all_lines_and_the_short_tail_are_copied_when_all_are_asked_for() {
 }
 
 #[test]
-fn a_reveal_takes_the_time_and_copies_the_lines_of_each_of_its_buffers_alone() {
+fn a_reveal_reads_the_clock_and_copies_only_the_lines_of_its_buffers() {
     for geometry in GEOMETRIES {
         let sources: Vec<Vec<u8>> = (0..8)
             .map(|buffer| vec![1 + buffer; 1000 * (1 + buffer as usize)])

@@ -37,7 +37,7 @@ fn touched(access: u32, parts: u64, geometry: Geometry) -> [Vec<u64>; 2] {
 }
 
 #[test]
-fn what_is_written_is_written_whole_whatever_the_parts() {
+fn a_written_buffer_is_written_completely_for_any_number_of_parts() {
     for geometry in GEOMETRIES {
         for parts in [1, 2, 3, 50] {
             for access in [GB_TWIN_WRITE, GB_TWIN_READ | GB_TWIN_WRITE] {
@@ -52,7 +52,7 @@ fn what_is_written_is_written_whole_whatever_the_parts() {
 }
 
 #[test]
-fn what_is_read_stays_as_it_was() {
+fn a_read_buffer_is_unchanged() {
     for geometry in GEOMETRIES {
         let buffers = touched(bindings::GB_TWIN_READ, 3, geometry);
         assert!(buffers.iter().flatten().all(|word| *word == UNTOUCHED));

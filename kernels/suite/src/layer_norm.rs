@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_rows_have_the_moments_that_the_tolerance_counts_on() {
+    fn generated_rows_have_the_moments_that_the_tolerance_assumes() {
         const COLUMNS: usize = 512;
         let mut x = vec![0.0; 64 * COLUMNS];
         fill_rows(&mut Rng::new(1), COLUMNS, &mut x);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let mut x = vec![0.0; 4000];
         fill_rows(&mut rng, 400, &mut x);

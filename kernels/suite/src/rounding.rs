@@ -33,7 +33,7 @@ mod tests {
     use gpubench::Rng;
 
     #[test]
-    fn the_unit_roundoff_is_the_largest_number_that_one_absorbs() {
+    fn the_unit_roundoff_is_the_largest_number_lost_when_added_to_one() {
         assert_eq!(1.0f32 + U as f32, 1.0);
         assert!(1.0f32 + (1.001 * U) as f32 > 1.0);
     }

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let span = (FACTORS.end() - FACTORS.start() + 1) as u64;
         let mut draw = |len| {

@@ -30,7 +30,7 @@ fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn what_is_no_stored_run_is_refused_by_name_before_anything_is_measured_and_left_alone() {
+fn other_files_are_refused_by_name_before_anything_is_measured_and_not_changed() {
     let folder = RunFolder::new();
     for (file, words) in unusable(&folder) {
         let contents = std::fs::read(&file).expect("it is there");
@@ -107,7 +107,7 @@ fn is_whole(file: &Utf8Path) -> bool {
 }
 
 #[test]
-fn a_save_that_is_killed_leaves_the_old_run_or_the_new_one() {
+fn a_killed_save_leaves_the_old_run_or_the_new_one() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let runs = [many_cases(&folder, "a.jsonl", 1.0), many_cases(&folder, "b.jsonl", 2.0)];
@@ -151,7 +151,7 @@ fn results_of(file: &Utf8Path) -> Value {
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_run_and_is_told() {
+fn a_full_disk_is_an_error_and_keeps_the_old_run() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let small = folder.lines("small.jsonl", records());

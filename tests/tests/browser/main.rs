@@ -134,19 +134,19 @@ fn bytes_of(base64: &str) -> Vec<u8> {
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn a_run_on_a_gpu_can_be_read_on_every_screen() {
+fn the_report_of_a_gpu_run_is_readable_on_every_screen() {
     look_at(&page_of_a_gpu(), "gpu");
 }
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn a_run_with_failures_can_be_read_on_every_screen() {
+fn the_report_of_failures_is_readable_on_every_screen() {
     look_at(&page_of_failures(), "failures");
 }
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn everything_can_be_reached_and_seen_by_keyboard() {
+fn everything_is_reachable_and_visible_with_the_keyboard() {
     let mut browser = Browser::start();
     browser.open(&page_of_a_gpu(), SCREENS[2]);
     browser.evaluate(&format!(

@@ -38,7 +38,7 @@ fn wide_integers_are_scaled_by_all_64_bits() {
 }
 
 #[test]
-fn every_small_integer_comes_up_about_equally_often() {
+fn small_integers_are_equally_frequent() {
     let mut counts = [0_u32; 10];
     for value in values(integers(GB_I8, 400_000, -5, 10)) {
         counts[(value + 5.0) as usize] += 1;
@@ -48,7 +48,7 @@ fn every_small_integer_comes_up_about_equally_often() {
 }
 
 #[test]
-fn all_values_of_an_integer_type_can_be_asked_for() {
+fn the_range_can_be_the_whole_integer_type() {
     for (dtype, low, span) in [
         (GB_U8, 0, 256),
         (GB_I8, -128, 256),
@@ -66,7 +66,7 @@ fn all_values_of_an_integer_type_can_be_asked_for() {
 }
 
 #[test]
-fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
+fn small_ranges_and_powers_of_two_use_16_bits_per_integer() {
     for (low, span) in [(-3, 256_u64), (5, 100), (-8192, 1 << 14)] {
         let arguments = integers(GB_I16, 3000, low, span);
         let got = filled(arguments, GEOMETRIES[3]);
@@ -127,7 +127,7 @@ fn neighbours_trade_the_remainders_of_their_draws() {
 }
 
 #[test]
-fn traded_bytes_are_equally_likely_and_hardly_depend_on_one_another() {
+fn traded_bytes_are_uniform_and_almost_independent() {
     // With a span of 96, a remainder has only 8 values, which is too few.
     let is_traded = |&span: &usize| span.is_power_of_two() || span * (span & span.wrapping_neg()) <= 1 << 11;
     for span in (1..=255_usize).filter(is_traded) {

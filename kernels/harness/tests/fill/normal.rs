@@ -55,7 +55,7 @@ fn normal_elements_have_the_distribution_function_to_a_few_thousandths() {
 }
 
 #[test]
-fn elements_of_one_block_are_uncorrelated_and_so_are_their_squares_almost() {
+fn elements_of_one_block_and_almost_their_squares_are_uncorrelated() {
     let count = 200_000;
     let z = values(normal(GB_F16, 8 * count, 0.0, 1.0));
     for one in 0..8 {
