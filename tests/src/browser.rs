@@ -71,7 +71,7 @@ impl Browser {
         let executable = CHROMIUM.into_iter().find(|name| is_there(name));
         let executable = executable.unwrap_or_else(|| {
             panic!(
-                "there is no browser: none of {} is found; `.ci/run browser` installs `chromium-headless-shell`",
+                "found none of the browsers {} (hint: `.ci/run browser` installs `chromium-headless-shell`)",
                 CHROMIUM.join(", ")
             )
         });

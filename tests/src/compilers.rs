@@ -11,7 +11,7 @@ use crate::fixture::repository;
 pub fn nvrtc() -> String {
     let script = repository().join(".ci/cuda-tools");
     let found = Command::new(script).arg("12").output().expect("the script runs");
-    let said = String::from_utf8_lossy(&found.stderr);
-    assert!(found.status.success(), "there is no NVRTC to test with: {said}");
+    let stderr = String::from_utf8_lossy(&found.stderr);
+    assert!(found.status.success(), "NVRTC could not be installed: {stderr}");
     String::from_utf8(found.stdout).expect("a path").trim().to_owned()
 }

@@ -113,7 +113,7 @@ fn read_ledger(path: &Path) -> Ledger {
         Some((kind.to_owned(), count.trim().parse().ok()?))
     };
     text.lines()
-        .map(|line| entry(line).unwrap_or_else(|| panic!("`{line}` is no entry")))
+        .map(|line| entry(line).unwrap_or_else(|| panic!("`{line}` is not a ledger entry")))
         .collect()
 }
 

@@ -405,7 +405,7 @@ impl Finished {
         assert_eq!(
             *ending,
             Ending::Code(code),
-            "it printed last:\n{}and said:\n{}",
+            "standard output ends with:\n{}standard error ends with:\n{}",
             last(stdout),
             last(stderr)
         );

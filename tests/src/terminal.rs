@@ -119,13 +119,13 @@ impl Terminal {
             ..
         } = self;
         reader.join().expect("the reader ends");
-        let bytes = std::mem::take(&mut *printed.lock().expect("nobody panicked"));
+        let bytes = std::mem::take(&mut *printed.lock().expect("no thread panicked"));
         let text = String::from_utf8(bytes).expect("the text is UTF-8");
         (text.replace("\r\n", "\n"), columns)
     }
 
     fn so_far(&self) -> String {
-        String::from_utf8_lossy(&self.printed.lock().expect("nobody panicked")).into_owned()
+        String::from_utf8_lossy(&self.printed.lock().expect("no thread panicked")).into_owned()
     }
 }
 
@@ -135,7 +135,7 @@ fn read(mut terminal: File, written: &Mutex<Vec<u8>>) {
     while let Ok(length @ 1..) = terminal.read(&mut piece) {
         written
             .lock()
-            .expect("nobody panicked")
+            .expect("no thread panicked")
             .extend_from_slice(&piece[..length]);
     }
 }

@@ -245,7 +245,7 @@ fn a_slower_revision_is_a_regression_with_exit_code_3() {
     assert_eq!(
         records.results().count(),
         3,
-        "the baseline's results are no results of the run"
+        "the results of the baseline are not among those of the run"
     );
 }
 
@@ -464,8 +464,8 @@ fn a_compile_error_in_a_baseline_kernel_is_shown_with_the_compiler_output() {
     repository.git(&["checkout", "--quiet", "main"]);
     let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
     let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
-    let warning = "warning: the baseline, `uncompiled`, has a kernel that does not compile";
-    for words in [warning, "could not compile `spin.cu`", ": error: "] {
+    let told = "warning: the baseline, `uncompiled`, has a kernel that does not compile";
+    for words in [told, "could not compile `spin.cu`", ": error: "] {
         assert_eq!(
             finished.stderr.matches(words).count(),
             1,

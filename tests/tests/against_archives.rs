@@ -186,12 +186,12 @@ fn a_slower_kernel_in_the_new_archive_is_a_regression_with_exit_code_3() {
     };
     side("baseline", fast, false);
     side("candidate", slow, true);
-    for said in [
+    for words in [
         "Unpacked the baseline, `",
         "Unpacked the candidate, `",
         " on main, archived 20",
     ] {
-        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+        assert!(finished.stderr.contains(words), "{}", finished.stderr);
     }
     assert_eq!(machine.left(), [""; 0]);
 }
@@ -303,7 +303,7 @@ fn an_unusable_baseline_archive_is_an_error_before_anything_is_measured() {
     forged(fast, &path("large"), |manifest| {
         manifest["libraries"][0]["file"]["size"] = json!(u64::MAX / 2);
     });
-    for (name, said) in [
+    for (name, words) in [
         ("missing", "could not open the archive"),
         ("text", "is not an archive of `cargo gpubench`"),
         ("half", "is damaged: it ends too early"),
@@ -316,7 +316,7 @@ fn an_unusable_baseline_archive_is_an_error_before_anything_is_measured() {
         assert_eq!(refused.stdout, "", "{name}");
         let first = format!("error: the baseline, `{archive}`, cannot be measured\n");
         assert!(refused.stderr.starts_with(&first), "{name}: {}", refused.stderr);
-        assert!(refused.stderr.contains(said), "{name}: {}", refused.stderr);
+        assert!(refused.stderr.contains(words), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains("(hint: "), "{name}: {}", refused.stderr);
     }
     let refused = compared(&machine, &path("half"), fast).finish().expect_code(103);

@@ -9,7 +9,7 @@ const MEASURED: &str = r" +±? ?[0-9.]+ ?(?:[nµm]?s|%|[kMGT]?B/s|[kMGT]?FLOP/s)
 
 /// Replaces everything in the table that differs between runs and machines.
 fn redacted(table: &str) -> String {
-    let (head, rows) = table.split_once("\n\n").expect("an empty line behind the head");
+    let (head, rows) = table.split_once("\n\n").expect("an empty line after the header");
     let rows = rows.lines().map(|line| match line.split_once(" passed, ") {
         Some(_) => line.rsplit_once(" in ").map_or(line, |(counts, _)| counts).to_owned() + " in [time]",
         None => redact_row(line),

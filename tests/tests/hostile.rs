@@ -345,7 +345,7 @@ fn user_output_is_kept_out_of_the_data() {
 }
 
 /// With `--no-capture`, separate from the data.
-fn assert_shown_when_asked_for(case: &str, printed: &str) {
+fn assert_shown_on_request(case: &str, printed: &str) {
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
         .json()
@@ -358,7 +358,7 @@ fn assert_shown_when_asked_for(case: &str, printed: &str) {
 
 #[test]
 fn user_output_is_shown_on_request() {
-    assert_shown_when_asked_for("host::function_prints::n=600", "this is no data");
+    assert_shown_on_request("host::function_prints::n=600", "this is no data");
 }
 
 #[test]
@@ -474,7 +474,7 @@ fn test_mode_finds_blocks_that_rely_on_their_order_and_names_the_order() {
 
 #[test]
 fn kernel_output_is_shown_on_request() {
-    assert_shown_when_asked_for("process::prints::n=600", "this is element 3");
+    assert_shown_on_request("process::prints::n=600", "this is element 3");
 }
 
 #[test]

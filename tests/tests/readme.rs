@@ -1,11 +1,11 @@
-//! The crate of the readme, built as the readme says, runs as the readme shows.
+//! The crate of the readme can be written as it says, and runs as it shows.
 
 use camino::Utf8Path;
 use gpubench_tests::{Fixture, Run, repository};
 use regex::Regex;
 
-/// Follows a marked block: writes or extends a file of the crate, or runs the command and compares
-/// the number of cases.
+/// Does what a marked block says: writes or extends a file of the crate, or runs the command and
+/// finds as many cases as are shown.
 fn follow(folder: &Utf8Path, what: &str, path: &str, block: &str) {
     let file = folder.join(path);
     match what {
@@ -28,11 +28,11 @@ fn follow(folder: &Utf8Path, what: &str, path: &str, block: &str) {
 }
 
 #[test]
-fn the_crate_in_the_readme_runs_as_written() {
+fn the_crate_of_the_readme_runs_as_it_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = Utf8Path::from_path(folder.path()).expect("a path");
     std::fs::create_dir(folder.join("src")).expect("a folder");
-    // The result of `cargo new` and `cargo add`.
+    // What `cargo new` and `cargo add` leave.
     let manifest = format!(
         "[package]\nname = \"row-sums\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\ngpubench-runtime = {{ path = \"{}\" }}\n",
         repository().join("gpubench-runtime")

@@ -27,7 +27,7 @@ fn measured() -> impl Iterator<Item = &'static Value> {
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 fn lines(text: &str) -> Vec<&str> {

@@ -18,13 +18,13 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let first = run(Run::on(&fixture)).args(hanging).start();
     first.wait_for_role(Role::Worker);
 
-    let overlapping = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
-    let overlapping = overlapping.expect_code(0);
+    let beside = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
+    let beside = beside.expect_code(0);
     assert!(
-        overlapping.stderr.contains("warning: process ")
-            && overlapping.stderr.contains("the times of both are disturbed"),
+        beside.stderr.contains("warning: process ")
+            && beside.stderr.contains("the times of both are disturbed"),
         "{}",
-        overlapping.stderr
+        beside.stderr
     );
     let _ = run(Run::on(&fixture))
         .args(HONEST)
@@ -61,7 +61,7 @@ fn a_nested_run_does_not_wait_for_its_parent() {
     let mut locks = std::fs::read_dir(folder).expect("a folder");
     let lock = locks.next().expect("a lock").expect("readable").path();
     let held = std::fs::File::open(lock).expect("it is there");
-    held.lock().expect("nobody has it");
+    held.lock().expect("the lock is free");
     let nested = run().finish().expect_code(0);
     assert!(
         nested.stderr.contains("which started this run, measures on"),

@@ -160,7 +160,7 @@ fn sealed_workers_on_a_gpu_are_started_together_and_end_one_by_one() {
         .start();
     let deadline = std::time::Duration::from_secs(120);
     for waiting in [3, 2, 1] {
-        wait_until("so many workers", deadline, || {
+        wait_until("the remaining workers", deadline, || {
             (workers_now(&running) == waiting).then_some(())
         });
     }

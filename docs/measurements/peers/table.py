@@ -36,8 +36,8 @@ def main():
     print("| n | tool | median in us | relative to NVBench | wall in s | checked |")
     print("|--:|---|--:|--:|--:|---|")
     for tool, n, median, wall, checked in sorted(rows, key=lambda row: (row[1], row[0])):
-        beside = f"{100 * (median / nvbench[n] - 1):+.1f} %, {median - nvbench[n]:+.2f} us" if n in nvbench else ""
-        print(f"| {n} | {tool} | {median:.2f} | {beside} | {wall:.2f} | {checked} |")
+        difference = f"{100 * (median / nvbench[n] - 1):+.1f} %, {median - nvbench[n]:+.2f} us" if n in nvbench else ""
+        print(f"| {n} | {tool} | {median:.2f} | {difference} | {wall:.2f} | {checked} |")
 
 
 main()

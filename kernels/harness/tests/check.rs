@@ -337,7 +337,7 @@ fn errors_of_subnormal_numbers_match_the_definition() {
 
 proptest! {
     #[test]
-    fn outputs_with_few_errors_are_judged_by_the_book(
+    fn outputs_with_few_errors_match_the_definition(
         dtype in 0_u32..12,
         len in 1_usize..6000,
         key: u64,

@@ -24,8 +24,8 @@ fn noise(bytes: usize, key: u64, offset: u64, shift: usize, geometry: Geometry) 
     // SAFETY: the bytes lie inside `memory`, because the shift is smaller than the frame.
     unsafe { launch(&arguments, geometry) };
     let (before, rest) = memory.split_at(FRAME + shift);
-    let (written, behind) = rest.split_at(bytes);
-    assert!(before.iter().chain(behind).all(|&byte| byte == 0xa5), "written outside");
+    let (written, after) = rest.split_at(bytes);
+    assert!(before.iter().chain(after).all(|&byte| byte == 0xa5), "written outside");
     written.to_vec()
 }
 

@@ -86,7 +86,7 @@ fn copied(bytes: usize, key: u64, lines: u64, geometry: Geometry) -> Vec<usize> 
     };
     // SAFETY: both buffers have `bytes` bytes.
     unsafe { launch(&arguments, geometry) };
-    assert!(target[bytes..].iter().all(|&byte| byte == 0), "written behind the end");
+    assert!(target[bytes..].iter().all(|&byte| byte == 0), "written past the end");
     let whole = |line: &[u8]| line.iter().all(|&byte| byte == line[0]);
     assert!(target[..bytes].chunks(LINE).all(whole), "a line was copied in part");
     target[..bytes]

@@ -88,7 +88,7 @@ fn signal((text, signal): (String, c_int)) -> (String, Moment, c_int) {
         Some((kernel, "queueing")) => (kernel, Moment::Queueing),
         Some((kernel, "waiting")) => (kernel, Moment::Waiting),
         Some((kernel, "running")) => (kernel, Moment::Running),
-        _ => panic!("`{text}` is no `KERNEL:MOMENT`"),
+        _ => panic!("`{text}` is not `KERNEL:MOMENT`"),
     };
     (kernel.to_owned(), moment, signal)
 }
@@ -98,7 +98,7 @@ fn failures() -> Vec<PlannedFailure> {
     let of_this_role = |text: &str| {
         let parts: Vec<&str> = text.split(':').collect();
         let [of, function, number, code] = parts[..] else {
-            panic!("`{text}` is no `ROLE:FUNCTION:N:CODE`");
+            panic!("`{text}` is not `ROLE:FUNCTION:N:CODE`");
         };
         (of == role).then(|| PlannedFailure {
             function: function.to_owned(),
@@ -141,5 +141,5 @@ fn number<T: FromStr>(name: &str, otherwise: T) -> T {
 }
 
 fn parse<T: FromStr>(text: &str) -> T {
-    text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
 }

@@ -162,9 +162,9 @@ pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) 
 pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) -> c_int {
     in_context("cuEventElapsedTime", |gpu| {
         let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
-        let told = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
+        let factor = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
         // SAFETY: the caller passes a valid pointer to a number.
-        unsafe { *milliseconds = told * (elapsed / 1e6) as f32 };
+        unsafe { *milliseconds = factor * (elapsed / 1e6) as f32 };
         Ok(())
     })
 }

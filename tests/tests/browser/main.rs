@@ -33,8 +33,7 @@ fn pictures() -> Utf8PathBuf {
     folder
 }
 
-/// Returns a report of the sample GPU run in the golden file of the machine contract, compared with
-/// itself.
+/// The sample run on a GPU beside itself, as the machine contract's golden copy has it.
 fn page_of_a_gpu() -> Utf8PathBuf {
     let golden = repository().join("crates/gpubench-report/src/tests/snapshots");
     let golden = golden.join("gpubench_report__tests__golden__json_lines_on_a_gpu.snap");

@@ -21,7 +21,7 @@ pub(crate) fn filled(arguments: FillArguments, geometry: Geometry) -> Vec<u8> {
     assert_eq!(
         *memory.last().expect("a word more"),
         0x5a5a_5a5a_5a5a_5a5a,
-        "written behind the end"
+        "written past the end"
     );
     memory.iter().flat_map(|word| word.to_le_bytes()).take(bytes).collect()
 }
