@@ -5,7 +5,7 @@
 # usage: samples.sh [FOLDER [NVRTC]]
 #
 # FOLDER is a checkout of https://github.com/NVIDIA/cuda-samples. Without it, the script clones one
-# below target/. This repository contains none of its files. NVRTC is the value of `--nvrtc`: the
+# below target/. This repository has no copy of it. NVRTC is the value of `--nvrtc`: the
 # tool searches it first for both GPU compilers. samples.txt lists the files and one kernel of each.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)

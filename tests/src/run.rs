@@ -219,7 +219,7 @@ impl Run {
     /// Runs to the end.
     ///
     /// # Panics
-    /// If the run does not end, or leaves processes behind.
+    /// If the run does not end, or leaves processes running.
     pub fn finish(self) -> Finished {
         self.start().finish()
     }
@@ -321,7 +321,7 @@ impl Running {
     /// Waits for the end of the run.
     ///
     /// # Panics
-    /// If the run does not end, or leaves processes behind.
+    /// If the run does not end, or leaves processes running.
     pub fn finish(mut self) -> Finished {
         let status = wait_until("the end of the run", RUN, || {
             self.guard.child.try_wait().expect("it is ours")
@@ -331,7 +331,7 @@ impl Running {
         while !leftovers().is_empty() {
             assert!(
                 began.elapsed() < END,
-                "the run left processes behind: {:#?}",
+                "the run left processes running: {:#?}",
                 leftovers()
             );
             std::thread::sleep(Duration::from_millis(2));
@@ -372,7 +372,7 @@ impl From<ExitStatus> for Ending {
     }
 }
 
-/// A run that has ended and left no processes behind.
+/// A run that has ended and left no processes running.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// How the tool ended.

@@ -1,5 +1,5 @@
-// Returns a list of a page's accessibility problems: for people who cannot see well, have no mouse, or
-// have a small screen.
+// Returns a list of a page's accessibility problems, for people who cannot see well, have no mouse,
+// or have a small screen.
 (() => {
   const wrong = [];
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
