@@ -186,12 +186,12 @@ fn a_slower_kernel_in_the_new_archive_is_a_regression_with_exit_code_3() {
     };
     side("baseline", fast, false);
     side("candidate", slow, true);
-    for words in [
+    for said in [
         "Unpacked the baseline, `",
         "Unpacked the candidate, `",
         " on main, archived 20",
     ] {
-        assert!(finished.stderr.contains(words), "{}", finished.stderr);
+        assert!(finished.stderr.contains(said), "{}", finished.stderr);
     }
     assert_eq!(machine.left(), [""; 0]);
 }

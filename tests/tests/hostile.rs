@@ -58,15 +58,15 @@ ends! {
 
 // Memory.
 ends! {
-    a_write_just_past_the_end_is_found_in_the_redzone:
+    a_write_just_behind_the_end_is_found_in_the_slack:
         "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes behind the end of `y`";
-    a_write_just_before_the_start_is_found_in_the_redzone:
+    a_write_just_before_the_start_is_found_in_the_slack:
         "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
-    a_write_past_scratch_is_found_in_the_redzone:
+    a_write_behind_scratch_is_found_in_the_slack:
         "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right behind the end of `scratch 0`";
-    a_write_far_past_the_end_hits_the_guard_page:
+    a_write_far_behind_the_end_meets_the_guard_page:
         "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
-    a_write_far_before_the_start_hits_the_guard_page:
+    a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
     a_write_to_an_input_is_reported:
         "memory::writes_an_input" is "crashed", "input-written", "byte 308", "`x`", "block (1, 0, 0)", "thread (13, 0, 0)";

@@ -23,16 +23,16 @@ impl Image {
     fn decode(file: &'static [u8]) -> Option<Image> {
         let mut rest = file.strip_prefix(b"GBKIMG01")?;
         let number = |rest: &mut &'static [u8]| {
-            let (number, rest) = rest.split_first_chunk()?;
-            *rest = rest;
+            let (number, after) = rest.split_first_chunk()?;
+            *rest = after;
             Some(u32::from_le_bytes(*number) as usize)
         };
         let mut names = Vec::new();
         for _ in 0..number(&mut rest)? {
             let mut text = || {
                 let length = number(&mut rest)?;
-                let (text, rest) = rest.split_at_checked(length)?;
-                rest = rest;
+                let (text, after) = rest.split_at_checked(length)?;
+                rest = after;
                 String::from_utf8(text.to_vec()).ok()
             };
             names.push((text()?, text()?));
