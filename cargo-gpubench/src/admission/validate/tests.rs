@@ -210,7 +210,7 @@ fn a_hosted_recording_has_outputs_and_no_plan() {
     assert_eq!(hosted(|_| ()), "valid");
     assert_eq!(
         hosted(|recording| recording.plan.scratch.push(16)),
-        "it is hosted and has a plan"
+        "a hosted benchmark cannot have a plan"
     );
     assert!(hosted(|recording| drop(recording.tensors.pop())).starts_with("it has no output tensor"));
 }
