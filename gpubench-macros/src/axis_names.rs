@@ -7,7 +7,7 @@ use syn::{Error, Expr, Result};
 /// Fails if arithmetic uses a name that is neither an axis nor a constant. The compiler's error
 /// would suggest any similar name instead of an axis. Names in calls and blocks are left to the
 /// compiler.
-pub(crate) fn refuse_unknown(option: &str, value: &Expr, function: &Function) -> Result<()> {
+pub(crate) fn reject_unknown(option: &str, value: &Expr, function: &Function) -> Result<()> {
     let Some(unknown) = operands(value).into_iter().find(|name| !is_known(name, function)) else {
         return Ok(());
     };

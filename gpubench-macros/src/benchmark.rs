@@ -6,7 +6,7 @@ use crate::function::Function;
 use crate::library;
 use crate::options::{Attribute, Execution, Options};
 use crate::problem::definition;
-use crate::reference::{own_reference, refuse_device_references};
+use crate::reference::{own_reference, reject_device_references};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -73,7 +73,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
             ));
         }
     }
-    refuse_device_references(options, &shown(problem))?;
+    reject_device_references(options, &shown(problem))?;
     let definition = quote_spanned!(problem.span()=> <#problem as __gpubench::Problem>::DEFINITION);
     Ok(Parts {
         checks: axis_checks(&definition, options, function),

@@ -1,7 +1,7 @@
 //! The function under an attribute, and its parameters.
 
 use crate::options::{Attribute, Execution};
-use crate::place::refuse_associated;
+use crate::place::reject_associated;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -240,7 +240,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
             format!("a function can have only one `#[gpubench]` or `#[problem]`: remove this `#[{again}]`"),
         ));
     }
-    refuse_associated(name, &item.sig.ident)?;
+    reject_associated(name, &item.sig.ident)?;
     let signature = &item.sig;
     let cannot_be =
         |span: Span, what: &str| Err(Error::new(span, format!("a function under `{name}` cannot be {what}")));

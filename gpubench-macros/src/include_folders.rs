@@ -58,14 +58,14 @@ impl IncludeFolders {
         Ok(IncludeFolders(folders))
     }
 
-    /// Finds the included file for an `#include` in the folder `beside`. `None` if the package does
+    /// Finds the included file for an `#include` in the folder `including`. `None` if the package does
     /// not have it.
-    pub(crate) fn find(&self, include: &Include<'_>, beside: &Path) -> Option<PathBuf> {
-        let (path, beside) = match include {
-            Include::Quoted(path) => (path, Some(beside)),
+    pub(crate) fn find(&self, include: &Include<'_>, including: &Path) -> Option<PathBuf> {
+        let (path, including) = match include {
+            Include::Quoted(path) => (path, Some(including)),
             Include::Angled(path) => (path, None),
         };
-        let folders = beside.into_iter().chain(self.0.iter().map(PathBuf::as_path));
+        let folders = including.into_iter().chain(self.0.iter().map(PathBuf::as_path));
         folders
             .map(|folder| normal(&folder.join(path)))
             .find(|path| path.is_file())

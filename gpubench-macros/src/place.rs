@@ -6,7 +6,7 @@ use syn::{Error, Result};
 
 /// Fails if the function is in an `impl` or a trait, as far as the file shows. A macro does not get
 /// its context, and its output would not compile there.
-pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()> {
+pub(crate) fn reject_associated(attribute: &str, function: &Ident) -> Result<()> {
     let token = function.span().unwrap();
     let text = token.local_file().and_then(|path| std::fs::read_to_string(path).ok());
     let (line, column) = (token.start().line(), token.start().column());

@@ -1,7 +1,7 @@
 //! Problems: either a `#[problem]`, or part of a benchmark's attribute.
 
 use crate::axes::{AxisOption, device_tokens};
-use crate::axis_names::refuse_unknown;
+use crate::axis_names::reject_unknown;
 use crate::callee::{Expected, Wrong, shown};
 use crate::comparison::Comparison;
 use crate::function::Function;
@@ -176,7 +176,7 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
         match value {
             None => Ok(quote!(::core::option::Option::None)),
             Some(value) => {
-                refuse_unknown(option, value, function)?;
+                reject_unknown(option, value, function)?;
                 Ok(quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?))
             }
         }

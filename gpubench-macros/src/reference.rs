@@ -101,7 +101,7 @@ pub(crate) fn device_references(options: &Options, function: &Function) -> Token
 }
 
 /// Fails on a device-specific reference if the benchmark shares a problem.
-pub(crate) fn refuse_device_references(options: &Options, problem: &str) -> Result<()> {
+pub(crate) fn reject_device_references(options: &Options, problem: &str) -> Result<()> {
     match options.cpu.reference.iter().chain(&options.cuda.reference).next() {
         None => Ok(()),
         Some((option, _)) => Err(Error::new(

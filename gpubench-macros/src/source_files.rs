@@ -50,7 +50,7 @@ impl Package {
             let contents = std::fs::read(&path)
                 .map_err(|error| Error::new(literal.span(), format!("cannot read `{}`: {error}", self.shown(&path))))?;
             files.push(self.file(&path, literal)?);
-            let beside = path.parent().unwrap_or(&self.root);
+            let folder = path.parent().unwrap_or(&self.root);
             let text = match image_form(&literal.value()) {
                 None => String::from_utf8(contents).map_err(|_| {
                     let message = format!("`{}` is not UTF-8", self.shown(&path));
@@ -61,7 +61,7 @@ impl Package {
             for include in includes(&text) {
                 // A missing file may be a toolkit header, or excluded by the preprocessor. Leave it
                 // to the compiler.
-                let Some(included) = folders.find(&include, beside) else {
+                let Some(included) = folders.find(&include, folder) else {
                     continue;
                 };
                 if !seen.contains(&included) {
@@ -97,7 +97,7 @@ impl Package {
     }
 
     fn file(&self, path: &Path, literal: &LitStr) -> Result<File> {
-        let inside = self.inside(path).or_else(|| self.beside(path)).ok_or_else(|| {
+        let inside = self.inside(path).or_else(|| self.outside(path)).ok_or_else(|| {
             let message = format!(
                 "`{}` is outside the package, so it would be missing in the published package (hint: move it, or set \
                  `publish = false` in the manifest's `[package]`)",
@@ -126,7 +126,7 @@ impl Package {
     }
 
     /// Returns the path from the root of an unpublished package to a file outside of it.
-    fn beside(&self, path: &Path) -> Option<PathBuf> {
+    fn outside(&self, path: &Path) -> Option<PathBuf> {
         if !is_unpublished(&std::fs::read_to_string(self.root.join("Cargo.toml")).ok()?) {
             return None;
         }
@@ -178,9 +178,9 @@ mod tests {
         let package = Package { root: root.clone() };
         let outside = folder.join("src/k.cu");
         std::fs::write(root.join("Cargo.toml"), "[package]\n").expect("written");
-        assert_eq!(package.beside(&outside), None);
+        assert_eq!(package.outside(&outside), None);
         std::fs::write(root.join("Cargo.toml"), "[package]\npublish = false\n").expect("written");
-        assert_eq!(package.beside(&outside), Some(PathBuf::from("../../src/k.cu")));
+        assert_eq!(package.outside(&outside), Some(PathBuf::from("../../src/k.cu")));
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

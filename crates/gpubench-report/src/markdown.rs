@@ -110,7 +110,7 @@ impl Reporter for MarkdownReporter {
         if let Some(head) = self.head.take() {
             self.print(&head.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
         }
-        self.remarks.enter(result, &result.case);
+        self.remarks.add_result(result, &result.case);
         let row = row(result);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;

@@ -46,7 +46,7 @@ pub(super) struct Ranked {
 }
 
 /// From this ratio on, overlapping intervals mean that the measurement is too imprecise.
-const WORTH_TELLING_APART: f64 = 1.1;
+const LARGE_RATIO: f64 = 1.1;
 
 /// The comparison of an implementation with the fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,9 +54,9 @@ pub(super) enum Rank {
     /// It is the fastest.
     Best,
     /// This many times the fastest's time, with overlapping 95 % intervals.
-    NotToldApart(f64),
+    NotSignificant(f64),
     /// This many times the fastest's time.
-    Behind(f64),
+    Ratio(f64),
     /// The fastest's time is zero.
     Undefined,
 }
@@ -67,24 +67,24 @@ impl Rank {
         let times = |ratio: f64| format!("{ratio:.2}× the {}", metric.name);
         match self {
             Rank::Best => Some(best(metric).to_owned()),
-            Rank::NotToldApart(ratio) => Some(format!("{}, not significant", times(ratio))),
-            Rank::Behind(ratio) => Some(times(ratio)),
+            Rank::NotSignificant(ratio) => Some(format!("{}, not significant", times(ratio))),
+            Rank::Ratio(ratio) => Some(times(ratio)),
             Rank::Undefined => None,
         }
     }
 
     /// Returns whether the ratio is large, but more samples are needed to confirm it.
-    fn is_worth_telling_apart(self) -> bool {
-        let Rank::NotToldApart(ratio) = self else {
+    fn is_large_but_not_significant(self) -> bool {
+        let Rank::NotSignificant(ratio) = self else {
             return false;
         };
-        !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio)
+        !(1.0 / LARGE_RATIO..LARGE_RATIO).contains(&ratio)
     }
 }
 
 impl Rankings {
     /// Adds a result if it passed.
-    pub(super) fn enter(&mut self, result: &BenchmarkComplete) {
+    pub(super) fn add(&mut self, result: &BenchmarkComplete) {
         let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
             return;
         };
@@ -102,7 +102,7 @@ impl Rankings {
 
     /// Returns a ranking for every problem that at least two implementations solved, for each set
     /// of values of the axes that all of them have.
-    pub(super) fn held(&self) -> Vec<Ranking<'_>> {
+    pub(super) fn rankings(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
         problems.retain(|problem| seen.insert(*problem));
@@ -150,7 +150,7 @@ impl<'a> Ranking<'a> {
     pub(super) fn remark(&self) -> Option<&'static str> {
         let mut ranks = self.entries.iter().map(|ranked| ranked.rank);
         ranks
-            .any(Rank::is_worth_telling_apart)
+            .any(Rank::is_large_but_not_significant)
             .then_some("not significant: the 95% intervals overlap (hint: use more `--workers`)")
     }
 
@@ -182,8 +182,8 @@ impl Entry {
         match overlap {
             _ if std::ptr::eq(self, best) => Rank::Best,
             _ if !ratio.is_finite() => Rank::Undefined,
-            true => Rank::NotToldApart(ratio),
-            false => Rank::Behind(ratio),
+            true => Rank::NotSignificant(ratio),
+            false => Rank::Ratio(ratio),
         }
     }
 }
@@ -227,7 +227,7 @@ mod tests {
             entry("tiled", &[("n", 64), ("tile", 32)], 200.0),
             entry("naive", &[("n", 128)], 800.0),
         ]);
-        let held = rankings.held();
+        let held = rankings.rankings();
         assert_eq!(held.len(), 1);
         assert_eq!(
             (held[0].problem, held[0].params.to_string()),
@@ -235,8 +235,8 @@ mod tests {
         );
         let expected = [
             ("tiled tile=16", Rank::Best),
-            ("tiled tile=32", Rank::Behind(2.0)),
-            ("naive", Rank::Behind(4.0)),
+            ("tiled tile=32", Rank::Ratio(2.0)),
+            ("naive", Rank::Ratio(4.0)),
         ];
         assert_eq!(ranking(&held[0]), expected.map(|(name, rank)| (name.to_owned(), rank)));
     }
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn medians_with_overlapping_intervals_are_not_significant() {
         let rankings = Rankings(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
-        assert_eq!(ranking(&rankings.held()[0])[1].1, Rank::NotToldApart(1.015));
-        assert_eq!(rankings.held()[0].remark(), None);
+        assert_eq!(ranking(&rankings.rankings()[0])[1].1, Rank::NotSignificant(1.015));
+        assert_eq!(rankings.rankings()[0].remark(), None);
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![wide("one", 100.0), wide("other", 1300.0)]);
-        let held = rankings.held();
+        let held = rankings.rankings();
         let rank = held[0].entries[1].rank;
         assert_eq!(
             rank.words(held[0].metric).as_deref(),

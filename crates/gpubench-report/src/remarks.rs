@@ -18,7 +18,7 @@ impl<Case> Default for Remarks<Case> {
 impl<Case: Clone> Remarks<Case> {
     /// Adds a result's notices and the reason for an advisory grade. If every case on a device is
     /// advisory for the same reason, the report states it once elsewhere.
-    pub(super) fn enter(&mut self, result: &BenchmarkComplete, case: &Case) {
+    pub(super) fn add_result(&mut self, result: &BenchmarkComplete, case: &Case) {
         let has_own_grade = result.device.kind.words().advisory.is_none();
         let reason = result
             .grade_reason

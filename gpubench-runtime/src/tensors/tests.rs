@@ -14,7 +14,7 @@ fn describe(tensors: Tensors, default: Option<Tolerance>) -> Result<Vec<Tensor>>
     })
 }
 
-fn refusal(tensors: Tensors) -> String {
+fn rejection(tensors: Tensors) -> String {
     describe(tensors, Some(Tolerance::Exact)).unwrap_err().to_string()
 }
 
@@ -87,7 +87,7 @@ fn a_floating_point_output_without_a_tolerance_is_rejected() {
 
 #[test]
 fn invalid_tensors_are_rejected() {
-    let input = |shape, fill: fn(Tensors, Shape) -> Tensors| refusal(fill(Tensors::new(), shape));
+    let input = |shape, fill: fn(Tensors, Shape) -> Tensors| rejection(fill(Tensors::new(), shape));
     let uniform = |tensors: Tensors, shape| tensors.input("x", shape, Uniform(0.0..1.0));
     assert_eq!(
         input(f32::shape([4, 0]), uniform),
@@ -142,22 +142,22 @@ fn invalid_tensors_are_rejected() {
 #[test]
 fn contradictory_declarations_are_rejected() {
     let two = Tensors::new().output("x", u8::shape(1)).output("x", u8::shape(1));
-    assert_eq!(refusal(two), "two tensors are named `x`");
+    assert_eq!(rejection(two), "two tensors are named `x`");
     let early = Tensors::new().input("x", u8::shape(1), Bits).exact();
     assert_eq!(
-        refusal(early),
+        rejection(early),
         "`.exact(..)` must follow an `.output(..)` or `.inout(..)`"
     );
     let negative = Tensors::new().output("x", f32::shape(1)).tolerance(-1.0, 0.0);
-    assert!(refusal(negative).contains("a tolerance must be finite and not negative"));
+    assert!(rejection(negative).contains("a tolerance must be finite and not negative"));
     let unfilled = Tensors::new().input("x", u8::shape(1), ByCpu);
     assert_eq!(
-        refusal(unfilled),
+        rejection(unfilled),
         "tensor `x` is filled `ByCpu`, but there is no `.generate(..)` to fill it"
     );
     let idle = Tensors::new().input("x", u8::shape(1), Bits).generate(|_, _| ());
     assert_eq!(
-        refusal(idle),
+        rejection(idle),
         "`.generate(..)` has nothing to fill: no tensor is `ByCpu`"
     );
 }

@@ -105,7 +105,7 @@ fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
 fn remarks(run: &StoredRun) -> Vec<Element> {
     let mut remarks = Remarks::default();
     for (anchor, result) in positions(run) {
-        remarks.enter(result, &(anchor, result));
+        remarks.add_result(result, &(anchor, result));
     }
     remarks
         .iter()

@@ -27,7 +27,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
     };
     let folded = table_of(named("Unchanged"), &unchanged)
         .map(|table| folded(format_args!("{} unchanged", counted(unchanged.len(), "case"))).child(table));
-    let heading = text("Compared with ").then(span("said").text(short_name(comparison)));
+    let heading = text("Compared with ").then(span("isolated").text(short_name(comparison)));
     markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
@@ -114,7 +114,7 @@ fn side(run: &ComparedRun) -> Element {
         .as_ref()
         .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
     let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
-    span("said")
+    span("isolated")
         .child(moment(&run.started_at))
         .text(format_args!(", {known}"))
 }

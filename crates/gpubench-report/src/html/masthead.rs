@@ -20,7 +20,7 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
     let heading = element("h1")
         .child(span("name").text(packages(run)))
         .text(" on ")
-        .child(span("said").text(&run.run.device.name));
+        .child(span("isolated").text(&run.run.device.name));
     let notice = run
         .run
         .device

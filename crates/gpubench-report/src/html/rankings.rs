@@ -11,18 +11,18 @@ use gpubench_store::StoredRun;
 /// Returns the section. `None` if no problem has two implementations.
 pub(super) fn section(run: &StoredRun) -> Option<Element> {
     let mut rankings = Rankings::default();
-    run.results.iter().for_each(|result| rankings.enter(result));
-    let tables: Vec<Element> = rankings.held().iter().map(|ranking| table(run, ranking)).collect();
+    run.results.iter().for_each(|result| rankings.add(result));
+    let tables: Vec<Element> = rankings.rankings().iter().map(|ranking| table(run, ranking)).collect();
     (!tables.is_empty())
         .then(|| markup::section("rankings", "Rankings").child(element("div").class("rankings").children(tables)))
 }
 
 fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
-    let beside = format!("relative to the {}", best(ranking.metric));
+    let ratio = format!("relative to the {}", best(ranking.metric));
     let columns = [
         ("kernel", ""),
         (&*ranking.metric.name, "number"),
-        (beside.as_str(), "rank"),
+        (ratio.as_str(), "rank"),
     ];
     let most = ranking.entries.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
     let rows = ranking

@@ -162,7 +162,7 @@ fn style(roof: Roof) -> &'static str {
 }
 
 fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
-    let mut numbers = Numbers::beside_the_names(roofline, axes);
+    let mut numbers = Numbers::without_roof_names(roofline, axes);
     let places: Vec<(f64, f64)> = roofline
         .points
         .iter()
@@ -176,7 +176,7 @@ fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
         .zip(&places)
         .map(|((number, point), place)| {
             let shown = numbers
-                .beside(*place)
+                .place(*place)
                 .map(|(x, y)| label("t middle number", x, y, number));
             Markup::from(dot(number, point, *place)).then(shown)
         });
@@ -196,7 +196,7 @@ struct Numbers {
 
 impl Numbers {
     /// The names of the roofs take space too.
-    fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
+    fn without_roof_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
         let (_, compute) = axes.at(roofline.ridge(), roofline.compute.rate());
         Numbers {
             taken: vec![
@@ -206,7 +206,7 @@ impl Numbers {
         }
     }
 
-    fn beside(&mut self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+    fn place(&mut self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let around = [
             (12.0, 4.0),
             (-12.0, 4.0),

@@ -59,7 +59,7 @@ pub(super) enum Message<'a> {
     /// The case's own message.
     Own(&'a str),
     /// The same message as this case, which is above.
-    AsOf(&'a BenchmarkComplete),
+    SameAs(&'a BenchmarkComplete),
 }
 
 impl<'a> Message<'a> {
@@ -71,7 +71,7 @@ impl<'a> Message<'a> {
         };
         let has_it = |other: &&BenchmarkComplete| (&other.message, other.cause) == (&failure.message, failure.cause);
         match others.iter().find(has_it) {
-            Some(other) if message.contains('\n') => Message::AsOf(other),
+            Some(other) if message.contains('\n') => Message::SameAs(other),
             _ => Message::Own(message),
         }
     }
@@ -101,7 +101,7 @@ pub(super) fn lines(
             body.extend(message_lines.next().into_iter().flat_map(|first| wrapped(first, room)));
             body.extend(message_lines.flat_map(|line| folded(line, room)));
         }
-        Message::AsOf(other) => {
+        Message::SameAs(other) => {
             let same = format!("same error as `{}` above", printable_line(&other.case));
             body.extend(wrapped(&same, room));
         }
@@ -228,7 +228,7 @@ mod tests {
             .collect();
         let [compiler, missing] = [Message::Own("could not compile\nline 1"), Message::Own("not found")];
         let other = Message::Own("could not compile\nline 2");
-        assert_eq!(body, [compiler, missing, Message::AsOf(&failures[0]), missing, other]);
+        assert_eq!(body, [compiler, missing, Message::SameAs(&failures[0]), missing, other]);
         let lines = lines(&failures[2], body[2], "again", 80, Styling::Plain).join("\n");
         assert!(lines.contains("\n  │ same error as `a` above\n"), "{lines}");
     }

@@ -11,7 +11,7 @@ use gpubench_diagnostic::printable_line;
 /// Returns the rankings, one after the other. Empty if there are none.
 pub(super) fn table(rankings: &Rankings, options: TerminalOptions) -> String {
     rankings
-        .held()
+        .rankings()
         .iter()
         .map(|ranking| ranking_table(ranking, options))
         .collect()

@@ -255,10 +255,10 @@ impl Reporter for TerminalReporter {
         if result.verdict.is_failure() {
             self.failures.push(result.clone());
         }
-        self.rankings.enter(result);
+        self.rankings.add(result);
         // With full detail, the remarks of a passed case are below its line.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
-            self.remarks.enter(result, &result.case);
+            self.remarks.add_result(result, &result.case);
         }
         self.progress.iter_mut().for_each(ProgressLine::advance);
         if self.options.detail == Detail::Brief {

@@ -56,7 +56,7 @@ fn gpu() -> DeviceFacts {
 }
 
 /// Returns an error's message without the location that it must start with.
-fn said<T: std::fmt::Debug>(returned: Result<T>) -> String {
+fn message_of<T: std::fmt::Debug>(returned: Result<T>) -> String {
     let message = returned.unwrap_err().to_string();
     let rest = message.strip_prefix(concat!(file!(), ":")).unwrap();
     let (line, what) = rest.split_once(": ").unwrap();
@@ -65,8 +65,8 @@ fn said<T: std::fmt::Debug>(returned: Result<T>) -> String {
 }
 
 /// Returns the error message of a launch over `grid` without arguments.
-fn refusal(facts: DeviceFacts, grid: Grid) -> String {
-    said(launcher(facts).launch(kernel(), grid, ()))
+fn rejection(facts: DeviceFacts, grid: Grid) -> String {
+    message_of(launcher(facts).launch(kernel(), grid, ()))
 }
 
 fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
@@ -122,35 +122,35 @@ fn a_covering_grid_has_no_more_blocks_than_needed() {
 #[test]
 fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
     assert_eq!(
-        refusal(gpu(), Grid::new(0, 256)),
+        rejection(gpu(), Grid::new(0, 256)),
         "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::covering(0, 256)),
+        rejection(gpu(), Grid::covering(0, 256)),
         "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (32, 0))),
+        rejection(gpu(), Grid::new(1, (32, 0))),
         "`blur`: launch of `blur`: a block of 32x0x1 has no threads"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(-1, 32)),
+        rejection(gpu(), Grid::new(-1, 32)),
         "`blur`: launch of `blur`: a grid of -1x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (32, 33))),
+        rejection(gpu(), Grid::new(1, (32, 33))),
         "`blur`: launch of `blur`: a block of 32x33x1 has 1056 threads, more than the device's 1024"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (1, 1, 65))),
+        rejection(gpu(), Grid::new(1, (1, 1, 65))),
         "`blur`: launch of `blur`: a block of 1x1x65 threads is larger than 1024x1024x64, the device's largest"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new((1, 65536), 1)),
+        rejection(gpu(), Grid::new((1, 65536), 1)),
         "`blur`: launch of `blur`: a grid of 1x65536x1 blocks is larger than 2147483647x65535x65535, the device's largest"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, 1).shared(1 << 20)),
+        rejection(gpu(), Grid::new(1, 1).shared(1 << 20)),
         "`blur`: launch of `blur`: 1048576 bytes of shared memory for a block are more than the device's 232448"
     );
 }
@@ -162,11 +162,11 @@ fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
         ..gpu()
     };
     assert_eq!(
-        refusal(older(), Grid::new(4, 32).cluster(2)),
+        rejection(older(), Grid::new(4, 32).cluster(2)),
         "`blur`: launch of `blur`: `GPU` has no clusters: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     assert_eq!(
-        refusal(older(), Grid::new(4, 32).programmatic()),
+        rejection(older(), Grid::new(4, 32).programmatic()),
         "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     let cpu = DeviceFacts { capability: 0, ..gpu() };
@@ -174,15 +174,15 @@ fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
         .launch(kernel(), Grid::new(4, 32).programmatic(), ())
         .unwrap();
     assert_eq!(
-        refusal(cpu, Grid::new(4, 32).cooperative()),
+        rejection(cpu, Grid::new(4, 32).cooperative()),
         "`blur`: launch of `blur`: `GPU` has no cooperative launches (hint: add `requires(cuda)`)"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(5, 32).cluster(2)),
+        rejection(gpu(), Grid::new(5, 32).cluster(2)),
         "`blur`: launch of `blur`: a grid of 5x1x1 blocks does not divide into clusters of 2x1x1"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(64, 32).cluster(32)),
+        rejection(gpu(), Grid::new(64, 32).cluster(32)),
         "`blur`: launch of `blur`: a cluster of 32x1x1 does not have 1 to 16 blocks"
     );
 }
@@ -282,7 +282,7 @@ fn a_struct_is_passed_in_c_layout_with_zero_padding() {
 fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |x: In<f32>| said(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
+    let mut refuse = |x: In<f32>| message_of(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
     assert_eq!(
         refuse(x.offset(101)),
         "`blur`: launch of `blur`: argument 2: elements 101..101 are outside of the buffer or range; the buffer has 100 elements"
@@ -340,7 +340,7 @@ fn memsets_and_copies_are_recorded_in_bytes() {
 fn invalid_copies_are_rejected() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |from: Out<f32>, to: Out<f32>| said(cx.copy(from, to));
+    let mut refuse = |from: Out<f32>, to: Out<f32>| message_of(cx.copy(from, to));
     assert_eq!(
         refuse(y.range(..5), y.offset(50)),
         "`blur`: copy: the source has 20 bytes and the target 200"
@@ -366,7 +366,7 @@ fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
     cx.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
         .unwrap();
     let types = only_launch(cx).types;
-    let told: Vec<_> = types
+    let described: Vec<_> = types
         .iter()
         .map(|ty| (ty.name.as_str(), ty.fields.first().map(|field| field.dtype)))
         .collect();
@@ -377,18 +377,18 @@ fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
         ("Scratch<f64>", None),
         ("F16", half),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(described, expected);
 }
 
 #[test]
 fn scratch_memory_of_no_or_too_many_elements_is_rejected() {
     let mut cx = launcher(gpu());
     assert_eq!(
-        said(cx.scratch::<f32>(0)),
+        message_of(cx.scratch::<f32>(0)),
         "`blur`: scratch: the shape [0] has no elements"
     );
     assert_eq!(
-        said(cx.scratch::<f64>(usize::MAX / 4)),
+        message_of(cx.scratch::<f64>(usize::MAX / 4)),
         "`blur`: scratch: the shape [4611686018427387903] has more bytes than memory can hold"
     );
 }
@@ -428,19 +428,19 @@ fn a_constant_is_set_once_and_fits_constant_memory() {
     let mut cx = launcher(gpu());
     cx.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "scale", &[2u8])),
+        message_of(cx.set_constant(&SOURCE, "scale", &[2u8])),
         "`blur`: constant `scale`: it is already set"
     );
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
+        message_of(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
         "`blur`: constant `taps[0]`: not a valid variable name"
     );
     assert_eq!(
-        said(cx.set_constant::<f32>(&SOURCE, "none", &[])),
+        message_of(cx.set_constant::<f32>(&SOURCE, "none", &[])),
         "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are allowed"
     );
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
+        message_of(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
         "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are allowed"
     );
 }
@@ -454,7 +454,7 @@ fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> Stri
     let x = cx.buffer::<In<f32>>("x", PLACE).unwrap();
     match cx.launch(kernel(), Grid::new(1, 1), (change(x),)) {
         Ok(()) => "launched".to_owned(),
-        failed => said(failed),
+        failed => message_of(failed),
     }
 }
 
@@ -592,7 +592,7 @@ fn the_first_error_is_reported_even_if_the_function_ignores_it() {
         cx.launch(kernel(), Grid::new(1, 1), ()).unwrap();
         describe(&mut cx);
         cx.scratch::<u8>(0).unwrap_err();
-        assert!(!said(cx.finish()).contains("the shape [0]"));
+        assert!(!message_of(cx.finish()).contains("the shape [0]"));
     }
 }
 

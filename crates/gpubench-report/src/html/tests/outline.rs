@@ -13,11 +13,11 @@ pub(super) fn outline(page: &str) -> String {
     );
     let document = document.unwrap_or_else(|error| panic!("{error}\n{page}"));
     let mut lines = Vec::new();
-    tell(document.root_element(), 0, &mut lines);
+    describe(document.root_element(), 0, &mut lines);
     lines.join("\n")
 }
 
-fn tell(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
+fn describe(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
     let mut say = |what: String| lines.push(format!("{}{what}", "  ".repeat(depth)));
     match node.tag_name().name() {
         "style" => {}
@@ -56,12 +56,12 @@ fn tell(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
             say(format!("{}{label}", node.tag_name().name()));
             node.children()
                 .filter(Node::is_element)
-                .for_each(|child| tell(child, depth + 1, lines));
+                .for_each(|child| describe(child, depth + 1, lines));
         }
         _ => node
             .children()
             .filter(Node::is_element)
-            .for_each(|child| tell(child, depth, lines)),
+            .for_each(|child| describe(child, depth, lines)),
     }
 }
 
