@@ -131,7 +131,7 @@ pub(crate) fn check_length(steps: usize) -> Result<()> {
     }
 }
 
-/// Checks that a reference writes every output, and otherwise only its own scratch memory.
+/// Checks that a reference writes every output and does not use the benchmark's scratch tensors.
 fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
     let written: HashSet<BufferId> = plan.steps.iter().flat_map(writable_buffers).collect();
     let copied = plan.steps.iter().filter_map(|step| match step {
