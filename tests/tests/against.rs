@@ -441,7 +441,7 @@ fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
     let finished = repository.run("wrong").args(["spin"]).finish().expect_code(0);
     let comparison = comparison(&finished);
     let spin = row(&comparison, "spin");
-    let remark = "the baseline ended in `wrong-output` by the candidate's reference";
+    let remark = "the baseline ended in `wrong-output` when checked against the candidate's reference";
     assert_eq!(
         (&spin["verdict"], &spin["remark"]),
         (&"not-compared".into(), &remark.into())

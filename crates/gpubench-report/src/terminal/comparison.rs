@@ -136,7 +136,7 @@ impl Page<'_> {
         let unlike = |row: &ComparisonRow| {
             row.remark
                 .as_ref()
-                .is_some_and(|remark| remark.starts_with("not measured alike"))
+                .is_some_and(|remark| remark.starts_with("measured differently"))
         };
         let setups = self
             .comparison
