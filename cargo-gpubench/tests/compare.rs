@@ -297,7 +297,9 @@ fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_he
         .compare(&["mian", "slow"])
         .code(2)
         .stderr(contains("there is no baseline `mian`"))
-        .stderr(contains("(hint: did you mean `main`? existing baselines: `main`, `slow`)"));
+        .stderr(contains(
+            "(hint: did you mean `main`? existing baselines: `main`, `slow`)",
+        ));
 }
 
 #[test]

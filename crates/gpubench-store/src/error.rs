@@ -74,7 +74,7 @@ pub enum StoreError {
         source: Contradiction,
     },
     /// Results that would stay in a file have another setup than the results to save.
-    #[error("`{path}` has {} that this run does not replace and that have a different setup", counted(source.kept, "result"))]
+    #[error("this run would leave {} with a different setup in `{path}`", counted(source.kept, "result"))]
     SetupMismatch {
         /// The file.
         path: Utf8PathBuf,
@@ -145,7 +145,7 @@ impl StoreError {
     }
 
     /// Returns the error for a history when there is no folder for histories.
-    pub fn homeless_history() -> StoreError {
+    pub fn no_history_folder() -> StoreError {
         StoreError::no_folder("a history", "choose a folder with `--history-dir`".to_owned())
     }
 
