@@ -104,7 +104,7 @@ pub fn fitted(page: &str, columns: usize) -> String {
 
 /// Places texts next to a heading, each line aligned below the first. If the heading takes more
 /// than half of the line, the texts start below it.
-pub fn beside<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns: usize) -> String {
+pub fn with_heading<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns: usize) -> String {
     let (head, indent) = match width(head) {
         indent if indent <= columns / 2 => (head.to_owned(), indent),
         _ => (format!("{}\n{CONTINUATION}", head.trim_end()), CONTINUATION.len()),
@@ -197,11 +197,11 @@ mod tests {
     #[test]
     fn texts_stand_beside_their_head_where_there_is_room_and_else_below_it() {
         assert_eq!(
-            beside("head  ", ["one two", "three"], 12),
+            with_heading("head  ", ["one two", "three"], 12),
             "head  one\n      two\n      three\n"
         );
         assert_eq!(
-            beside("head  ", ["one two", "three"], 11),
+            with_heading("head  ", ["one two", "three"], 11),
             "head\n    one two\n    three\n"
         );
     }

@@ -76,7 +76,7 @@ impl Destination {
     }
 
     /// Reads the existing run, from which results may stay. Edited results cannot be trusted: an
-    /// edited file is replaced if none of its results would stay, and is an error otherwise.
+    /// edited file is replaced if no result would stay, and is an error otherwise.
     fn previous(&self, measured: &HashSet<String>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
         match read(&self.path) {
             Ok(previous) => Ok(Some(previous)),

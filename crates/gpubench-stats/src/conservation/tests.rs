@@ -191,9 +191,15 @@ fn an_offset_of_a_process_does_not_count_as_hidden_time() {
     let mut machine = Machine::usual(13);
     for _ in 0..200 {
         let mut turns = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
-        for turn in turns.iter_mut().skip(3) {
-            turn.windows.iter_mut().for_each(|window| window.residual_ns += 9_000.0);
-            turn.control_ns.iter_mut().for_each(|control_ns| *control_ns += 9_000.0);
+        for worker in turns.iter_mut().skip(3) {
+            worker
+                .windows
+                .iter_mut()
+                .for_each(|window| window.residual_ns += 9_000.0);
+            worker
+                .control_ns
+                .iter_mut()
+                .for_each(|control_ns| *control_ns += 9_000.0);
         }
         assert!(!TimingAudit::of(&turns, &[]).unwrap().is_too_short());
     }

@@ -27,11 +27,11 @@ pub fn compare(
     let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
     // If both runs kept the same measurement, its twin says nothing about drift between them.
-    let apart = pairing
+    let separate = pairing
         .both
         .iter()
         .filter(|pair| pair.baseline.twin != pair.candidate.twin);
-    let drifts: Vec<Drift> = apart.filter_map(drift).collect();
+    let drifts: Vec<Drift> = separate.filter_map(drift).collect();
     let context = RowContext {
         rules,
         arrangement,

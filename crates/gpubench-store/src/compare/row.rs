@@ -290,7 +290,7 @@ fn compared(
         (
             verdict,
             (verdict == ChangeVerdict::Inconclusive).then(|| match (&paired, drift) {
-                (Some(paired), _) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
+                (Some(paired), _) => too_wide_alternating(threshold, &ratio, paired, pair.candidate),
                 (None, Some(drift)) if ratio.reach() > 2.0 * of_values.reach() => too_much_drift(threshold, drift),
                 (None, _) => too_wide(threshold, workers),
             }),
@@ -376,7 +376,7 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
 
 /// Returns why alternating sides leave the ratio open and what may help, which depends on what
 /// varies.
-fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
+fn too_wide_alternating(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
     let rounds = paired.rounds();
     let known = percent(ratio.reach().exp_m1());
     let ruled_out = ruled_out(threshold);

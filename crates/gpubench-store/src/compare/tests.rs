@@ -120,10 +120,10 @@ fn with_params(params: &[(&str, i64)], result: BenchmarkComplete) -> BenchmarkCo
 fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
     let mut candidate = candidate.clone();
     candidate.run.run_id = "0f3b".into();
-    apart(baseline, &candidate, rules)
+    separate(baseline, &candidate, rules)
 }
 
-fn apart(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
+fn separate(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
     let named = |name, run| NamedRun { name, run };
     compare(
         named("before", baseline),

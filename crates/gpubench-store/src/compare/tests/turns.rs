@@ -27,12 +27,15 @@ fn drifting(rounds: usize, factor: f64) -> [BenchmarkComplete; 2] {
 #[test]
 fn alternating_results_are_compared_pair_by_pair() {
     let [before, after] = drifting(5, 1.03);
-    let apart = row_of(before.clone(), after.clone(), &Rules::default());
-    assert_eq!(apart.verdict, ChangeVerdict::Inconclusive);
-    let in_turns = alternating_row(before, after);
-    assert_eq!((in_turns.verdict, &in_turns.remark), (ChangeVerdict::Regressed, &None));
-    let change = in_turns.change.unwrap();
-    let shown = in_turns.candidate.value.unwrap() / in_turns.baseline.value.unwrap();
+    let separate = row_of(before.clone(), after.clone(), &Rules::default());
+    assert_eq!(separate.verdict, ChangeVerdict::Inconclusive);
+    let alternating = alternating_row(before, after);
+    assert_eq!(
+        (alternating.verdict, &alternating.remark),
+        (ChangeVerdict::Regressed, &None)
+    );
+    let change = alternating.change.unwrap();
+    let shown = alternating.candidate.value.unwrap() / alternating.baseline.value.unwrap();
     assert!((change.ratio - shown).abs() < 1e-12, "{change:?}");
     assert!(change.interval[0] <= 1.03 && 1.03 <= change.interval[1], "{change:?}");
     assert!(change.interval[0] <= shown && shown <= change.interval[1], "{change:?}");

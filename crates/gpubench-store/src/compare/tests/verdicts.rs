@@ -34,7 +34,7 @@ fn a_run_compared_with_itself_is_never_inconclusive() {
         one_worker,
         result("sort", Verdict::Timeout),
     ]);
-    let itself = apart(&measured, &measured, &Rules::default());
+    let itself = separate(&measured, &measured, &Rules::default());
     assert!(itself.is_of_one_run());
     let (failed, passed): (Vec<_>, Vec<_>) = itself.rows.iter().partition(|row| row.has_failed());
     for row in passed {
@@ -53,7 +53,7 @@ fn a_run_compared_with_itself_is_never_inconclusive() {
 #[test]
 fn different_cases_of_one_run_are_compared() {
     let measured = run(vec![quiet("naive::n=64", 1e5), quiet("tiled::m=64", 0.5e5)]);
-    let row = apart(&measured, &measured, &grouped("(64)$"));
+    let row = separate(&measured, &measured, &grouped("(64)$"));
     assert!(
         row.rows.iter().all(|row| row.verdict == ChangeVerdict::NotCompared),
         "{row:#?}"
@@ -61,7 +61,7 @@ fn different_cases_of_one_run_are_compared() {
     let mut kernels = [measured.clone(), measured];
     kernels[0].results.truncate(1);
     kernels[1].results.remove(0);
-    let rows = apart(&kernels[0], &kernels[1], &grouped("(64)$")).rows;
+    let rows = separate(&kernels[0], &kernels[1], &grouped("(64)$")).rows;
     assert_eq!(
         rows[0].verdict,
         ChangeVerdict::Improved,
@@ -73,7 +73,7 @@ fn different_cases_of_one_run_are_compared() {
 fn a_measurement_that_both_runs_kept_is_not_compared_with_itself() {
     let [baseline, mut candidate] = [(); 2].map(|()| with_a_kept_result(run(vec![restless(5), quiet("gemm", 100.0)])));
     candidate.run.run_id = "0f3b".into();
-    let rows = apart(&baseline, &candidate, &Rules::default()).rows;
+    let rows = separate(&baseline, &candidate, &Rules::default()).rows;
     assert_eq!(rows[0].verdict, ChangeVerdict::NoChange);
     let remark = remark(&rows[0]);
     assert!(
