@@ -190,8 +190,8 @@ fn a_short_claim_of_host_code_gains_at_most_a_microsecond() {
 fn an_offset_of_a_process_does_not_count_as_hidden_time() {
     let mut machine = Machine::usual(13);
     for _ in 0..200 {
-        let mut turns = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
-        for worker in turns.iter_mut().skip(3) {
+        let mut workers = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
+        for worker in workers.iter_mut().skip(3) {
             worker
                 .windows
                 .iter_mut()
@@ -201,7 +201,7 @@ fn an_offset_of_a_process_does_not_count_as_hidden_time() {
                 .iter_mut()
                 .for_each(|control_ns| *control_ns += 9_000.0);
         }
-        assert!(!TimingAudit::of(&turns, &[]).unwrap().is_too_short());
+        assert!(!TimingAudit::of(&workers, &[]).unwrap().is_too_short());
     }
 }
 
