@@ -1,4 +1,4 @@
-//! Options of other benchmark tools, for hands that know them.
+//! Options of other benchmark tools, and their equivalents here.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::UsageError;
 
-/// An option that this tool does not have, whose it is, and what does the same here.
+/// An option of another tool, the tool, and the equivalent here.
 type Foreign = (&'static str, &'static str, &'static str);
 
 const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
@@ -67,14 +67,14 @@ const FOREIGN: &[Foreign] = &[
     ("--status-level", "nextest", SHOWN),
 ];
 
-/// Options that take a value here and none elsewhere.
+/// Options that take a value here, and none in another tool.
 const FOREIGN_FLAGS: &[Foreign] = &[(
     "--profile",
     "NVBench",
     "`--profile-time 10s` calls a case again and again for a profiler; with a name, `--profile` chooses a profile of the configuration",
 )];
 
-/// The error for an option of another tool; clap's own where it is nobody's.
+/// Returns the error for an option of another tool, or nothing if no tool is known to have it.
 pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -99,8 +99,8 @@ fn has_no_value(error: &clap::Error) -> bool {
         || matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty())
 }
 
-/// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest
-/// wants to be told.
+/// Returns the error for `--bench NAME`, which selects an executable in cargo. `--bench` alone is
+/// accepted, because cargo passes it to libtest.
 pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
     let words = arguments.iter().take_while(|word| *word != "--");
     let words: Vec<&str> = words.filter_map(|word| word.to_str()).collect();
@@ -113,7 +113,7 @@ pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
     })
 }
 
-/// Whether an option is one of another tool.
+/// Returns whether another tool has this option.
 pub(super) fn is_foreign(option: &str) -> bool {
     FOREIGN.iter().any(|(foreign, ..)| *foreign == option)
 }

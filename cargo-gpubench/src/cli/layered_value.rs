@@ -1,5 +1,5 @@
-//! What the environment and a profile offer for options: as words, and as the values that the
-//! command line's own grammar reads from them.
+//! The values that the environment and a profile set: the texts, and the values that clap parses
+//! from them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,30 +15,30 @@ use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope,
 use gpubench_diagnostic::in_backticks;
 use gpubench_report::OutputTarget;
 
-/// The option whose values are regular expressions, in a configuration always.
+/// The option whose values are always regular expressions in a configuration.
 const SKIP: &str = "skip";
 
-/// Offers by the ids of their options.
+/// Values by option id.
 pub(super) type LayeredValues = BTreeMap<String, LayeredValue>;
 
 type Reason = Box<dyn Error + Send + Sync>;
 
-/// Whether the option is there or not, without a value.
+/// Returns whether the option is a flag without a value.
 pub(super) fn is_flag(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue)
 }
 
-/// Whether the option may be given several times.
+/// Returns whether the option may be given several times.
 pub(super) fn takes_several(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
-/// Options that have no value of their own to offer: help and version.
+/// Returns whether the option has a value: help and version have none.
 pub(super) fn takes_a_value(option: &Arg) -> bool {
     is_flag(option) || takes_several(option) || matches!(option.get_action(), ArgAction::Set)
 }
 
-/// What the environment offers for the options of a command.
+/// Returns the values that the environment sets for the options of a command.
 pub(super) fn of_environment(command: &Command, environment: &Environment) -> Result<LayeredValues, UsageError> {
     let mut offers = LayeredValues::new();
     for option in command.get_arguments().filter(|option| takes_a_value(option)) {
@@ -67,7 +67,7 @@ pub(super) fn of_environment(command: &Command, environment: &Environment) -> Re
     Ok(offers)
 }
 
-/// What a profile offers for the options of a command that it may set. Relative paths start from
+/// Returns the values that a profile sets for the options of a command. Relative paths start at
 /// `root`.
 pub(super) fn of_profile(
     command: &Command,
@@ -134,7 +134,7 @@ fn switch(text: &str) -> Result<bool, Reason> {
     }
 }
 
-/// Lets the option's own grammar read the values.
+/// Parses the texts with the option's value parser.
 fn read(option: &Arg, texts: &[String]) -> Result<ArgMatches, Reason> {
     let values = Arg::new(option.get_id().clone())
         .value_parser(option.get_value_parser().clone())

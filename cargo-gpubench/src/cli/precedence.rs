@@ -1,7 +1,7 @@
-//! The command line, the environment and the configuration brought together.
+//! The precedence of the command line, the environment and the configuration.
 //!
-//! The command line is parsed once. What it leaves open is taken from the environment, then from
-//! the profile, and else is built in; the command line's own grammar reads the values of them all.
+//! The command line is parsed once. A setting that it lacks comes from the environment, then from
+//! the profile, then from the default. clap's value parsers read all of them.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, FromArgMatches};
 
-use super::app::described;
+use super::app::{GPUBENCH, described};
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
 use super::layered_value::{is_flag, of_environment, of_profile};
@@ -17,36 +17,33 @@ use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
 use super::show_config::{SettingInForce, SettingOrigins};
-use super::{App, GpubenchArguments, UsageError, Verb, foreign};
+use super::{App, GpubenchArguments, UsageError, Verb, foreign, help};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
     Source, Values, default_location,
 };
 use gpubench_diagnostic::{Expected, Failure};
 
-/// The verb with all options.
-const GPUBENCH: &str = "gpubench";
-
-/// Finds the root of the workspace that a manifest belongs to, or the current folder.
+/// Finds the workspace root of a manifest, or of the current folder.
 pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf>;
 
-/// What the process was asked to do.
+/// The command line with all settings.
 #[derive(Debug)]
 pub struct Settled {
-    /// It.
+    /// The role of the process.
     pub verb: Verb,
-    /// Warnings of what has no effect in the environment.
+    /// Warnings about environment variables without effect.
     pub unknown_variables: Vec<String>,
-    /// What has no effect in the configuration.
+    /// Warnings about configuration entries without effect.
     pub warnings: Vec<ConfigWarning>,
 }
 
-/// Why it cannot be told.
+/// The reason why there are no settings.
 #[derive(Debug)]
 pub enum Unsettled {
-    /// The command line is not one, or asks for help.
+    /// The command line is invalid, or asks for help.
     CommandLine(clap::Error),
-    /// Something else makes no sense.
+    /// The environment, the configuration or a combination of options is invalid.
     Expected(Failure),
 }
 
@@ -56,10 +53,10 @@ impl<E: Expected + Send + Sync + 'static> From<E> for Unsettled {
     }
 }
 
-/// Reads a command line once, and settles what it leaves open by the layers below it.
+/// Parses a command line, and adds the environment and the configuration.
 ///
 /// # Errors
-/// One of them makes no sense, or help was asked for.
+/// One of the three is invalid, or help was requested.
 pub fn settle(
     arguments: &[OsString],
     environment: &Environment,
@@ -71,7 +68,12 @@ pub fn settle(
     app.build();
     let arguments = &with_verb(arguments);
     let given = app.try_get_matches_from_mut(arguments);
-    let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
+    let given = match given {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            return Err(Unsettled::CommandLine(help::shown(app, arguments)));
+        }
+        given => given.map_err(|error| refused(error, arguments, gpubench(&app)))?,
+    };
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
         return Ok(Settled {
             verb: App::from_arg_matches(&given).map_err(Unsettled::CommandLine)?.verb,
@@ -79,6 +81,9 @@ pub fn settle(
             warnings: Vec::new(),
         });
     };
+    if let Some((help::HELP, asked)) = line.subcommand() {
+        return Err(Unsettled::CommandLine(help::of_topic(app, asked.get_one("topic"))));
+    }
     let gpubench = gpubench(&app);
     let values = |command: &Command, line| -> Result<_, UsageError> {
         let offers = of_environment(command, environment)?;
@@ -137,11 +142,11 @@ pub fn settle(
     })
 }
 
-/// Cargo says the verb. A person who calls the executable need not, as on machines that have no
-/// cargo.
+/// Inserts `gpubench` if it is missing. Cargo passes it; people who start the executable directly
+/// may leave it out.
 fn with_verb(arguments: &[OsString]) -> Vec<OsString> {
     let said = arguments.get(1).and_then(|word| word.to_str());
-    // Roles begin like this.
+    // The names of roles start with `__`.
     let is_verb = said.is_some_and(|word| word == GPUBENCH || word.starts_with("__"));
     let mut arguments = arguments.to_vec();
     if !is_verb {
@@ -150,7 +155,7 @@ fn with_verb(arguments: &[OsString]) -> Vec<OsString> {
     arguments
 }
 
-/// A variable of the environment gives what the command line would have to.
+/// Makes a required option optional if its environment variable is set.
 fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
     let variable = variable_of(&option);
     match variable.and_then(|name| environment.get(&name)) {
@@ -175,7 +180,7 @@ fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -
     }
 }
 
-/// Options that are for hands which know other tools are no suggestion.
+/// Hidden options exist for users of other tools and are not suggested.
 fn leave_out_hidden(error: &mut clap::Error, gpubench: &Command) {
     let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else {
         return;
@@ -188,7 +193,7 @@ fn leave_out_hidden(error: &mut clap::Error, gpubench: &Command) {
     }
 }
 
-/// Of options that exclude another one, those that were given are what is wrong.
+/// Reduces a list of conflicting options to those on the command line.
 fn leave_out_what_is_not_given(error: &mut clap::Error, arguments: &[OsString], gpubench: &Command) {
     let Some(ContextValue::Strings(all)) = error.get(ContextKind::PriorArg) else {
         return;
@@ -209,7 +214,8 @@ fn leave_out_what_is_not_given(error: &mut clap::Error, arguments: &[OsString], 
     }
 }
 
-/// What a subcommand lacks is of no interest to one who meant it as a filter.
+/// Returns the error for an option before a subcommand. clap would report the missing arguments of
+/// a subcommand that may have been meant as a filter.
 fn subcommand_behind_an_option(arguments: &[OsString], gpubench: &Command) -> Option<UsageError> {
     let mut in_front = None;
     for word in arguments.iter().skip(2).filter_map(|word| word.to_str()) {
@@ -230,7 +236,7 @@ fn subcommand<'a>(command: &'a Command, name: &str) -> &'a Command {
     command.find_subcommand(name).expect("clap found it there")
 }
 
-/// An option of a run that comes before a subcommand, where it would have no effect.
+/// Returns the error for an option of a run before a subcommand, where it has no effect.
 fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
     let (name, long) = (subcommand.get_name(), option.get_long().unwrap_or_default());
     let has_it = |other: &Arg| other.get_long() == Some(long);
@@ -244,7 +250,7 @@ fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
     }
 }
 
-/// The file's name as short as the current folder allows.
+/// Returns the file's path, relative to the current folder if possible.
 fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| file.as_std_path().strip_prefix(here).ok().map(ToOwned::to_owned));
@@ -252,8 +258,8 @@ fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     short.unwrap_or_else(|| file.to_owned())
 }
 
-/// Takes away what an option that counts more excludes: `-v` on the command line and `quiet = true`
-/// in the profile are `-v`.
+/// Removes values that conflict with an option of higher precedence: `-v` on the command line
+/// overrides `quiet = true` in the profile.
 fn drop_contradicted(values: &mut Values<'_>, command: &Command) {
     let rank = |option: &Arg| {
         let id = option.get_id().as_str();
@@ -261,7 +267,7 @@ fn drop_contradicted(values: &mut Values<'_>, command: &Command) {
             return Some(0);
         }
         let offer = values.offers.get(id)?;
-        // A flag that is off contradicts nothing.
+        // A flag that is off conflicts with nothing.
         let asserts = !is_flag(option) || offer.texts == ["true"];
         asserts.then_some(match offer.source {
             Source::Environment(_) => 1,
@@ -289,7 +295,7 @@ fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
     a.get_id() != b.get_id() && (names(a, b) || names(b, a))
 }
 
-/// Every setting that a profile may have, with its value.
+/// Returns every setting that a profile may have, with its value.
 fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingInForce> {
     let configurable = rows.iter().filter(|row| row.scope >= Scope::Profile);
     let option = |row: &Row| gpubench.get_arguments().find(|option| option.get_id() == row.id);
@@ -299,7 +305,7 @@ fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingIn
         .collect()
 }
 
-/// Tells apart who said what about cases.
+/// Separates the settings for cases by source.
 fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unsettled> {
     let said = |by: &dyn Fn(&str) -> bool| {
         let mut settings = CaseSettings::default();
@@ -308,7 +314,7 @@ fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unset
             if let [text] = &run.texts(&id)[..]
                 && by(&id)
             {
-                // The command line's grammar has read it.
+                // clap has already parsed the text.
                 let _ = settings.set(key, text);
             }
         }

@@ -15,7 +15,8 @@ pub struct InvalidSeed;
 impl FromStr for MasterSeed {
     type Err = InvalidSeed;
 
-    /// The digits are a number: `ff` is the seed whose last byte is 255 and whose others are 0.
+    /// Reads the digits as a number: `ff` is the seed whose last byte is 255 and whose other bytes
+    /// are 0.
     fn from_str(text: &str) -> Result<Self, InvalidSeed> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         if digits.is_empty() || digits.len() > 2 * BYTES {

@@ -1,4 +1,4 @@
-//! `cargo gpubench show-config`: which settings are in force, and who says so.
+//! `cargo gpubench show-config`: the settings and their sources.
 
 use std::fmt::{self, Display, Write};
 
@@ -18,25 +18,23 @@ use case_name::{BothForms, looked_up};
 use template::template;
 
 settings! {
-    /// What `cargo gpubench show-config` is asked for.
+    /// The options of `cargo gpubench show-config`.
     pub(super) struct ShowConfigArguments {
-        /// Show what holds for the case of this name
+        /// Show the settings of this case
         ///
-        /// A name as `--list` prints it, or with its package in front. Nothing is built to look
-        /// whether there is such a case: a name that was not there when the crate was last listed
-        /// is warned about. What its package's manifest sets counts where this shows a built-in
-        /// value.
+        /// A name as `--list` prints it, with or without the package. Nothing is built: a name that
+        /// is not in the latest listing causes a warning. Settings in the manifest of the case's
+        /// package override the built-in values shown here.
         #[arg(value_name = "CASE")]
-        case: Option<String> => Line "image::grayscale::width=1024,height=4096";
+        case: Option<String> => Line "image::grayscale::width=1024,height=4096", common;
 
-        /// Print a configuration file with every setting and its built-in value, to start one of
-        /// your own
-        #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
-        template: bool => Line "--template > .config/gpubench.toml";
+        /// Print a configuration file with every setting
+        #[arg(long, help_heading = "Configure", conflicts_with = "case")]
+        template: bool => Line "--template > .config/gpubench.toml", common;
     }
 }
 
-/// Every setting of a run, once the environment and the configuration have been heard.
+/// The settings of a run, from the environment and the configuration.
 #[derive(Debug, Default)]
 pub(super) struct SettingOrigins {
     pub(super) profile: String,
@@ -45,7 +43,7 @@ pub(super) struct SettingOrigins {
     pub(super) cases: CaseLayers,
 }
 
-/// A setting and who says it.
+/// A setting and its source.
 #[derive(Debug)]
 pub(super) struct SettingInForce {
     key: String,
@@ -53,18 +51,18 @@ pub(super) struct SettingInForce {
     origin: Origin,
 }
 
-/// Who says what a setting is.
+/// The source of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     Said(Source),
     Overridden(ConfigLine),
     BuiltIn,
-    /// Nobody, and there is no value; what a run does then, in words.
+    /// There is no value. The text describes what a run does.
     Nobody(Option<String>),
 }
 
 impl ShowConfigArguments {
-    /// What is to be printed.
+    /// Returns the text to print.
     pub(super) fn text(&self, in_force: &SettingOrigins) -> String {
         match &self.case {
             _ if self.template => template(),
@@ -129,7 +127,7 @@ impl SettingOrigins {
         text
     }
 
-    /// A line for each override: whether it is one for the case.
+    /// Returns a line for each override, with whether it fits the case.
     fn which_fit(&self, names: CaseNames<'_>) -> String {
         let lines = self.cases.overrides.iter().map(|other| {
             let fits = if other.fits(names) { "fits" } else { "does not fit" };
@@ -161,13 +159,13 @@ impl SettingOrigins {
 }
 
 impl SettingInForce {
-    /// Of an option whose words are `texts`, as `source` says, or as is built in.
+    /// Returns the setting of an option with the values `texts`, which `source` or the default set.
     pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
         let (_, otherwise) = help.split_once("[default: ").unzip();
         let origin = match source {
             Some(source) => Origin::Said(source),
-            // A built-in value that help does not show is not what a run does.
+            // If the help describes another default, the built-in value does not apply.
             None if otherwise.is_some() || texts.is_empty() && !is_flag(option) => {
                 Origin::Nobody(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
             }
@@ -185,7 +183,7 @@ impl SettingInForce {
     }
 }
 
-/// The line of a configuration file that sets an option.
+/// Returns the configuration line that sets an option.
 fn assignment(option: &Arg, texts: &[String]) -> String {
     let key = option.get_long().unwrap_or_default();
     let quoted: Vec<_> = texts.iter().map(|text| quoted(&as_of_a_case(key, text))).collect();
@@ -196,8 +194,7 @@ fn assignment(option: &Arg, texts: &[String]) -> String {
     }
 }
 
-/// A value as it is written for one case: whoever said it, and however, a setting is written in one
-/// way.
+/// Returns a value in the form of a case's settings, so that every source is shown alike.
 fn as_of_a_case(key: &str, text: &str) -> String {
     let mut settings = CaseSettings::default();
     let read = CaseSettings::KEYS.contains(&key) && settings.set(key, text).is_ok();
@@ -226,7 +223,7 @@ impl Display for Source {
     }
 }
 
-/// A number as it is, anything else as a TOML string.
+/// Returns a number unchanged, anything else as a TOML string.
 fn quoted(text: &str) -> String {
     if text.parse::<i64>().is_ok() {
         text.to_owned()
@@ -269,7 +266,8 @@ mod tests {
     use crate::cli::app::described_verb;
     use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
-    /// What holds for a case where an override says 3 s for what `filter` fits.
+    /// Returns the settings of a case, with an override that sets 3 s for names that match
+    /// `filter`.
     fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
         let in_force = SettingOrigins {
             cases: CaseLayers {

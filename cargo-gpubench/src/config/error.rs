@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! Errors and warnings about a configuration.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{ConfigLine, InvalidSetting, SamplesCross};
 use gpubench_diagnostic::{ExitCode, Expected, in_backticks, suggestion};
 
-/// A configuration that cannot be used.
+/// An invalid configuration.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -17,98 +17,98 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         file: Utf8PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// The file is no TOML.
+    /// The file is not TOML.
     #[error("{place}: not TOML: {message}")]
     Syntax {
-        /// Where it goes wrong.
+        /// The position.
         place: ConfigLine,
-        /// How.
+        /// The reason.
         message: String,
     },
-    /// A value is of another kind than its key wants.
+    /// A value has the wrong type.
     #[error("{place}: `{key}` is {wanted}, not {got}")]
     Kind {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The key.
         key: String,
-        /// What it wants.
+        /// The expected type.
         wanted: &'static str,
-        /// What stands there.
+        /// The type of the value.
         got: &'static str,
     },
-    /// A value cannot be read.
+    /// A value is invalid.
     #[error("{place}: the value of `{key}` makes no sense")]
     Value {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The bounds on samples cross.
+    /// `min-samples` is more than `max-samples`.
     #[error("{place}: the bounds on samples cross")]
     Samples {
-        /// Where the table is.
+        /// The position of the table.
         place: ConfigLine,
-        /// How.
+        /// The two limits.
         #[source]
         source: SamplesCross,
     },
-    /// An override says for no cases.
+    /// An override has no filter.
     #[error("{place}: an override needs `filter`, a regular expression for the names of its cases")]
     FilterMissing {
-        /// Where.
+        /// The position.
         place: ConfigLine,
-        /// A key of it that `filter` may have been misspelt as.
+        /// A key that may be a misspelt `filter`.
         similar: Option<String>,
     },
-    /// No profile has the name.
+    /// There is no profile of this name.
     #[error("there is no profile `{name}` in {}", file_or_none(.file))]
     UnknownProfile {
         /// The name.
         name: String,
-        /// The file, where there is one.
+        /// The file, if there is one.
         file: Option<Utf8PathBuf>,
-        /// The profiles there are.
+        /// The existing profiles.
         known: Vec<String>,
-        /// The one that was probably meant.
+        /// The most similar name.
         closest: Option<String>,
     },
-    /// A profile inherits from one that is not there.
+    /// A profile inherits from an unknown profile.
     #[error("{place}: the profile `{profile}` inherits from `{parent}`, which is not there")]
     UnknownParent {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The profile.
         profile: String,
-        /// What it inherits from.
+        /// The unknown profile.
         parent: String,
     },
     /// Profiles inherit from each other in a circle.
     #[error("{place}: the profile `{profile}` inherits from itself{}", by_way(.by_way_of))]
     Circle {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The profile.
         profile: String,
-        /// The others of the circle.
+        /// The other profiles of the circle.
         by_way_of: Vec<String>,
     },
-    /// The file wants a newer tool.
+    /// The file requires a newer version.
     #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later, this is {ours}")]
     OlderTool {
-        /// Where.
+        /// The position.
         place: ConfigLine,
-        /// What it wants.
+        /// The required version.
         wanted: String,
-        /// What there is.
+        /// This version.
         ours: &'static str,
     },
 }
@@ -160,34 +160,34 @@ impl Expected for ConfigError {
     }
 }
 
-/// Something in a configuration that has no effect.
+/// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{place}: the key `{key}` {ineffective}")]
 pub struct ConfigWarning {
-    /// Where.
+    /// The position.
     pub place: ConfigLine,
     /// The key.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub ineffective: Ineffective,
 }
 
-/// Why a key has no effect.
+/// The reason why a key has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Ineffective {
-    /// It is not known.
+    /// The key is unknown.
     #[error("is not known and has no effect{}", suggestion(.closest.as_ref()))]
     Unknown {
-        /// The known one that was probably meant.
+        /// The most similar key.
         closest: Option<String>,
     },
-    /// It is an option that only a command line can give.
+    /// The key is an option of the command line only.
     #[error("has no effect here: it is for the command line only")]
     CommandLineOnly,
-    /// It is a setting of a profile, and stands in none.
+    /// The key is a setting of a profile, but is outside of profiles.
     #[error("has no effect here (hint: it belongs below `[profile.default]`, or another profile)")]
     OutsideOfProfiles,
-    /// It is a setting of the whole run, and stands in an override.
+    /// The key is a setting of the whole run, but is in an override.
     #[error("has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)")]
     InOverride,
 }

@@ -1,32 +1,35 @@
-//! Fractions, as percentages or as criterion writes them.
+//! Fractions: percentages, or numbers below 1 as in criterion.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// More than nothing and less than everything: `2%` and `0.02` are the same.
+/// A fraction above 0 and below 1: `2%` or `0.02`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction(f64);
 
 impl Fraction {
-    /// The fraction.
+    /// Returns the number.
     pub fn value(self) -> f64 {
         self.0
     }
 
-    /// This fraction, which is above 0 and below 1.
+    /// Creates a fraction.
+    ///
+    /// # Panics
+    /// The number is not above 0 and below 1.
     pub const fn of(fraction: f64) -> Self {
         assert!(fraction > 0.0 && fraction < 1.0);
         Self(fraction)
     }
 }
 
-/// It is always a number.
+/// The number is never NaN.
 impl Eq for Fraction {}
 
 impl fmt::Display for Fraction {
-    /// As a percentage, where that is exact.
+    /// Displays a percentage if it is exact, otherwise the number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percentage = format!("{}%", (self.0 * 1e12).round() / 1e10);
         match percentage.parse() {
@@ -36,16 +39,16 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// A text that is no fraction.
+/// An invalid fraction.
 #[derive(Debug, PartialEq, Error)]
 pub enum InvalidFraction {
     /// Not a number.
     #[error("a fraction is a number: `2%`, `0.02`")]
     NotANumber,
-    /// A number that is a fraction only with a percent sign.
+    /// A number from 1 to 100 without a percent sign.
     #[error("it could be `{0}%` or a fraction below 1: write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
     Ambiguous(f64),
-    /// Nothing, or everything, or more.
+    /// Not above 0 and below 1.
     #[error("a fraction is above 0% and below 100%: `2%`, `0.02`")]
     OutOfRange,
 }

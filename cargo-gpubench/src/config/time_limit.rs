@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// A time longer than nothing.
+/// A time limit above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(Duration);
 
 impl TimeLimit {
-    /// The time.
+    /// Returns the time.
     pub fn duration(self) -> Duration {
         self.0
     }
 
-    /// A limit of so many seconds, at least one.
+    /// Creates a limit in seconds.
+    ///
+    /// # Panics
+    /// The number is 0.
     pub const fn seconds(seconds: u64) -> Self {
         assert!(seconds > 0);
         Self(Duration::from_secs(seconds))
@@ -29,13 +32,13 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-/// A text that is no time limit.
+/// An invalid time limit.
 #[derive(Debug, Error)]
 pub enum InvalidTimeLimit {
     /// Not a number with a unit.
     #[error("a time limit is a number with a unit: `10s`, `500ms`, `2min`")]
     Form,
-    /// No time at all.
+    /// Zero.
     #[error("a time limit is longer than nothing")]
     Zero,
 }

@@ -1,5 +1,3 @@
-//! What the command line becomes.
-
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -419,21 +417,21 @@ fn filters_may_stand_behind_two_dashes() {
 fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_is_measured() {
     let repeated = |arguments: &[&str]| options(arguments).repeated.join(" ");
     let chooses = [
-        "--test",
         "--ignored",
-        "--manifest-path kernels/Cargo.toml",
-        "--locked",
-        "--config build.jobs=1",
         "--package a",
         "--package b",
         "--features fp8,bf16",
         "--no-default-features",
         "--cargo-profile release",
         "--target-dir there",
+        "--manifest-path kernels/Cargo.toml",
+        "--locked",
+        "--config build.jobs=1",
         "--profile default",
         "--device cpu",
         "--threads 2",
         "--schedule 7",
+        "--test",
         "--timeout 1s",
     ];
     let line: Vec<&str> = chooses.iter().flat_map(|option| option.split(' ')).collect();

@@ -381,14 +381,14 @@ fn every_option_has_its_variable() {
     }
 }
 
-/// A command with one option, which excludes and needs no other.
+/// A command with an option that conflicts with no other and requires none.
 fn alone(option: &Arg) -> clap::Command {
     let alone = Arg::new(option.get_id().clone()).long(option.get_long().expect("a long name").to_owned());
     let alone = alone.value_parser(option.get_value_parser().clone());
     clap::Command::new("alone").arg(alone.action(option.get_action().clone()))
 }
 
-/// A text that is a value of an option.
+/// Returns a valid value of an option.
 fn example_of(option: &Arg) -> String {
     let fitting = |text: &&str| {
         let offers = of_environment(&alone(option), &environment(&[(&variable_of(option).unwrap(), text)]));
@@ -405,7 +405,7 @@ fn example_of(option: &Arg) -> String {
         .to_string()
 }
 
-/// What `show-config --template` prints.
+/// The output of `show-config --template`.
 fn template() -> String {
     let settled = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
     match settled.verb {

@@ -84,7 +84,7 @@ fn built_in(option: &Arg) -> String {
 fn possible(option: &Arg) -> String {
     let values = option.get_possible_values();
     let values: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
-    match option.get_action().takes_values() && !values.is_empty() {
+    match option.get_action().takes_values() && !option.is_hide_possible_values_set() && !values.is_empty() {
         true => format!(": {}", values.join(", ")),
         false => String::new(),
     }

@@ -1,12 +1,11 @@
-//! The case that is asked about, by either form of its name, and what is known of it without
-//! building anything.
+//! The name of a case, in both forms, without building anything.
 
 use crate::config::CaseNames;
 use gpubench_diagnostic::closest;
 use gpubench_store::Listing;
 
-/// A remark on the case of a name as far as it is known without building anything, or a warning
-/// where there was none when the crates were last listed.
+/// Returns a remark on the case from the latest listing, or a warning if the listing lacks the
+/// case.
 pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String, String> {
     let Some(Listing { names, written_at }) = listing else {
         let command = "`cargo gpubench --list`";
@@ -35,12 +34,11 @@ pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String,
     ))
 }
 
-/// The two forms of a case's name, of which one was given. The other follows from the packages that
-/// can have benchmarks.
+/// Both forms of a case's name. The packages with benchmarks decide the form that was not given.
 #[derive(Debug)]
 pub(super) struct BothForms {
     name: String,
-    /// None where any of several packages may be the case's.
+    /// Nothing if several packages are possible.
     full_name: Option<String>,
 }
 

@@ -5,7 +5,12 @@ use crate::config::{Row, SampleCount, Scope, TimeLimit};
 use gpubench_diagnostic::{Expected, chain};
 
 fn read(text: &str) -> Result<ConfigFile, ConfigError> {
-    let row = |(id, scope)| Row { id, scope, example: "" };
+    let row = |(id, scope)| Row {
+        id,
+        scope,
+        example: "",
+        is_common: false,
+    };
     let rows = [
         ("timeout", Scope::Case),
         ("device", Scope::Profile),
