@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use super::examples::illustrated;
 use super::gpubench::rows_of;
 use super::settings::RunArguments;
-use super::{Environment, GpubenchArguments, Settled, Unsettled, help, settle};
+use super::{Environment, GpubenchArguments, Resolved, Unresolved, help, resolve};
 use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
@@ -99,8 +99,8 @@ pub fn parse() -> Result<Verb, Failure> {
             folder_with_configuration(&here)
         })
     };
-    match settle(&arguments, &Environment::of_process(), &find_workspace) {
-        Ok(Settled {
+    match resolve(&arguments, &Environment::of_process(), &find_workspace) {
+        Ok(Resolved {
             verb,
             unknown_variables,
             warnings,
@@ -109,11 +109,11 @@ pub fn parse() -> Result<Verb, Failure> {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
         }
-        Err(Unsettled::CommandLine(error)) if error.use_stderr() => {
+        Err(Unresolved::CommandLine(error)) if error.use_stderr() => {
             print_to_stderr(&error.render().ansi());
             std::process::exit(error.exit_code())
         }
-        Err(Unsettled::CommandLine(help)) => match help.print() {
+        Err(Unresolved::CommandLine(help)) => match help.print() {
             Ok(()) => std::process::exit(help.exit_code()),
             Err(source) => Err(OutputError::Unwritten {
                 what: "the help".to_owned(),
@@ -121,7 +121,7 @@ pub fn parse() -> Result<Verb, Failure> {
             }
             .into()),
         },
-        Err(Unsettled::Expected(error)) => Err(error),
+        Err(Unresolved::Expected(error)) => Err(error),
     }
 }
 

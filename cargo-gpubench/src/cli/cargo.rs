@@ -13,7 +13,7 @@ pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
     if is_number || text == "default" {
         Ok(text.to_owned())
     } else {
-        Err("jobs are a number other than 0, or `default`".to_owned())
+        Err("must be a number other than 0, or `default`".to_owned())
     }
 }
 

@@ -139,7 +139,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
     if expression.captures_len() > 1 {
         Ok(expression)
     } else {
-        Err("it has no group; put what must be equal into parentheses".to_owned())
+        Err("the expression has no group; put the part that must be equal in parentheses".to_owned())
     }
 }
 
@@ -147,18 +147,18 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
     use crate::broker::options::Verbosity;
-    use crate::cli::{Command, Environment, Unsettled, Verb, settle};
+    use crate::cli::{Command, Environment, Unresolved, Verb, resolve};
     use gpubench_report::{OnInconclusive, OnRegression};
     use gpubench_store::compare::Setups;
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);
         let all: Vec<_> = all.map(Into::into).collect();
-        let settled = settle(&all, &Environment::default(), &|_| None).map_err(|error| match error {
-            Unsettled::CommandLine(error) => error.to_string(),
-            Unsettled::Expected(error) => error.to_string(),
+        let resolved = resolve(&all, &Environment::default(), &|_| None).map_err(|error| match error {
+            Unresolved::CommandLine(error) => error.to_string(),
+            Unresolved::Expected(error) => error.to_string(),
         })?;
-        match settled.verb {
+        match resolved.verb {
             Verb::Gpubench(arguments) => arguments.into_command().map_err(|error| error.to_string()),
             other => panic!("another verb: {other:?}"),
         }
@@ -172,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn one_name_alone_is_refused_with_the_ways_to_name_another() {
+    fn one_run_alone_is_refused() {
         let refusal = command(&["main"]).expect_err("a refusal");
-        assert_eq!(refusal, "`main` is to be compared, and with what is not said");
+        assert_eq!(refusal, "missing the run to compare `main` with");
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_arrives() {
+    fn all_options_are_passed_on() {
         let options = options(&[
             "a",
             "b",
@@ -248,12 +248,15 @@ mod tests {
     #[test]
     fn an_expression_without_a_group_is_refused() {
         let refusal = command(&["a", "b", "-g", "gemm"]).unwrap_err();
-        assert!(refusal.contains("it has no group"), "{refusal}");
+        assert!(refusal.contains("has no group"), "{refusal}");
     }
 
     #[test]
-    fn what_is_compared_is_not_overwritten() {
+    fn an_output_must_not_overwrite_a_compared_run() {
         let refusal = command(&["a.json", "b.json", "--export-markdown", "b.json"]).unwrap_err();
-        assert_eq!(refusal, "`b.json` is read and cannot be written to");
+        assert_eq!(
+            refusal,
+            "`b.json` is an input of this command and cannot also be its output"
+        );
     }
 }

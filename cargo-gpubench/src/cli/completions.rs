@@ -120,8 +120,8 @@ fn verb_or_filter(script: &str) -> String {
 /// Completes positional arguments, for which clap_complete generates nothing in fish.
 fn fish_glue(gpubench: &Command) -> String {
     let verbs: Vec<&str> = gpubench.get_subcommands().map(Command::get_name).collect();
-    let line = |seen: &str, said: &str| {
-        format!("complete -c cargo -n \"__fish_cargo_using_subcommand gpubench; and {seen}\" {said}\n")
+    let line = |seen: &str, arguments: &str| {
+        format!("complete -c cargo -n \"__fish_cargo_using_subcommand gpubench; and {seen}\" {arguments}\n")
     };
     let of_verbs = |verbs: &str| format!("__fish_seen_subcommand_from {verbs}");
     line(
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn zsh_and_fish_ask_the_workspace_for_runs_and_cases() {
-        let told = |shell: Shell, wanted: &[&str]| {
+        let assert_contains = |shell: Shell, wanted: &[&str]| {
             let script = script(shell, &described_verb());
             for wanted in wanted {
                 assert!(script.contains(wanted), "{shell:?}: {wanted}");
@@ -282,25 +282,25 @@ mod tests {
         let runs = ":NAME:{compadd -- $(cargo gpubench compare --baselines --quiet 2>/dev/null); _files}'";
         let cases = "':: :{_cargo-gpubench_commands; compadd -- $(cargo gpubench completions --cases 2>/dev/null)}'";
         let known = ":DEVICE:(auto cpu cuda)'";
-        told(
+        assert_contains(
             Shell::Zsh,
             &[&format!("--baseline=[Compare with this baseline]{runs}"), cases, known],
         );
         let runs = "-r -F -a \"(cargo gpubench compare --baselines --quiet 2>/dev/null)";
         let of_verbs = "__fish_seen_subcommand_from compare report\" -F -a \"(cargo gpubench compare --baselines";
         let cases = "man help\" -f -a \"(cargo gpubench completions --cases 2>/dev/null)\"";
-        told(Shell::Fish, &[runs, of_verbs, cases]);
+        assert_contains(Shell::Fish, &[runs, of_verbs, cases]);
     }
 
     #[test]
-    fn what_completed_cargo_before_still_does() {
+    fn the_existing_completion_of_cargo_still_works() {
         let other = "_of_cargo() { COMPREPLY=(build bench); }\ncomplete -F _of_cargo cargo";
         assert_eq!(completed(other, &["cargo", "b"]), ["build", "bench"]);
         assert_eq!(completed(other, &["cargo", "gpubench", "--no-ru"]), ["--no-run"]);
     }
 
     #[test]
-    fn every_shell_has_a_script_that_names_our_options() {
+    fn every_shell_has_a_script_with_our_options() {
         for shell in Shell::value_variants() {
             let script = script(*shell, &described_verb());
             assert!(script.contains("export-junit"), "{shell:?}");

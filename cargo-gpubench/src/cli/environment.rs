@@ -49,7 +49,7 @@ impl Environment {
         let warning = |name: &String| {
             let closest = closest(own_part(name), settable.iter().map(|known| own_part(known)));
             let suggestion = suggestion(closest.map(|closest| format!("{PREFIX}{closest}")));
-            format!("the variable `{name}` is not known and has no effect{suggestion}")
+            format!("the environment variable `{name}` is unknown and has no effect{suggestion}")
         };
         let unknown = self.0.keys().filter(|name| !known.contains(*name));
         unknown.map(warning).collect()

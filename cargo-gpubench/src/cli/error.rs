@@ -32,7 +32,7 @@ pub enum UsageError {
         instead: &'static str,
     },
     /// An option without its value, as another tool accepts it.
-    #[error("`{option}` needs a value here; without one it is an option of {tool}")]
+    #[error("`{option}` needs a value; without a value it is an option of {tool}")]
     ForeignFlag {
         /// The option.
         option: &'static str,
@@ -43,7 +43,7 @@ pub enum UsageError {
     },
     /// An option of a run before a subcommand.
     #[error("`--{option}` cannot come before `{subcommand}`")]
-    InFrontOfSubcommand {
+    OptionBeforeSubcommand {
         /// The option's long name.
         option: String,
         /// The subcommand.
@@ -52,19 +52,19 @@ pub enum UsageError {
         instead: String,
     },
     /// An option after `--`, which would be a filter.
-    #[error("`{option}` stands behind `--`, where everything is a filter")]
-    OptionBehindDashes {
+    #[error("`{option}` comes after `--`, where every word is a filter")]
+    OptionAfterDashes {
         /// The option.
         option: String,
     },
     /// A comparison with only one run.
-    #[error("`{name}` is to be compared, and with what is not said")]
+    #[error("missing the run to compare `{name}` with")]
     NothingToCompareWith {
         /// The run.
         name: String,
     },
     /// An output file that is also an input.
-    #[error("`{file}` is read and cannot be written to")]
+    #[error("`{file}` is an input of this command and cannot also be its output")]
     OutputIsInput {
         /// The file.
         file: camino::Utf8PathBuf,
@@ -78,7 +78,7 @@ pub enum UsageError {
         other: &'static str,
     },
     /// An environment variable with an invalid value.
-    #[error("the value `{value}` of `{name}` makes no sense")]
+    #[error("the environment variable `{name}` has the invalid value `{value}`")]
     Variable {
         /// The variable.
         name: String,
@@ -97,22 +97,23 @@ impl Expected for UsageError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
-            Self::Samples(_) | Self::OutputIsInput { .. } => None,
+            Self::Filter { .. } => Some("`--exact` matches whole names instead".to_owned()),
+            Self::Samples(_) => None,
+            Self::OutputIsInput { .. } => Some("choose another output file".to_owned()),
             Self::Foreign { instead, .. } | Self::ForeignFlag { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(
-                "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
-                 `compare --baselines` lists what is stored"
+                "`cargo gpubench compare {name} CANDIDATE` compares a stored run, `cargo gpubench --baseline {name}` a new run; \
+                 `compare --baselines` lists stored runs"
             )),
-            Self::InFrontOfSubcommand {
+            Self::OptionBeforeSubcommand {
                 subcommand, instead, ..
             } => Some(format!(
-                "{instead}; `-- {subcommand}` runs the cases with `{subcommand}` in their names"
+                "{instead}; to run the cases with `{subcommand}` in their names, write `-- {subcommand}`"
             )),
-            Self::OptionBehindDashes { .. } => {
-                Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
+            Self::OptionAfterDashes { .. } => {
+                Some("leave out the `--`: `cargo gpubench` has no options after it".to_owned())
             }
-            Self::StandardOutputTaken { .. } => Some("name a file instead of `-` in one of them".to_owned()),
+            Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

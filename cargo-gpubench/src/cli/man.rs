@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manual_has_a_page_for_the_command_and_each_subcommand_that_groff_accepts() {
+    fn groff_accepts_the_manual_pages_of_all_commands() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8PathBuf::from_path_buf(folder.path().join("man1")).expect("UTF-8");
         pages_in(path.clone()).publish().expect("written");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn the_error_names_a_folder_that_cannot_be_created() {
         let error = pages_in("/dev/null/man1".into()).publish().expect_err("no folder");
         assert_eq!(error.to_string(), "could not write `/dev/null/man1`");
     }

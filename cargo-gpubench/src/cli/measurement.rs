@@ -21,7 +21,7 @@ pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
 
 /// An invalid value of `--device`.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is none of `auto`, `cpu`, `cuda` and `cuda:NUMBER`")]
+#[error("unknown device `{0}`; use `auto`, `cpu`, `cuda` or `cuda:NUMBER`")]
 pub(super) struct UnknownDevice(String);
 
 /// Reads a kind of device and its number.

@@ -1,6 +1,6 @@
 //! The command line, with one file for each group of options.
 //!
-//! clap parses [`App`]. [`settle`] adds the environment and the configuration.
+//! clap parses [`App`]. [`resolve`] adds the environment and the configuration.
 //! [`GpubenchArguments::into_command`] checks the rules that clap cannot express, and returns the
 //! options of the command, for example [`RunOptions`](crate::broker::options::RunOptions).
 
@@ -41,4 +41,4 @@ pub use error::UsageError;
 pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;
 pub use play::play;
-pub use precedence::{FindWorkspace, Settled, Unsettled, settle};
+pub use precedence::{FindWorkspace, Resolved, Unresolved, resolve};

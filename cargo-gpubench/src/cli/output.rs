@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_overrides_what_cargo_was_told_about_colour() {
+    fn an_option_overrides_cargo_s_setting_of_colour() {
         assert_eq!(color(Some(Color::Never), Some("always")), Color::Never);
         assert_eq!(color(None, Some("always")), Color::Always);
         assert_eq!(color(None, None), Color::Auto);

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_by_each_of_its_names() {
+    fn a_file_is_recognised_by_all_its_names() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
         std::fs::write(path("run.json"), "").expect("a file");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_yet_is_known_by_its_name_alone() {
+    fn a_missing_file_is_recognised_by_its_name() {
         let read = ["not-there.json".parse().expect("a name")];
         assert!(refuse_to_overwrite(&read, [Utf8Path::new("not-there.json")]).is_err());
         assert!(refuse_to_overwrite(&read, [Utf8Path::new("neither.json")]).is_ok());

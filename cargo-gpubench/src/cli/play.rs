@@ -32,7 +32,7 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
     };
     let played = connect(runs)
         .map_err(InternalError::because("cannot enter the role"))
-        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot go on in the role")));
+        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot continue in the role")));
     Some(played.map(|()| ExitCode::Success))
 }
 

@@ -46,8 +46,8 @@ pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
 
 fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
     let (long, id) = (option.get_long().unwrap_or_default(), option.get_id().as_str());
-    let by_environment = |offer: &LayeredValue| matches!(offer.source, Source::Environment(_));
-    if !run.on_line(id) && !run.offer(id).is_some_and(by_environment) {
+    let by_environment = |layered: &LayeredValue| matches!(layered.source, Source::Environment(_));
+    if !run.on_line(id) && !run.layered(id).is_some_and(by_environment) {
         return Vec::new();
     }
     let texts = run.texts(id);

@@ -75,10 +75,10 @@ impl ReportArguments {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NotAReport {
     /// An unknown kind of report.
-    #[error("there is no report of the kind `{0}`, only `html` and `html=FILE`")]
+    #[error("unknown kind of report `{0}`; use `html` or `html=FILE`")]
     Kind(String),
     /// An empty file name.
-    #[error("a file is missing behind `html=`")]
+    #[error("missing the file after `html=`")]
     File,
 }
 
@@ -120,11 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_is_refused_with_those_there_are() {
+    fn an_unknown_kind_of_report_is_refused_with_the_known_kinds() {
         assert_eq!(
             target("pdf=x").unwrap_err(),
-            "there is no report of the kind `pdf`, only `html` and `html=FILE`"
+            "unknown kind of report `pdf`; use `html` or `html=FILE`"
         );
-        assert_eq!(target("html=").unwrap_err(), "a file is missing behind `html=`");
+        assert_eq!(target("html=").unwrap_err(), "missing the file after `html=`");
     }
 }

@@ -9,7 +9,7 @@ use crate::broker::options::MasterSeed;
 const BYTES: usize = 32;
 
 #[derive(Debug, Error)]
-#[error("a seed is 1 to {} hexadecimal digits", 2 * BYTES)]
+#[error("must be 1 to {} hexadecimal digits", 2 * BYTES)]
 pub struct InvalidSeed;
 
 impl FromStr for MasterSeed {
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_seed_is_refused() {
+    fn an_invalid_seed_is_refused() {
         for text in ["", "0x", "12g", &"0".repeat(65)] {
             assert!(text.parse::<MasterSeed>().is_err(), "{text}");
         }

@@ -15,7 +15,7 @@ impl SelectionArguments {
         let Self { filters, skip, .. } = self;
         if let Some(option) = filters.iter().find(|filter| is_option(filter)) {
             let option = option.clone();
-            return Err(UsageError::OptionBehindDashes { option });
+            return Err(UsageError::OptionAfterDashes { option });
         }
         let meant = filters.first().and_then(|filter| meant_by(filter));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_behind_two_dashes_is_refused_and_not_a_filter() {
+    fn an_option_after_two_dashes_is_refused() {
         for behind in [
             &["--save-baseline", "main"][..],
             &["--baseline=main"],
@@ -121,23 +121,23 @@ mod tests {
         ] {
             let arguments: Vec<_> = ["n=64", "--"].iter().chain(behind).copied().collect();
             let error = selection(&arguments).expect_err("a refusal");
-            assert!(matches!(error, UsageError::OptionBehindDashes { .. }), "{error}");
+            assert!(matches!(error, UsageError::OptionAfterDashes { .. }), "{error}");
             assert_eq!(
                 error.hint().as_deref(),
-                Some("leave out the `--`: `cargo gpubench` takes its options itself")
+                Some("leave out the `--`: `cargo gpubench` has no options after it")
             );
         }
     }
 
     #[test]
-    fn what_is_no_option_may_stand_behind_two_dashes() {
+    fn a_filter_after_two_dashes_may_look_like_an_option() {
         for filter in ["gemm", "-1", "--odd", "--", "[-]b"] {
             assert!(selection(&["--", filter]).is_ok(), "{filter}");
         }
     }
 
     #[test]
-    fn subcommands_of_other_tools_and_misspelt_ones_are_told_ours() {
+    fn subcommands_of_other_tools_and_misspelt_ones_have_hints() {
         let meant = |filter: &str| selection(&[filter]).expect("a selection").meant;
         assert_eq!(meant("list").as_deref(), Some("`--list`"));
         assert_eq!(meant("run").as_deref(), Some("`cargo gpubench` without it"));

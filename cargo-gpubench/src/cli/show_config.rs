@@ -54,11 +54,11 @@ pub(super) struct SettingInForce {
 /// The source of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
-    Said(Source),
+    Set(Source),
     Overridden(ConfigLine),
     BuiltIn,
     /// There is no value. The text describes what a run does.
-    Nobody(Option<String>),
+    Unset(Option<String>),
 }
 
 impl ShowConfigArguments {
@@ -107,15 +107,15 @@ impl SettingOrigins {
 
     fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
-        let said = self.cases.said_of_case(names, CaseSettings::default());
-        let lines: Vec<_> = said
+        let set = self.cases.said_of_case(names, CaseSettings::default());
+        let lines: Vec<_> = set
             .over(CaseSettings::BUILT_IN)
             .entries()
             .into_iter()
             .map(|(key, value)| {
                 let origin = self.origin_for_case(key, names);
                 let assignment = match origin {
-                    Origin::Nobody(_) => format!("# {key}"),
+                    Origin::Unset(_) => format!("# {key}"),
                     _ => format!("{key} = {}", quoted(&value)),
                 };
                 (assignment, origin.to_string())
@@ -130,8 +130,8 @@ impl SettingOrigins {
     /// Returns a line for each override, with whether it fits the case.
     fn which_fit(&self, names: CaseNames<'_>) -> String {
         let lines = self.cases.overrides.iter().map(|other| {
-            let fits = if other.fits(names) { "fits" } else { "does not fit" };
-            format!("# the override in {}, filter `{}`, {fits}\n", other.place, other.filter)
+            let fits = if other.fits(names) { "matches" } else { "does not match" };
+            format!("# override {}, filter `{}`: {fits}\n", other.place, other.filter)
         });
         lines.collect()
     }
@@ -150,7 +150,7 @@ impl SettingOrigins {
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
-            Some(other) if !matches!(origin, Origin::Said(Source::Environment(_))) => {
+            Some(other) if !matches!(origin, Origin::Set(Source::Environment(_))) => {
                 Origin::Overridden(other.place.clone())
             }
             _ => origin,
@@ -164,17 +164,17 @@ impl SettingInForce {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
         let (_, otherwise) = help.split_once("[default: ").unzip();
         let origin = match source {
-            Some(source) => Origin::Said(source),
+            Some(source) => Origin::Set(source),
             // If the help describes another default, the built-in value does not apply.
             None if otherwise.is_some() || texts.is_empty() && !is_flag(option) => {
-                Origin::Nobody(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
+                Origin::Unset(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
             }
             None => Origin::BuiltIn,
         };
         let key = option.get_long().unwrap_or_default().to_owned();
         Self {
             assignment: match origin {
-                Origin::Nobody(_) => format!("# {key}"),
+                Origin::Unset(_) => format!("# {key}"),
                 _ => assignment(option, texts),
             },
             key,
@@ -205,11 +205,11 @@ fn as_of_a_case(key: &str, text: &str) -> String {
 impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Said(source) => source.fmt(f),
+            Origin::Set(source) => source.fmt(f),
             Origin::Overridden(place) => place.fmt(f),
             Origin::BuiltIn => f.write_str("built in"),
-            Origin::Nobody(None) => f.write_str("not set"),
-            Origin::Nobody(Some(otherwise)) => write!(f, "not set: {otherwise}"),
+            Origin::Unset(None) => f.write_str("not set"),
+            Origin::Unset(Some(otherwise)) => write!(f, "not set: {otherwise}"),
         }
     }
 }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_is_found_in_either_form_of_the_name_whichever_is_given() {
+    fn an_override_matches_either_form_of_the_name() {
         for filter in ["^rows::sums::", "^sums::"] {
             for case in ["rows::sums::n=1", "sums::n=1"] {
                 let text = shown(filter, case, &["rows"]);
@@ -306,11 +306,11 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_said_not_to_be_looked_up_and_its_package_not_to_be_known() {
+    fn the_output_says_that_a_case_is_not_checked_and_its_package_unknown() {
         let text = shown("^rows::", "sums::n=1", &["rows", "cols"]);
         assert!(text.contains("timeout = \"10s\""), "{text}");
         assert!(
-            text.contains("its package is not known") && text.contains("# not looked up"),
+            text.contains("with an unknown package") && text.contains("# not checked"),
             "{text}"
         );
         let text = shown("^rows::", "rows::sums::n=1", &["rows", "cols"]);
@@ -318,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn the_overrides_that_fit_are_told_from_those_that_do_not() {
+    fn the_output_shows_which_overrides_match() {
         let text = shown("^rows::", "rows::sums::n=1", &["rows"]);
-        assert!(text.contains("gpubench.toml:7, filter `^rows::`, fits\n"), "{text}");
+        assert!(text.contains("gpubench.toml:7, filter `^rows::`: matches\n"), "{text}");
         let text = shown("^cols::", "rows::sums::n=1", &["rows"]);
         assert!(
-            text.contains("gpubench.toml:7, filter `^cols::`, does not fit\n"),
+            text.contains("gpubench.toml:7, filter `^cols::`: does not match\n"),
             "{text}"
         );
     }
@@ -343,11 +343,11 @@ mod tests {
     }
 
     fn of_a_case(in_force: &SettingOrigins) -> String {
-        in_force.of_case(&BothForms::of("sums", &[]), "not looked up")
+        in_force.of_case(&BothForms::of("sums", &[]), "not checked")
     }
 
     #[test]
-    fn a_number_of_workers_that_nobody_says_is_none() {
+    fn an_unset_number_of_workers_is_shown_as_not_set() {
         let open = workers(None, Vec::new());
         for text in [open.of_run(), of_a_case(&open)] {
             let line = text.lines().find(|line| line.contains("workers")).expect("a line");
@@ -360,9 +360,9 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_workers_that_is_said_is_shown_though_it_is_the_built_in_one() {
-        let said = workers(Some(Source::Environment("GPUBENCH_WORKERS".to_owned())), Vec::new());
-        for text in [said.of_run(), of_a_case(&said)] {
+    fn a_number_of_workers_is_shown_even_if_it_equals_the_built_in_value() {
+        let set = workers(Some(Source::Environment("GPUBENCH_WORKERS".to_owned())), Vec::new());
+        for text in [set.of_run(), of_a_case(&set)] {
             assert!(
                 text.contains("\nworkers = 10") && text.contains("# environment: GPUBENCH_WORKERS"),
                 "{text}"

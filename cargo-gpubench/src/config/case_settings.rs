@@ -152,7 +152,7 @@ case_settings! {
 #[derive(Debug, Error)]
 pub enum InvalidSetting {
     /// No setting has this key.
-    #[error("there is no setting of this name for single cases")]
+    #[error("no setting with this name can differ between cases")]
     Unknown {
         /// The most similar key.
         closest: Option<&'static str>,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_shown_as_they_can_be_read_back() {
+    fn displayed_settings_can_be_parsed() {
         let entries = CaseSettings::BUILT_IN.entries();
         let keys: Vec<_> = entries.iter().map(|(key, _)| *key).collect();
         assert_eq!(keys, CaseSettings::KEYS, "every setting has a built-in value");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_case_must_meet_is_said_by_words_and_a_higher_layer_counts() {
+    fn criteria_are_words_and_a_higher_layer_wins() {
         let strict = settings(&[("deny", "notices"), ("require-grade", "sealed")]);
         let lenient = settings(&[("deny", "nothing"), ("require-grade", "bracketed")]);
         let merged = strict.over(lenient).complete();
@@ -239,11 +239,11 @@ mod tests {
             (Denied::Notices, LeastGrade::Sealed)
         );
         let error = CaseSettings::default().set("deny", "warnings").unwrap_err();
-        assert_eq!(error.to_string(), "possible are `nothing`, `notices`");
+        assert_eq!(error.to_string(), "possible values: `nothing`, `notices`");
     }
 
     #[test]
-    fn an_unknown_setting_is_told_the_closest() {
+    fn an_unknown_setting_has_the_closest_as_a_hint() {
         let error = CaseSettings::default().set("max-tme", "1s").unwrap_err();
         assert!(matches!(
             error,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bound_takes_the_other_of_a_lower_layer_along() {
+    fn one_limit_moves_the_other_limit_of_a_lower_layer() {
         let few = settings(&[("max-samples", "5")]).over(CaseSettings::BUILT_IN);
         assert_eq!(
             (few.min_samples, few.max_samples),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_cross_in_one_place_are_refused() {
+    fn contradictory_limits_in_one_layer_are_refused() {
         let crossing = settings(&[("min-samples", "3"), ("max-samples", "2")]);
         assert_eq!(
             crossing.consistent().unwrap_err().to_string(),
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_higher_layer_says_is_never_lost(higher in layer(), lower in layer()) {
+        fn a_higher_layer_always_wins(higher in layer(), lower in layer()) {
             prop_assume!(higher.consistent().is_ok() && lower.consistent().is_ok());
             let merged = higher.over(lower).over(CaseSettings::BUILT_IN);
             prop_assert!(merged.consistent().is_ok());

@@ -48,7 +48,7 @@ impl<const MOST: usize> fmt::Display for Count<MOST> {
 
 /// An invalid count.
 #[derive(Debug, Error)]
-#[error("a whole number from 1 to {most} is possible")]
+#[error("must be a whole number from 1 to {most}")]
 pub struct InvalidCount {
     most: usize,
 }

@@ -32,7 +32,7 @@ pub enum LeastGrade {
 
 /// A text that is not a possible value.
 #[derive(Debug, Error)]
-#[error("possible are {0}")]
+#[error("possible values: {0}")]
 pub struct UnknownWord(String);
 
 fn read<T: ValueEnum>(text: &str) -> Result<T, UnknownWord> {

@@ -30,7 +30,7 @@ pub enum ConfigError {
         message: String,
     },
     /// A value has the wrong type.
-    #[error("{place}: `{key}` is {wanted}, not {got}")]
+    #[error("{place}: `{key}` must be {wanted}, not {got}")]
     Kind {
         /// The position.
         place: ConfigLine,
@@ -42,7 +42,7 @@ pub enum ConfigError {
         got: &'static str,
     },
     /// A value is invalid.
-    #[error("{place}: the value of `{key}` makes no sense")]
+    #[error("{place}: `{key}` has an invalid value")]
     Value {
         /// The position.
         place: ConfigLine,
@@ -53,7 +53,7 @@ pub enum ConfigError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// `min-samples` is more than `max-samples`.
-    #[error("{place}: the bounds on samples cross")]
+    #[error("{place}: the limits on samples contradict each other")]
     Samples {
         /// The position of the table.
         place: ConfigLine,
@@ -62,7 +62,7 @@ pub enum ConfigError {
         source: SamplesCross,
     },
     /// An override has no filter.
-    #[error("{place}: an override needs `filter`, a regular expression for the names of its cases")]
+    #[error("{place}: an override needs `filter`, a regular expression for case names")]
     FilterMissing {
         /// The position.
         place: ConfigLine,
@@ -82,7 +82,7 @@ pub enum ConfigError {
         closest: Option<String>,
     },
     /// A profile inherits from an unknown profile.
-    #[error("{place}: the profile `{profile}` inherits from `{parent}`, which is not there")]
+    #[error("{place}: the profile `{profile}` inherits from `{parent}`, which does not exist")]
     UnknownParent {
         /// The position.
         place: ConfigLine,
@@ -123,7 +123,7 @@ fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
 fn by_way(others: &[String]) -> String {
     match others {
         [] => String::new(),
-        others => format!(", by way of {}", in_backticks(others)),
+        others => format!(" through {}", in_backticks(others)),
     }
 }
 
@@ -141,10 +141,10 @@ impl Expected for ConfigError {
                 name, known, closest, ..
             } => Some(match closest {
                 _ if ["release", "dev", "bench", "gpubench"].contains(&&**name) => {
-                    format!("cargo's own profile is given by `--cargo-profile {name}`")
+                    format!("`--cargo-profile {name}` sets cargo's profile")
                 }
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => format!("there is {}", in_backticks(known)),
+                None => format!("existing profiles: {}", in_backticks(known)),
             }),
             Self::Value { source, .. } => match source.downcast_ref::<InvalidSetting>() {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),
@@ -152,7 +152,7 @@ impl Expected for ConfigError {
             },
             Self::FilterMissing {
                 similar: Some(similar), ..
-            } => Some(format!("is `{similar}` meant to be `filter`?")),
+            } => Some(format!("did you mean `filter` instead of `{similar}`?")),
             Self::Unreadable { .. } => Some("`--config-file` names another file".to_owned()),
             Self::OlderTool { .. } => Some("install a newer `cargo-gpubench`, or lower `gpubench-version`".to_owned()),
             _ => None,
@@ -176,18 +176,18 @@ pub struct ConfigWarning {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Ineffective {
     /// The key is unknown.
-    #[error("is not known and has no effect{}", suggestion(.closest.as_ref()))]
+    #[error("is unknown and has no effect{}", suggestion(.closest.as_ref()))]
     Unknown {
         /// The most similar key.
         closest: Option<String>,
     },
     /// The key is an option of the command line only.
-    #[error("has no effect here: it is for the command line only")]
+    #[error("has no effect here: only the command line can set it")]
     CommandLineOnly,
     /// The key is a setting of a profile, but is outside of profiles.
-    #[error("has no effect here (hint: it belongs below `[profile.default]`, or another profile)")]
+    #[error("has no effect here (hint: move it to `[profile.default]` or another profile)")]
     OutsideOfProfiles,
     /// The key is a setting of the whole run, but is in an override.
-    #[error("has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)")]
+    #[error("has no effect in an override, because it applies to the whole run (hint: move it to the profile)")]
     InOverride,
 }

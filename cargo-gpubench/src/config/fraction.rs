@@ -43,13 +43,13 @@ impl fmt::Display for Fraction {
 #[derive(Debug, PartialEq, Error)]
 pub enum InvalidFraction {
     /// Not a number.
-    #[error("a fraction is a number: `2%`, `0.02`")]
+    #[error("must be a fraction: `2%`, `0.02`")]
     NotANumber,
     /// A number from 1 to 100 without a percent sign.
-    #[error("it could be `{0}%` or a fraction below 1: write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
+    #[error("ambiguous; write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
     Ambiguous(f64),
     /// Not above 0 and below 1.
-    #[error("a fraction is above 0% and below 100%: `2%`, `0.02`")]
+    #[error("must be above 0% and below 100%: `2%`, `0.02`")]
     OutOfRange,
 }
 
@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentage_and_a_fraction_are_told_apart_by_the_sign() {
+    fn the_sign_distinguishes_a_percentage_from_a_fraction() {
         assert_eq!("2%".parse(), Ok(Fraction(0.02)));
         assert_eq!("0.02".parse(), Ok(Fraction(0.02)));
         assert_eq!(" 0.5 %".parse(), Ok(Fraction(0.005)));
     }
 
     #[test]
-    fn a_fraction_is_shown_as_it_can_be_read_back() {
+    fn a_displayed_fraction_can_be_parsed() {
         for (text, shown) in [("0.02", "2%"), ("7%", "7%"), ("99.99%", "99.99%"), ("0.07", "7%")] {
             let fraction: Fraction = text.parse().expect("a fraction");
             assert_eq!(fraction.to_string(), shown);
@@ -96,13 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_number_from_one_on_could_be_either() {
+    fn a_number_from_one_without_a_sign_is_ambiguous() {
         assert_eq!("2".parse::<Fraction>(), Err(InvalidFraction::Ambiguous(2.0)));
         assert_eq!("1".parse::<Fraction>(), Err(InvalidFraction::Ambiguous(1.0)));
     }
 
     #[test]
-    fn what_is_no_fraction_is_refused() {
+    fn an_invalid_fraction_is_refused() {
         for text in ["", "%", "one", "NaN", "inf"] {
             assert!(text.parse::<Fraction>().is_err(), "{text}");
         }

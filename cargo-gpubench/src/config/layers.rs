@@ -66,7 +66,7 @@ impl CaseOverride {
             None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
             closest => suggestion(closest),
         };
-        format!("{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}")
+        format!("{place}: the filter `{filter}` matches no benchmark, so its override has no effect{hint}")
     }
 
     /// Returns whether the override applies to a case.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_layer_counts_more_than_the_one_below() {
+    fn each_layer_overrides_the_next() {
         let mut layers = CaseLayers::default();
         assert_timeout(&layers, CaseSettings::default(), 10);
         assert_timeout(&layers, within(1), 1);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_overrides_the_first_wins_for_each_setting() {
+    fn the_first_override_with_a_setting_wins() {
         let slow = CaseSettings {
             max_time: Some(TimeLimit::seconds(7)),
             ..within(5)

@@ -36,10 +36,10 @@ impl fmt::Display for TimeLimit {
 #[derive(Debug, Error)]
 pub enum InvalidTimeLimit {
     /// Not a number with a unit.
-    #[error("a time limit is a number with a unit: `10s`, `500ms`, `2min`")]
+    #[error("must be a number with a unit: `10s`, `500ms`, `2min`")]
     Form,
     /// Zero.
-    #[error("a time limit is longer than nothing")]
+    #[error("must be longer than zero")]
     Zero,
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_understood() {
+    fn units_are_parsed() {
         assert_eq!(
             "1m 30s".parse::<TimeLimit>().ok(),
             Some(TimeLimit(Duration::from_secs(90)))
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_shown_as_it_can_be_read_back() {
+    fn a_displayed_limit_can_be_parsed() {
         for text in ["1m 30s", "250us", "2days"] {
             let limit: TimeLimit = text.parse().expect("a limit");
             assert_eq!(limit.to_string().parse::<TimeLimit>().ok(), Some(limit));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_is_refused() {
+    fn an_invalid_limit_is_refused() {
         for text in ["", "10", "0s", "-1s", "soon"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }

@@ -38,7 +38,7 @@ pub struct Values<'a> {
     /// The command line, with the built-in values.
     pub line: &'a ArgMatches,
     /// The values of the lower layers, by setting id.
-    pub offers: BTreeMap<String, LayeredValue>,
+    pub layered: BTreeMap<String, LayeredValue>,
 }
 
 impl Values<'_> {
@@ -48,16 +48,16 @@ impl Values<'_> {
     }
 
     /// Adds the values of a lower layer where no higher layer has one.
-    pub fn offer_below(&mut self, lower: BTreeMap<String, LayeredValue>) {
-        for (id, offer) in lower {
-            self.offers.entry(id).or_insert(offer);
+    pub fn add_layer(&mut self, lower: BTreeMap<String, LayeredValue>) {
+        for (id, layered) in lower {
+            self.layered.entry(id).or_insert(layered);
         }
     }
 
     /// Returns the value of the highest layer below the command line, unless the command line sets
     /// it.
-    pub fn offer(&self, id: &str) -> Option<&LayeredValue> {
-        self.offers.get(id).filter(|_| !self.on_line(id))
+    pub fn layered(&self, id: &str) -> Option<&LayeredValue> {
+        self.layered.get(id).filter(|_| !self.on_line(id))
     }
 
     /// Returns the texts of a setting, or none if it is not set and has no built-in value.
@@ -68,7 +68,7 @@ impl Values<'_> {
     }
 
     fn matches(&self, id: &str) -> &ArgMatches {
-        self.offer(id).map_or(self.line, |offer| &offer.values)
+        self.layered(id).map_or(self.line, |layered| &layered.values)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cli::app::{described, described_verb};
 use crate::cli::examples::tests::words;
-use crate::cli::{Environment, Unsettled, settle};
+use crate::cli::{Environment, Unresolved, resolve};
 
 fn app(width: usize) -> Command {
     let mut app = described().term_width(width);
@@ -36,8 +36,8 @@ fn every_long_page(width: usize) -> Vec<String> {
 fn refusal(words: &[&str]) -> String {
     let words: Vec<_> = ["cargo-gpubench"].iter().chain(words).map(OsString::from).collect();
     let without_workspace = |_: Option<&camino::Utf8Path>| panic!("help reads no configuration");
-    match settle(&words, &Environment::default(), &without_workspace) {
-        Err(Unsettled::CommandLine(error)) => error.to_string(),
+    match resolve(&words, &Environment::default(), &without_workspace) {
+        Err(Unresolved::CommandLine(error)) => error.to_string(),
         other => panic!("no help: {other:?}"),
     }
 }
@@ -98,7 +98,7 @@ fn every_example_parses() {
 }
 
 #[test]
-fn the_pages_are() {
+fn help_pages() {
     insta::assert_snapshot!("short_help", page("", "-h", 80));
     insta::assert_snapshot!("long_help", page("", "--help", 80));
     insta::assert_snapshot!("short_help_of_compare", page("compare", "-h", 80));

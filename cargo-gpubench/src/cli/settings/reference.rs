@@ -91,7 +91,7 @@ fn possible(option: &Arg) -> String {
 }
 
 #[test]
-fn the_reference_in_the_documentation_is_what_the_table_says() {
+fn the_reference_in_the_documentation_matches_the_table() {
     let page = std::fs::read_to_string(path()).expect("the page");
     let (before, rest) = page.split_once(BEGIN).expect("the reference begins");
     let (_, after) = rest.split_once(END).expect("the reference ends");

@@ -25,7 +25,7 @@ pub(super) fn template() -> String {
         let built_in: Vec<_> = built_in.collect();
         let setting = SettingInForce::of(option, &built_in, None);
         let line = match setting.origin {
-            Origin::Nobody(_) => format!("# {}", assignment(option, &values_in_example(row))),
+            Origin::Unset(_) => format!("# {}", assignment(option, &values_in_example(row))),
             _ => setting.assignment,
         };
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
