@@ -1,4 +1,5 @@
-//! The help: `-h` fits a screen, `--help` lists every option by task, `help TOPIC` has the details.
+//! The help pages. `-h` fits a screen, `--help` lists every option by task, and `help TOPIC`
+//! explains the options of one task.
 
 use std::ffi::OsString;
 
@@ -10,13 +11,13 @@ use super::gpubench::rows_of;
 use super::settings::RunArguments;
 use crate::config::{Group, Row};
 
-/// The name of the subcommand.
+/// The name of the help subcommand.
 pub(super) const HELP: &str = "help";
 
 /// The options of one task.
 #[derive(Debug)]
 struct Topic {
-    /// What `help` calls it.
+    /// The argument of `help`.
     name: &'static str,
     /// The help heading of its options.
     heading: &'static str,
@@ -75,7 +76,7 @@ const TOPICS: [Topic; 8] = [
     },
 ];
 
-/// `cargo gpubench help`, for topics and the subcommands of `gpubench`.
+/// Returns the subcommand `help`, which takes a topic or a subcommand of `gpubench`.
 pub(super) fn subcommand(gpubench: &Command) -> Command {
     let topics = TOPICS
         .iter()
@@ -93,8 +94,7 @@ pub(super) fn subcommand(gpubench: &Command) -> Command {
         )
 }
 
-/// Returns the help that a command line with `-h` or `--help` asks for, as clap returns it. The
-/// app is built.
+/// Returns the help for a command line with `-h` or `--help`. The app must be built.
 pub(super) fn shown(app: Command, arguments: &[OsString]) -> clap::Error {
     let app = app.mut_subcommand(GPUBENCH, |gpubench| {
         let (short, long) = (short_page(&gpubench), long_page(&gpubench));
@@ -103,7 +103,7 @@ pub(super) fn shown(app: Command, arguments: &[OsString]) -> clap::Error {
     parsed(app, arguments)
 }
 
-/// Returns the help that `cargo gpubench help` asks for.
+/// Returns the help for `cargo gpubench help NAME`. The app must be built.
 pub(super) fn of_topic(app: Command, name: Option<&String>) -> clap::Error {
     let line = |name: Option<&String>| {
         let words = ["cargo-gpubench", GPUBENCH].into_iter().chain(name.map(String::as_str));
@@ -113,7 +113,7 @@ pub(super) fn of_topic(app: Command, name: Option<&String>) -> clap::Error {
         Some(topic) => {
             let app = app.mut_subcommand(GPUBENCH, |gpubench| {
                 let page = topic.page(&gpubench, true);
-                with_page(gpubench, page.clone(), page)
+                with_page(gpubench, String::new(), page)
             });
             parsed(app, &line(None))
         }
@@ -133,13 +133,13 @@ fn with_page(command: Command, short: String, long: String) -> Command {
         .before_long_help(long)
 }
 
-/// A subcommand whose `-h` has only the common options.
+/// Hides all options but the common ones from the `-h` of a subcommand.
 fn with_common_options(command: Command) -> Command {
     let rows = rows_of(command.get_name());
     command.mut_args(|option| {
-        let is_common = |row: &Row| option.get_id() == row.id && row.is_common;
-        let is_shown = option.get_id() == "help" || option.get_id() == "topic" || rows.iter().any(is_common);
-        option.hide_short_help(!is_shown)
+        let is_uncommon = |row: &Row| option.get_id() == row.id && !row.is_common;
+        let is_hidden = option.is_global_set() || rows.iter().any(is_uncommon);
+        option.hide_short_help(is_hidden)
     })
 }
 
@@ -174,7 +174,7 @@ fn long_page(gpubench: &Command) -> String {
 }
 
 impl Topic {
-    /// Its options, a line or two each, or with everything there is about them.
+    /// Returns the topic's sentence, examples and options.
     fn page(&self, gpubench: &Command, in_detail: bool) -> String {
         let Self {
             name, about, examples, ..
@@ -192,7 +192,7 @@ impl Topic {
     }
 }
 
-/// The help of a command that has only the options that `is_shown` chooses.
+/// Renders the help of a command with only the options that `is_shown` selects.
 fn rendered(command: Command, is_shown: impl Fn(&Arg) -> bool, in_detail: bool) -> String {
     let mut command = command.mut_args(|option| {
         let is_hidden = option.is_hide_set() || !is_shown(&option);

@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn an_option_after_two_dashes_is_refused() {
-        for behind in [
+        for words in [
             &["--save-baseline", "main"][..],
             &["--baseline=main"],
             &["gemm", "-b", "main"],
         ] {
-            let arguments: Vec<_> = ["n=64", "--"].iter().chain(behind).copied().collect();
+            let arguments: Vec<_> = ["n=64", "--"].iter().chain(words).copied().collect();
             let error = selection(&arguments).expect_err("a refusal");
             assert!(matches!(error, UsageError::OptionAfterDashes { .. }), "{error}");
             assert_eq!(

@@ -1,9 +1,8 @@
 //! The table of settings: every option of a run, and the options that subcommands share with it.
 //!
 //! A row has a name, a type, the form and default of the value, help and an example. It also says
-//! whether a profile may contain the setting and, for the options that `-h` shows, has a short help.
-//! Settings that may differ between cases are declared in [`config`](crate::config), which also
-//! reads them from crates' manifests.
+//! whether a profile may contain the setting and whether `-h` shows it. Settings that may differ
+//! between cases are declared in [`config`](crate::config), which also reads them from manifests.
 
 use std::path::PathBuf;
 
@@ -61,7 +60,7 @@ settings! {
             "baseline_lenient", "against", "against_archive", "history", "report"])]
         test: bool => Line "--test", common;
 
-        /// Call every case repeatedly for this long, to run under a profiler
+        /// Call every case repeatedly for this long, under a profiler
         ///
         /// Every call is checked. Nothing is analysed, saved or compared. Choose the case with a
         /// filter. With `--nvtx`, the profiler shows calls by name.
@@ -80,7 +79,7 @@ settings! {
         #[arg(long, conflicts_with = "fail_fast")]
         no_fail_fast: bool => Line "-P ci --no-fail-fast";
 
-        /// Mark every window as an NVTX range, to run under a profiler
+        /// Mark every window as an NVTX range for profilers
         ///
         /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` then shows which kernels belong
         /// to which case and window. A profiler slows calls down.
@@ -125,9 +124,10 @@ settings! {
     pub(super) struct SelectionArguments {
         /// Run the cases whose names match one of these expressions
         ///
-        /// FILTERS are regular expressions. A case is named `path::axis=value,axis=value`, for example
-        /// `image::grayscale::width=1024,height=4096`. The full form starts with the package. An
-        /// expression may match any part of either form. Without filters, every case runs.
+        /// FILTERS are regular expressions. A case is named `path::axis=value,axis=value`, for
+        /// example `image::grayscale::width=1024,height=4096`. The full form starts with the
+        /// package. An expression may match any part of either form. Without filters, every case
+        /// runs.
         #[arg(value_name = "FILTERS")]
         filters: Vec<String> => Line "reduction '^image::.*width=1024'";
 
@@ -163,7 +163,7 @@ settings! {
         /// Run one part of the selected cases, to share a run between machines
         ///
         /// `hash:1/3` is the first of three parts. `hash` divides by name: nearly every case stays
-        /// in its part when cases are added or removed. `slice` deals the cases out in turn;
+        /// in its part when cases are added or removed. `slice` deals out the cases one by one;
         /// `count` does so for each package separately. Parts do not overlap, and together they
         /// cover every case. Their sizes differ by at most one case, with `count` by at most one
         /// case of each package.
@@ -258,11 +258,11 @@ settings! {
 
         /// Compare with another git revision in the same run
         ///
-        /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out
-        /// below the target directory and built like the sources here. The windows of the two then
-        /// alternate on the device, so drift affects both. Uncommitted changes belong to the
-        /// sources here. If a benchmark regressed, the exit code is 3. If five rounds do not decide
-        /// a case, it gets up to 20, unless `--workers` sets the number.
+        /// A branch, a tag or a hash. The revision is checked out below the target directory and
+        /// built like the current sources. Both are measured in the same run with alternating
+        /// windows, so drift affects both. The current sources include uncommitted changes. If a
+        /// benchmark regressed, the exit code is 3. If five rounds do not decide a case, it gets up
+        /// to 20, unless `--workers` sets the number.
         #[arg(long, value_name = "GIT-REV",
             conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list",
             "no_run"])]
@@ -271,9 +271,9 @@ settings! {
         /// Compare with an archive in the same run
         ///
         /// Like `--against`, for machines without sources: `cargo-gpubench gpubench --archive-file
-        /// new.tar.gz --against-archive old.tar.gz`. Without `--archive-file`, the sources here are
-        /// built and compared with the archive. The archive is unpacked to a temporary folder. If a
-        /// benchmark regressed, the exit code is 3.
+        /// new.tar.gz --against-archive old.tar.gz`. Without `--archive-file`, the current sources
+        /// are built and compared with the archive. The archive is unpacked to a temporary folder.
+        /// If a benchmark regressed, the exit code is 3.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
             conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"])]
         against_archive: Option<Utf8PathBuf> => Profile "--archive-file new.tar.gz --against-archive old.tar.gz";
@@ -525,8 +525,9 @@ settings! {
     pub(super) struct DeviceArguments {
         /// Measure on `auto`, `cpu`, `cuda` or `cuda:1`
         ///
-        /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times on the CPU
-        /// device say nothing about a GPU. `cuda` requires a GPU. `cuda:1` is the second GPU.
+        /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times
+        /// on the CPU device say nothing about a GPU. `cuda` requires a GPU. `cuda:1` is the second
+        /// GPU.
         #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
             hide_possible_values = true, hide_default_value = true)]
         device: (DeviceChoice, u32) => Profile "--device cuda:1", common;

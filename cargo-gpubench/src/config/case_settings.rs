@@ -92,11 +92,11 @@ case_settings! {
         ///
         /// Processes that run the same code differ by more than the samples within one process. The
         /// medians of the processes show how reproducible a result is. The default is 5 on the CPU
-        /// device. On a GPU it is 5 if those determine the median to 0.7% or to a tick of the clock,
-        /// otherwise 10. Limits on samples and time apply to the case and are divided among its
-        /// processes. A comparison needs at least 3. With `--against`, the number sets the rounds;
-        /// by default there are 5, and up to 20 if those do not decide the case. `--workers 1` is
-        /// the shortest run.
+        /// device. On a GPU it is 5 if those determine the median to 0.7% or to a tick of the
+        /// clock, otherwise 10. Limits on samples and time apply to the case and are divided among
+        /// its processes. A comparison needs at least 3. With `--against`, the number sets the
+        /// rounds; by default there are 5, and up to 20 if those do not decide the case.
+        /// `--workers 1` is the shortest run.
         #[arg(value_name = "N", hide_default_value = true)]
         "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
 
@@ -123,16 +123,17 @@ case_settings! {
 
         /// Fail a case if there is a notice about its check
         ///
-        /// `notices`: correct answers to other inputs would pass the check, or zeros would. The case
-        /// then ends as `error` with the cause `denied-notice`, and the exit code is 100. This is
-        /// not the default, because indices, flags and counts are often the same for many inputs.
+        /// `notices`: correct answers to other inputs would pass the check, or zeros would. The
+        /// case then ends as `error` with the cause `denied-notice`, and the exit code is 100. This
+        /// is not the default, because indices, flags and counts are often the same for many
+        /// inputs.
         #[arg(value_name = "WHAT", value_enum)]
         "deny" => deny: Denied = Denied::Nothing, "--deny notices";
 
         /// Fail a case if the grade of its times is lower than this
         ///
-        /// The case ends as `error` with the cause `grade-too-low` and the reason for its grade, and
-        /// the exit code is 100. `cargo gpubench doctor` shows which grades a machine can give.
+        /// The case ends as `error` with the cause `grade-too-low` and the reason for its grade,
+        /// and the exit code is 100. `cargo gpubench doctor` shows which grades a machine can give.
         /// `--test` measures no times, so it has no grades.
         #[arg(value_name = "GRADE", value_enum)]
         "require-grade" => require_grade: LeastGrade = LeastGrade::Advisory, "--require-grade sealed";

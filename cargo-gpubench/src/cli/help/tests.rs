@@ -9,7 +9,7 @@ fn app(width: usize) -> Command {
     app
 }
 
-/// The help of a command, `""` for `cargo gpubench` itself.
+/// Returns the help of a command. The name of `cargo gpubench` itself is empty.
 fn page(command: &str, option: &str, width: usize) -> String {
     let words = ["cargo-gpubench", GPUBENCH, command, option];
     let words = words.iter().filter(|word| !word.is_empty()).map(OsString::from);
@@ -32,7 +32,7 @@ fn every_long_page(width: usize) -> Vec<String> {
     commands.chain(topics).collect()
 }
 
-/// The result of a command line, without a configuration.
+/// Returns the help or error of a command line. Reading a configuration panics.
 fn refusal(words: &[&str]) -> String {
     let words: Vec<_> = ["cargo-gpubench"].iter().chain(words).map(OsString::from).collect();
     let without_workspace = |_: Option<&camino::Utf8Path>| panic!("help reads no configuration");

@@ -1,4 +1,4 @@
-//! The reference of settings in the documentation is what the table says.
+//! Generates the reference of settings in the documentation from the table.
 
 use std::fmt::Write;
 
