@@ -1,15 +1,16 @@
-//! Where a crate's own kernels run.
+//! The process that runs a crate's reference and generator kernels.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
-/// The role that may run a crate's own kernels beside the worker: those of references and
+/// The process, other than workers, that runs a crate's own kernels: those of references and
 /// generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 pub enum KernelHost {
-    /// The author: kernels are native code here, and could do anything to the process they run in.
+    /// The author, because kernels are native code on this device and can do anything to their
+    /// process.
     Author,
-    /// The referee: kernels run on a device apart from its process.
+    /// The referee, because kernels on this device cannot reach its process.
     Referee,
 }

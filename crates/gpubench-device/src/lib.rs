@@ -1,8 +1,8 @@
-//! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the
-//! CUDA driver API, and the devices that provide it.
+//! The device abstraction: a [`Driver`] trait modelled on the CUDA driver API, with everything that
+//! the window protocol needs, and the devices that implement it.
 //!
-//! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`]
-//! of a device's kind for what can be done with it, never for the kind.
+//! Code above this crate has one path for all devices. It asks a [`Driver`] for its [`Facts`] and
+//! the [`Backend`] of a device kind for its capabilities. It never branches on the kind.
 #![allow(unsafe_code)]
 
 mod backends;

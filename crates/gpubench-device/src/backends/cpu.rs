@@ -1,4 +1,4 @@
-//! The CPU device among the kinds of devices.
+//! The backend of the CPU device.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +15,7 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: false,
     hint: None,
     kernels_run_in: crate::cpu::KERNELS_RUN_IN,
-    // Their own order first: what is wrong in that one is the simplest to understand.
+    // Ascending order first: its failures are the easiest to understand.
     schedules: &[0, 1, 2, 3],
     order: |wishes| {
         let threads = wishes.threads.unwrap_or_else(available_threads);
@@ -38,14 +38,14 @@ pub(super) const BACKEND: Backend = Backend {
     gauge: |_| None,
 };
 
-/// It is a part of this program: whoever asks can tell.
+/// The device is part of this program, so every process knows its properties.
 fn known(order: &DeviceOrder) -> Result<Option<Facts>, Absence> {
     match gpubench_harness::HOST_BUILD {
         Ok(()) => Ok(Some(facts(threads(order).unwrap_or_else(available_threads)))),
         Err(reason) => Err(Absence {
             kind: AbsenceKind::NotInstalled,
             reason: format!("this tool was built without the CPU device: {reason}"),
-            hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
+            hint: "rebuild the tool with a C++ compiler installed as `c++` or named in `CXX`".to_owned(),
         }),
     }
 }

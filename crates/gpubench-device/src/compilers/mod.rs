@@ -1,9 +1,9 @@
-//! Compiling kernel sources for a device.
+//! Compiles kernel sources for a device.
 //!
-//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device: it refuses by name
-//! what that device cannot run and compiles the rest as C++ with the shim. [`GpuCompiler`] turns it
-//! into an image for a GPU. Both are a [`Compiler`], and keep what they make in a cache addressed
-//! by everything that went into it. No user code runs here.
+//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device. It refuses
+//! unsupported constructs by name and compiles the rest as C++ with the shim. [`GpuCompiler`] turns
+//! a source into an image for a GPU. Both implement [`Compiler`] and keep their files in a cache,
+//! under a hash of all inputs. No user code runs here.
 
 #![forbid(unsafe_code)]
 

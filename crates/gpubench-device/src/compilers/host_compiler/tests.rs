@@ -1,4 +1,4 @@
-//! What a compiled library is kept under.
+//! The cache keys of compiled libraries.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
