@@ -29,11 +29,11 @@ impl SharedWord {
         let _ = futex::wake(self.word(), futex::Flags::empty(), u32::MAX);
     }
 
-    /// Sleeps until the word is `value` or `given_up` is set.
-    pub(crate) fn wait_for(&self, value: u32, given_up: &AtomicBool) {
+    /// Sleeps until the word is `value` or `cancelled` is set.
+    pub(crate) fn wait_for(&self, value: u32, cancelled: &AtomicBool) {
         loop {
             let seen = self.word().load(Ordering::Acquire);
-            if seen == value || given_up.load(Ordering::Relaxed) {
+            if seen == value || cancelled.load(Ordering::Relaxed) {
                 return;
             }
             // The wait is sliced, so that it also sees stores of a writer that wakes nobody.

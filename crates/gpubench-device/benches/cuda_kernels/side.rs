@@ -1,4 +1,4 @@
-//! A device with the tool's kernels loaded and memory to run them on.
+//! A device with the tool's kernels and memory for them.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,7 @@ use gpubench_device::{
 use gpubench_harness::arguments::{Arguments, CheckPartial};
 use gpubench_harness::{Geometry, Kernel, Processors, geometry};
 
-/// Room before and behind each buffer, so that kernels can also start at odd addresses.
+/// Space before and after each buffer, so that kernels can also start at odd addresses.
 const SLACK: u64 = 4096;
 const MOST_PARTIALS: u64 = 1 << 12;
 const ROUNDS: usize = 21;
@@ -65,12 +65,12 @@ impl Side {
         self.driver.synchronize(self.stream)
     }
 
-    /// Median time of a launch in nanoseconds.
+    /// Returns the median time of a launch in nanoseconds.
     pub(crate) fn median_ns<A: Arguments>(&mut self, arguments: &A, bytes: u64) -> Result<f64, DeviceError> {
         self.median(|side| side.launch(arguments, bytes))
     }
 
-    /// Median time of a copy from one buffer to the other in nanoseconds.
+    /// Returns the median time of a copy from one buffer to the other in nanoseconds.
     pub(crate) fn copy_ns(&mut self, bytes: u64) -> Result<f64, DeviceError> {
         self.median(|side| side.driver.copy(side.stream, side.other, side.one, bytes))
     }
