@@ -111,9 +111,9 @@ fn source(folder: &Path, main: &Path) -> io::Result<Source> {
             let Some(included) = included.split(['"', '<', '>']).nth(1) else {
                 continue;
             };
-            let beside = path.parent().unwrap_or(Path::new(""));
+            let nearby = path.parent().unwrap_or(Path::new(""));
             let places = folders.iter().map(PathBuf::as_path);
-            let mut places = std::iter::once(beside)
+            let mut places = std::iter::once(nearby)
                 .chain(places)
                 .map(|place| normal(&place.join(included)));
             if let Some(found) = places.find(|place| folder.join(place).is_file())

@@ -235,7 +235,7 @@ fn poison(side: &mut Side, target: DevicePtr, bytes: u64) -> Result<(), DeviceEr
     side.run(&arguments, bytes)
 }
 
-#[expect(clippy::too_many_arguments, reason = "they are the kernel's own")]
+#[expect(clippy::too_many_arguments, reason = "the kernel takes them all")]
 fn check(
     side: &mut Side,
     got: DevicePtr,

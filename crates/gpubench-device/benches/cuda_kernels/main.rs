@@ -51,7 +51,7 @@ fn report(gpu: &mut Side, cpu: &mut Side, bytes: u64) -> Result<Vec<String>, Dev
     println!("{} and {}", gpu.name(), cpu.name());
     let mut differences = alike::differences(gpu, cpu)?;
     if !alike::notices_a_difference(gpu, cpu)? {
-        differences.push("different keys were not told apart".to_owned());
+        differences.push("different keys give equal digests".to_owned());
     }
     for difference in &differences {
         println!("differs: {difference}");

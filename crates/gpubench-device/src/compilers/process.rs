@@ -1,4 +1,4 @@
-//! Runs a compiler in a session of its own, with captured output and a time limit. The user can
+//! Runs a compiler in a separate session, with captured output and a time limit. The user can
 //! interrupt it.
 
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! NVIDIA's run-time compiler, as an optional library.
 //!
 //! Results are plain integers: a newer library may return codes that an older header does not have.
-//! A compiler can crash on its input, so it runs in a process of its own.
+//! A compiler can crash on its input, so it runs in a separate process.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};

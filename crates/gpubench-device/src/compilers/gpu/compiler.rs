@@ -111,10 +111,10 @@ impl GpuCompilers {
     /// When a path that the user named has no working compiler.
     pub fn find(tool: &Path, compilers: &NamedCompilers) -> Result<GpuCompilers, NamedNotFound> {
         let around = Surroundings::of_this_process();
-        let beside = compilers.nvrtc.as_deref().map_or_else(Vec::new, nvcc_next_to);
+        let nearby = compilers.nvrtc.as_deref().map_or_else(Vec::new, nvcc_next_to);
         let nvcc = match &compilers.nvcc {
             Some(path) => Some(Nvcc::find(&named_nvcc(path)).ok_or_else(|| NvccNotFound { path: path.clone() })?),
-            None => Nvcc::find(&around.nvcc(&beside)),
+            None => Nvcc::find(&around.nvcc(&nearby)),
         };
         let nvrtc = match &compilers.nvrtc {
             None => NvrtcCompiler::find(tool, around.nvrtc()).ok(),

@@ -59,12 +59,12 @@ impl Surroundings {
     }
 
     /// Returns the programs to try as nvcc, in this order: from `NVCC`, next to the user's NVRTC
-    /// (`beside`), on the path, from toolkits, from Python packages.
-    pub(super) fn nvcc(&self, beside: &[PathBuf]) -> Vec<PathBuf> {
+    /// (`nearby`), on the path, from toolkits, from Python packages.
+    pub(super) fn nvcc(&self, nearby: &[PathBuf]) -> Vec<PathBuf> {
         let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
         let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
         let of_python = self.python_folders().into_iter().flat_map(|site| nvcc_of_wheels(&site));
-        let named = self.nvcc.iter().chain(beside).cloned();
+        let named = self.nvcc.iter().chain(nearby).cloned();
         named
             .chain(
                 on_path
@@ -75,7 +75,7 @@ impl Surroundings {
             .collect()
     }
 
-    /// Returns the headers of installed toolkits, for a library without headers of its own.
+    /// Returns the headers of installed toolkits, for a library that comes without headers.
     pub(super) fn toolkit_headers(&self) -> Vec<PathBuf> {
         let found = self
             .toolkit_folders()
@@ -180,12 +180,12 @@ pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
         .filter_map(|library| library.parent()?.parent());
     distinct(roots.flat_map(|root| {
         // The wheels of CUDA 12 are sibling folders, each with its own headers.
-        let beside = match root.join("include/cuda_runtime.h").is_file() {
+        let nearby = match root.join("include/cuda_runtime.h").is_file() {
             true => &[][..],
             false => &["cuda_runtime", "cuda_nvcc", "cuda_cccl"],
         };
-        let beside = beside.iter().map(|wheel| root.with_file_name(wheel));
-        let roots = [root.to_owned()].into_iter().chain(beside);
+        let nearby = nearby.iter().map(|wheel| root.with_file_name(wheel));
+        let roots = [root.to_owned()].into_iter().chain(nearby);
         roots
             .flat_map(|root| with_headers(&root.join("include")))
             .collect::<Vec<_>>()

@@ -212,7 +212,7 @@ mod tests {
     fn unusable_images_are_refused_with_the_reason() {
         insta::assert_snapshot!(
             accepted(SourceForm::Ptx, PTX.as_bytes(), &["affine"], "sm_75").expect_err("it is newer"),
-            @"`affine` is for sm_80 and later, and this device is sm_75"
+            @"`affine` is for sm_80 and later, but this device is sm_75"
         );
         insta::assert_snapshot!(
             accepted(SourceForm::Ptx, PTX.as_bytes(), &["affinity"], "sm_80").expect_err("another name"),

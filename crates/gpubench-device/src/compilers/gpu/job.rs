@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(wanted(&["sm_90a", "sm_100a"], "sm_90"), "sm_90a");
         assert_eq!(
             wanted(&["sm_90a"], "sm_80"),
-            "`a.cu` is for sm_90a, and this device is sm_80"
+            "`a.cu` is for sm_90a, but this device is sm_80"
         );
     }
 }

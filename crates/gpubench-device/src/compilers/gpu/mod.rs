@@ -2,7 +2,7 @@
 //!
 //! [`GpuCompiler`] turns a source into a [`KernelImage`](crate::cuda::KernelImage) with NVRTC or
 //! nvcc, depending on the source and the machine. It accepts PTX, cubins and fatbins without
-//! compilation. NVRTC runs in a process of its own, where [`serve`] handles the requests.
+//! compilation. NVRTC runs in a separate process, where [`serve`] handles the requests.
 
 mod compiler;
 mod device_code;

@@ -1,4 +1,4 @@
-//! NVRTC, in a process of its own, because it may crash or hang on a source.
+//! NVRTC, in a separate process, because it may crash or hang on a source.
 
 use std::io;
 use std::path::{Path, PathBuf};

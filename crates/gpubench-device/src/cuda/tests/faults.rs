@@ -1,4 +1,4 @@
-//! Faults. Each is in a process of its own, since it damages the context.
+//! Faults. Each is in a separate process, since it damages the context.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

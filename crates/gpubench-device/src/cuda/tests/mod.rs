@@ -1,5 +1,5 @@
 //! The driver on a real GPU; `states` has unusable drivers. Each test opens the GPU anew; whatever
-//! damages the context runs in a process of its own.
+//! damages the context runs in a separate process.
 
 mod faults;
 mod launches;
