@@ -120,7 +120,7 @@ fn what_made_the_code_is_known_and_told_where_it_is_not_nvrtc() {
     );
     let (by, notice) = made(nvrtc_in(&CUDA_13), &with_host);
     assert_eq!(by, "NVRTC");
-    assert!(notice.expect("a notice").contains("without its code of the host"));
+    assert!(notice.expect("a notice").contains("without its host code"));
 }
 
 #[test]

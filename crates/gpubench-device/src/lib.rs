@@ -6,7 +6,6 @@
 #![allow(unsafe_code)]
 
 mod backends;
-mod code_home;
 pub mod compilers;
 pub mod cpu;
 pub mod cuda;
@@ -19,14 +18,14 @@ pub mod faulty;
 mod frozen_file;
 mod guarded;
 pub mod harness;
+mod kernel_host;
 pub mod memfd;
 pub mod nvtx;
 mod order;
 pub mod telemetry;
 pub mod word;
 
-pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
-pub use code_home::KernelHost;
+pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Stream,
 };
@@ -34,4 +33,5 @@ pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
+pub use kernel_host::KernelHost;
 pub use order::DeviceOrder;

@@ -9,7 +9,7 @@ use gpubench_harness::arguments::{Arguments, CheckPartial};
 use gpubench_harness::{Geometry, Kernel, Processors, geometry};
 
 /// Space before and after each buffer, so that kernels can also start at odd addresses.
-const SLACK: u64 = 4096;
+const PADDING: u64 = 4096;
 const MOST_PARTIALS: u64 = 1 << 12;
 const ROUNDS: usize = 21;
 
@@ -38,8 +38,8 @@ impl Side {
             stream: driver.stream()?,
             events: (driver.event()?, driver.event()?),
             functions,
-            one: driver.alloc(bytes + 2 * SLACK)?.offset(SLACK),
-            other: driver.alloc(bytes + 2 * SLACK)?.offset(SLACK),
+            one: driver.alloc(bytes + 2 * PADDING)?.offset(PADDING),
+            other: driver.alloc(bytes + 2 * PADDING)?.offset(PADDING),
             words: driver.alloc(4096)?,
             partials: driver.alloc(MOST_PARTIALS * size_of::<CheckPartial>() as u64)?,
             driver,

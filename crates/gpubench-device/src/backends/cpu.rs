@@ -17,9 +17,9 @@ pub(super) const BACKEND: Backend = Backend {
     kernels_run_in: crate::cpu::KERNELS_RUN_IN,
     // Ascending order first: its failures are the easiest to understand.
     schedules: &[0, 1, 2, 3],
-    order: |wishes| {
-        let threads = wishes.threads.unwrap_or_else(available_threads);
-        DeviceOrder::cpu(threads.get() as u32, wishes.schedule)
+    order: |options| {
+        let threads = options.threads.unwrap_or_else(available_threads);
+        DeviceOrder::cpu(threads.get() as u32, options.schedule)
     },
     facts: known,
     open: |order| {
@@ -29,9 +29,9 @@ pub(super) const BACKEND: Backend = Backend {
         };
         Ok(Box::new(CpuDriver::new(threads(order), schedule)?))
     },
-    compiler: |_, wishes| {
+    compiler: |_, options| {
         let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
-        Ok(Box::new(compiler.for_processors(wishes.processors)))
+        Ok(Box::new(compiler.for_processors(options.processors)))
     },
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),

@@ -30,14 +30,14 @@ pub struct Backend {
     pub schedules: &'static [u64],
     /// Returns the device to open for a request. Options that do not apply to this kind are
     /// ignored.
-    pub order: fn(&DeviceWishes) -> DeviceOrder,
+    pub order: fn(&DeviceRequest) -> DeviceOrder,
     /// Returns the device's properties without opening it; `None` when only a process with the open
     /// device knows them.
     pub facts: fn(&DeviceOrder) -> Result<Option<Facts>, Absence>,
     /// Opens a device in this process.
     pub open: fn(&DeviceOrder) -> Result<Box<dyn Driver>, DeviceError>,
     /// Returns the compiler for its kernels.
-    pub compiler: fn(&DeviceFacts, CompilerWishes<'_>) -> FoundCompiler,
+    pub compiler: fn(&DeviceFacts, CompilerRequest<'_>) -> FoundCompiler,
     /// Returns the target for ahead-of-time compilation of its kernels.
     pub target: fn(&DeviceFacts) -> String,
     /// Returns the distance between a compilation target and a device, 0 for a perfect match;
@@ -50,9 +50,9 @@ pub struct Backend {
 /// A compiler, or the reason why there is none.
 pub type FoundCompiler = Result<Box<dyn Compiler>, Failure>;
 
-/// The user's device options, for any kind of device.
+/// The device that the user asks for, whatever its kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DeviceWishes {
+pub struct DeviceRequest {
     /// The index of the device.
     pub ordinal: u32,
     /// Threads of the CPU device; `None` means all.
@@ -61,9 +61,9 @@ pub struct DeviceWishes {
     pub schedule: u64,
 }
 
-/// The options of a kernel compiler.
+/// The compiler that a run needs.
 #[derive(Clone, Debug)]
-pub struct CompilerWishes<'a> {
+pub struct CompilerRequest<'a> {
     /// The executable of `cargo gpubench`, started as a separate process for compilers that are
     /// libraries.
     pub tool: &'a Path,
@@ -118,7 +118,7 @@ mod tests {
     fn each_kind_has_its_backend() {
         for backend in Backend::ALL {
             assert_eq!(Backend::of(backend.kind).kind, backend.kind);
-            assert_eq!((backend.order)(&DeviceWishes::default()).backend().kind, backend.kind);
+            assert_eq!((backend.order)(&DeviceRequest::default()).backend().kind, backend.kind);
         }
     }
 

@@ -13,7 +13,7 @@ use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The C++ compiler is missing.
 #[derive(Debug, thiserror::Error)]
-#[error("`{tried}` does not run")]
+#[error("cannot run `{tried}`")]
 pub struct CompilerMissing {
     /// The program that was tried.
     pub tried: String,

@@ -9,6 +9,7 @@ use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 
 use super::alignment::alignment_first;
+use super::cache_file::{is_intact, keep};
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
 use super::cut::{for_cpu, without};
@@ -16,7 +17,6 @@ use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::items::{Marks, items};
-use super::kept::{is_intact, keep};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{PORTABLE, Processors};

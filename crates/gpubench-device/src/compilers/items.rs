@@ -235,12 +235,12 @@ impl<'a> Reader<'_, 'a> {
             assigned: None,
             of_type: None,
         };
-        let mut in_initialisers = false;
+        let mut in_initializers = false;
         let mut at = begin;
         while at < self.words.len() {
             match self.text(at) {
                 ";" | "}" => break,
-                "{" if in_initialisers && self.is_member_initialiser(at) => {
+                "{" if in_initializers && self.is_member_initializer(at) => {
                     at = self.after_bracket(at)?;
                     continue;
                 }
@@ -267,7 +267,7 @@ impl<'a> Reader<'_, 'a> {
                     head.assigned.get_or_insert(at);
                 }
                 ":" if head.parameters.is_some() && self.text(at + 1) != ":" && self.text(at - 1) != ":" => {
-                    in_initialisers = true;
+                    in_initializers = true;
                 }
                 "struct" | "class" | "union" | "enum" if head.parameters.is_none() => {
                     head.of_type.get_or_insert(at);
@@ -285,7 +285,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Returns whether a brace in a constructor's initializer list opens the value of a member.
-    fn is_member_initialiser(&self, open: usize) -> bool {
+    fn is_member_initializer(&self, open: usize) -> bool {
         let before = self.text(open - 1);
         is_word(before) || before == ">"
     }

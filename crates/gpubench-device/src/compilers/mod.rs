@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod alignment;
+mod cache_file;
 mod cache_key;
 mod compiler;
 mod cut;
@@ -17,7 +18,6 @@ mod error;
 mod gpu;
 mod host_compiler;
 mod items;
-mod kept;
 mod options;
 mod parameters;
 mod process;

@@ -43,7 +43,10 @@ impl Library {
         // SAFETY: it writes one number.
         unsafe { call!(api, cuDriverGetVersion(&mut version)) }.map_err(|error| failed_start(&error))?;
         if version < OLDEST {
-            let reason = format!("the CUDA driver is too old: it supports CUDA {}", version_text(version));
+            let reason = format!(
+                "the CUDA driver is too old: it supports only CUDA {}",
+                version_text(version)
+            );
             return Err(unusable(reason, NEWER));
         }
         Ok(Library { api, version })

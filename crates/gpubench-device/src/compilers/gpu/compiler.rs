@@ -13,7 +13,7 @@ use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
 use super::nvrtc::NvrtcCompiler;
-use super::options::{Dialect, wishes};
+use super::options::{Dialect, parse_options};
 use super::store::{self, Maker};
 use crate::cuda::{Architecture, KernelImage};
 use gpubench_diagnostic::{ExitCode, Expected};
@@ -329,7 +329,7 @@ impl GpuCompiler {
         if store::is_image(&path) {
             return Ok(path);
         }
-        let wishes = wishes(&source.options, chosen.dialect()).map_err(|option| {
+        let options = parse_options(&source.options, chosen.dialect()).map_err(|option| {
             KernelBuildError::Unusable(format!(
                 "`{}` has the option `{option}`, which is not passed to {} (hint: remove it if it concerns host code; \
                  `docs/gpu-kernels.md` lists the supported options)",
@@ -337,13 +337,13 @@ impl GpuCompiler {
                 chosen.dialect().name()
             ))
         })?;
-        let architecture = wanted_architecture(source, &wishes, self.architecture)?;
+        let architecture = wanted_architecture(source, &options, self.architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;
         let image = chosen.compile(&Job {
             wanted,
             device: self.architecture,
             code: chosen.code(architecture)?,
-            wishes: &wishes,
+            source_options: &options,
             scratch: &scratch,
         })?;
         keep(path, &image)

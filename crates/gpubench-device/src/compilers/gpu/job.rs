@@ -10,7 +10,7 @@ use super::super::error::KernelBuildError;
 use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
-use super::options::{Dialect, Wishes};
+use super::options::{Dialect, SourceOptions};
 use crate::cuda::{Architecture, Features};
 
 /// The time limit for compiling a source. Matrix multiplication templates take minutes.
@@ -56,10 +56,10 @@ impl Code {
 /// source's options name.
 pub(super) fn wanted_architecture(
     source: &Source,
-    wishes: &Wishes,
+    options: &SourceOptions,
     device: Architecture,
 ) -> Result<Architecture, KernelBuildError> {
-    let featured: Vec<Architecture> = wishes
+    let featured: Vec<Architecture> = options
         .architectures
         .iter()
         .copied()
@@ -81,23 +81,28 @@ pub(super) struct Job<'a> {
     pub(super) wanted: Wanted<'a>,
     pub(super) device: Architecture,
     pub(super) code: Code,
-    pub(super) wishes: &'a Wishes,
+    pub(super) source_options: &'a SourceOptions,
     pub(super) scratch: &'a Scratch,
 }
 
 impl Job<'_> {
     /// Returns the options for both compilers.
     pub(super) fn options(&self) -> Vec<String> {
-        let standard = self.wishes.standard.as_deref().unwrap_or(STANDARD);
+        let standard = self.source_options.standard.as_deref().unwrap_or(STANDARD);
         let mut options = vec![
             format!("--gpu-architecture={}", self.code.architecture_name()),
             format!("--std={standard}"),
         ];
         // The two options exclude each other.
-        if !self.wishes.passed.iter().any(|option| option == "--device-debug") {
+        if !self
+            .source_options
+            .passed
+            .iter()
+            .any(|option| option == "--device-debug")
+        {
             options.push("-lineinfo".to_owned());
         }
-        options.extend(self.wishes.passed.iter().cloned());
+        options.extend(self.source_options.passed.iter().cloned());
         options
     }
 
@@ -155,15 +160,15 @@ mod tests {
             options: Vec::new(),
         };
         let wanted = |named: &[&str], device: &str| {
-            let wishes = Wishes {
+            let options = SourceOptions {
                 architectures: named
                     .iter()
                     .map(|name| name.parse().expect("an architecture"))
                     .collect(),
-                ..Wishes::default()
+                ..SourceOptions::default()
             };
             let device = device.parse().expect("an architecture");
-            wanted_architecture(&source, &wishes, device).map_or_else(|error| error.to_string(), |it| it.to_string())
+            wanted_architecture(&source, &options, device).map_or_else(|error| error.to_string(), |it| it.to_string())
         };
         assert_eq!(wanted(&[], "sm_90"), "sm_90");
         assert_eq!(wanted(&["sm_80"], "sm_90"), "sm_90");

@@ -71,7 +71,7 @@ impl Tool for Nvcc {
         let text = read(&ptx)?;
         let text = String::from_utf8_lossy(&text);
         let (text, symbols) = without_pointers(&text, job.wanted.names.len()).ok_or_else(|| {
-            let reason = "its PTX does not say where the kernels are".to_owned();
+            let reason = "its PTX does not list the kernels".to_owned();
             job.crash(Dialect::Nvcc, reason)
         })?;
         let mut image = match job.code {

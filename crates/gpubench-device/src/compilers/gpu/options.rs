@@ -20,7 +20,7 @@ impl Dialect {
 
 /// The parsed options of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wishes {
+pub(super) struct SourceOptions {
     /// The architectures named.
     pub(super) architectures: Vec<Architecture>,
     /// The language standard, if named.
@@ -117,8 +117,8 @@ const FOR_A_SHELL: [char; 3] = ['$', '`', '\n'];
 ///
 /// # Errors
 /// The first unsupported option.
-pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, String> {
-    let mut wishes = Wishes::default();
+pub(super) fn parse_options(options: &[String], dialect: Dialect) -> Result<SourceOptions, String> {
+    let mut parsed = SourceOptions::default();
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let refuse = || option.clone();
@@ -143,10 +143,10 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
         match (used, dialect) {
             (Use::Nothing, _) | (Use::NvccOnly, Dialect::Nvrtc) => {}
             (Use::NvrtcOnly, Dialect::Nvcc) => return Err(option.clone()),
-            (Use::Architecture, _) => wishes.architectures.push(value.parse().map_err(|_| refuse())?),
-            (Use::Standard, _) => wishes.standard = Some(value),
+            (Use::Architecture, _) => parsed.architectures.push(value.parse().map_err(|_| refuse())?),
+            (Use::Standard, _) => parsed.standard = Some(value),
             (Use::Both, _) | (Use::NvccOnly, Dialect::Nvcc) | (Use::NvrtcOnly, Dialect::Nvrtc) => {
-                wishes.passed.push(match shape {
+                parsed.passed.push(match shape {
                     Shape::Flag => name.to_owned(),
                     Shape::Text => format!("{name}{value}"),
                     Shape::Word | Shape::Assembler => format!("{name}={value}"),
@@ -154,7 +154,7 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
             }
         }
     }
-    Ok(wishes)
+    Ok(parsed)
 }
 
 /// Returns whether a definition is that of `__CUDA_ARCH__`. GPU compilers define it themselves; as
@@ -218,8 +218,8 @@ fn fits(shape: Shape, value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(options: &[&str], dialect: Dialect) -> Result<Wishes, String> {
-        wishes(&options.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), dialect)
+    fn read(options: &[&str], dialect: Dialect) -> Result<SourceOptions, String> {
+        parse_options(&options.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), dialect)
     }
 
     #[test]
@@ -239,9 +239,9 @@ mod tests {
             "-O3",
             "-lineinfo",
         ];
-        let wishes = read(&given, Dialect::Nvrtc).expect("all are known");
+        let parsed = read(&given, Dialect::Nvrtc).expect("all are known");
         assert_eq!(
-            wishes.passed,
+            parsed.passed,
             [
                 "-DTILE=16",
                 "-DFAST",
@@ -253,13 +253,13 @@ mod tests {
                 "--ptxas-options=-dlcm=cg,-v"
             ]
         );
-        assert_eq!(wishes.standard.as_deref(), Some("c++20"));
+        assert_eq!(parsed.standard.as_deref(), Some("c++20"));
     }
 
     #[test]
     fn architectures_are_collected() {
-        let wishes = read(&["-arch=sm_90a", "--gpu-architecture", "compute_100a"], Dialect::Nvcc).expect("known");
-        let names: Vec<String> = wishes.architectures.iter().map(ToString::to_string).collect();
+        let parsed = read(&["-arch=sm_90a", "--gpu-architecture", "compute_100a"], Dialect::Nvcc).expect("known");
+        let names: Vec<String> = parsed.architectures.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["sm_90a", "sm_100a"]);
     }
 
@@ -290,14 +290,14 @@ mod tests {
             "--ptx",
             "--verbose",
         ];
-        assert_eq!(read(&given, Dialect::Nvcc), Ok(Wishes::default()));
+        assert_eq!(read(&given, Dialect::Nvcc), Ok(SourceOptions::default()));
     }
 
     #[test]
     fn the_architecture_macro_is_not_passed_to_gpu_compilers() {
         for dialect in [Dialect::Nvrtc, Dialect::Nvcc] {
-            let wishes = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
-            assert_eq!(wishes.passed, ["-DTILE=8"]);
+            let parsed = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
+            assert_eq!(parsed.passed, ["-DTILE=8"]);
         }
     }
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::super::cache_file::{is_intact, keep};
 use super::super::cache_key::CacheKey;
 use super::super::compiler::Wanted;
-use super::super::kept::{is_intact, keep};
 use crate::cuda::{Architecture, KernelImage};
 
 /// How an image was made. It is part of the file name.

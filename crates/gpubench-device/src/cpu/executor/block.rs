@@ -76,7 +76,7 @@ pub(super) struct BlockRunner {
     thread: Option<ThreadId>,
 }
 
-// SAFETY: a runner moves between threads only while none of its kernels runs, and `begin` drops the
+// SAFETY: a runner moves between threads only while no kernel of it runs, and `begin` drops the
 // coroutines that are inside kernels of another thread. The others are parked in a frame of this
 // file, which refers to nothing of a thread.
 unsafe impl Send for BlockRunner {}

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_whose_thread_indices_leave_31_bits_run_in_the_general_form() {
+    fn grids_with_thread_indices_above_31_bits_run_in_the_precise_form() {
         assert!(shape([(1 << 21) - 1, 9, 9], [1023, 1, 1]).fits_fast_form());
         assert!(!shape([1 << 21, 1, 1], [1024, 1, 1]).fits_fast_form());
     }

@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 /// The shift of successive stacks inside a page, in bytes. Without it, frames at equal offsets of
 /// their pages would share cache sets, and loads would wait for unrelated stores: barriers were
 /// measured to be 2 to 3 times slower.
-const COLOUR_STEP: usize = 320;
+const SHIFT_STEP: usize = 320;
 
 /// A stack with a guard below it.
 pub(super) struct GuardedStack {
@@ -29,8 +29,8 @@ impl GuardedStack {
         let bytes = GUARD_BYTES + STACK_BYTES;
         let mapping = Reserved::new(bytes)?;
         mapping.open(GUARD_BYTES..bytes)?;
-        let colour = (number * COLOUR_STEP) % PAGE;
-        let base = StackPointer::new(mapping.at(bytes - colour) as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        let shift = (number * SHIFT_STEP) % PAGE;
+        let base = StackPointer::new(mapping.at(bytes - shift) as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(GuardedStack { mapping, base })
     }
 

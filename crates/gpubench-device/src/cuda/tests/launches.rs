@@ -242,7 +242,7 @@ fn a_programmatic_launch_waits_at_its_kernels_dependency_wait() {
     let mut driver = open();
     let stream = driver.stream().or_chain();
     let module = load(&mut driver, HOPPER);
-    let behind = driver.function(module, "behind").or_chain();
+    let waiting = driver.function(module, "waiting").or_chain();
     let word = driver.alloc(4).or_chain();
     driver.set(stream, word, 0, 4).or_chain();
     let config = LaunchConfig {
@@ -251,7 +251,7 @@ fn a_programmatic_launch_waits_at_its_kernels_dependency_wait() {
     };
     for _ in 0..100 {
         driver
-            .launch(stream, behind, &config, &[&word.0.to_le_bytes()])
+            .launch(stream, waiting, &config, &[&word.0.to_le_bytes()])
             .or_chain();
     }
     driver.synchronize(stream).or_chain();

@@ -176,7 +176,7 @@ fn a_driver_that_is_too_old_is_detected_by_its_functions_or_version() {
         ..GOOD
     }
     .answer(0);
-    assert!(answer.contains("it supports CUDA 11.8"), "{answer}");
+    assert!(answer.contains("it supports only CUDA 11.8"), "{answer}");
 }
 
 #[test]
