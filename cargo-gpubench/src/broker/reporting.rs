@@ -167,7 +167,7 @@ impl Reporting {
 
     fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
         if let Err(failure) = self.reporters.tell(each)
-            && !failure.is_of_a_reader_who_left()
+            && !failure.is_broken_pipe()
         {
             self.failure.get_or_insert(failure);
         }
@@ -211,7 +211,7 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
             ExportFormat::Csv => Box::new(CsvReporter::new(output)),
             ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
             ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
-            ExportFormat::Junit => Box::new(JunitReporter::new(output).behind(options.results.judging.gate)),
+            ExportFormat::Junit => Box::new(JunitReporter::new(output).with_gate(options.results.judging.gate)),
         });
     }
     Ok(reporters)

@@ -636,7 +636,7 @@ fn any_failing_driver_call_ends_the_window_in_an_error() {
         let driver = FaultyDriver::failing_after(cpu(), successes);
         match two_windows(Box::new(driver)) {
             Err(RefereeError::Device(DeviceError::Unsupported(what))) => {
-                assert!(what.contains("a test said so"), "{what}");
+                assert!(what.contains("a test made it fail"), "{what}");
                 failures += 1;
             }
             Err(other) => panic!("call {successes}: {other}"),
