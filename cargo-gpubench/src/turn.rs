@@ -1,4 +1,4 @@
-//! Waiting for another run, as cargo waits for its own locks: with a word of whom.
+//! Waiting for another run, with a message like cargo's for its own locks.
 
 use std::fs::File;
 use std::io;
@@ -10,14 +10,14 @@ use camino::Utf8Path;
 use gpubench_diagnostic::{create_regular, print_to_stderr, printable_line};
 use gpubench_store::{LockError, lock_within};
 
-/// The longest that another run is waited for.
+/// The longest wait for another run.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// Locks a file, which is created if it is missing, and waits while another process holds the lock.
-/// A message names `what` is waited for. Dropping the file releases the lock.
+/// Locks a file, creating it if necessary, and waits while another process holds the lock. A
+/// message names `what` it waits for. Dropping the file releases the lock.
 ///
 /// # Errors
-/// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.
+/// The file cannot be created, another process holds it for longer than an hour, or Ctrl-C.
 pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
     let file = lock_file(path)?;
     let mut told = false;
@@ -26,7 +26,7 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
             return ControlFlow::Break(());
         }
         if !std::mem::replace(&mut told, true) {
-            let by_whom = printable_line(&format!("{holder} has `{path}`"));
+            let by_whom = printable_line(&format!("{holder} holds `{path}`"));
             print_to_stderr(&format_args!("    Blocking waiting for {what}: {by_whom}\n"));
         }
         ControlFlow::Continue(())
@@ -34,7 +34,7 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
     Ok(file)
 }
 
-/// Opens a file for its lock, and makes it where it is missing.
+/// Opens a lock file, creating it if necessary.
 pub(crate) fn lock_file(path: &Utf8Path) -> io::Result<File> {
     create_regular(path, 0o600)
 }

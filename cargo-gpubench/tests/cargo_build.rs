@@ -140,7 +140,7 @@ fn a_checkout_never_gets_what_was_built_of_another() {
     list(&this).stdout(contains("of_this_checkout"));
     list(&other)
         .stdout(contains("of_this_checkout").not())
-        .stderr(contains("warning: the target directory had `fx-").and(contains("built again")));
+        .stderr(contains("warning: the target directory contained `fx-").and(contains("built again")));
     list(&other).stderr(contains("built again").not());
 }
 
@@ -194,7 +194,9 @@ fn an_excluded_package_is_left_out_and_an_unknown_one_is_mentioned() {
         .build(&["--workspace", "--exclude", "fx-a", "--exclude", "typo"])
         .success()
         .stderr(library("fx-b", "libfx_b.so").and(library("fx-a", "libfx_a.so").not()))
-        .stderr(contains("warning: no package of this workspace fits `--exclude typo`"));
+        .stderr(contains(
+            "warning: no package of this workspace matches `--exclude typo`",
+        ));
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn packages_that_cannot_have_benchmarks_are_refused_by_name() {
         "error: package `fx-macros` is a procedural macro, which cannot have benchmarks",
     ));
     fixture.build(&["-p", "fx-plan"]).code(2).stderr(contains(
-        "error: no package of this workspace fits `--package fx-plan`\n(hint: did you mean `fx-plain`?)",
+        "error: no package of this workspace matches `--package fx-plan`\n(hint: did you mean `fx-plain`?)",
     ));
 }
 
@@ -248,9 +250,7 @@ fn a_package_without_a_library_is_refused_by_name() {
         .source("src/main.rs", "fn main() {}")
         .build(&["-p", "fx-binary"])
         .code(2)
-        .stderr(contains(
-            "error: package `fx-binary` has no library, and benchmarks live in libraries",
-        ));
+        .stderr(contains("error: package `fx-binary` has no library for benchmarks"));
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_package_may_opt_out() {
     fixture
         .build(&[])
         .code(4)
-        .stderr(contains("`fx-out` says in its manifest that it has no benchmarks"));
+        .stderr(contains("`fx-out` sets `benchmarks = false` in its manifest"));
     fixture
         .build(&["-p", "fx-out"])
         .code(2)
@@ -362,7 +362,7 @@ fn two_runtimes_in_one_graph_are_refused_with_a_clear_message() {
         .build(&[])
         .code(102)
         .stderr(contains(
-            "error: several versions of `gpubench-runtime` are in one dependency graph",
+            "error: the dependency graph has several versions of `gpubench-runtime`",
         ))
         .stderr(contains(
             "(hint: make every crate with benchmarks depend on the same version",

@@ -237,7 +237,10 @@ fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
     let reshaped = row(&comparison, "reshaped");
     assert_eq!(reshaped["verdict"], "not-compared");
     let remark = reshaped["remark"].as_str().unwrap_or_default();
-    assert!(remark.contains("`x` has another type or shape there"), "{remark}");
+    assert!(
+        remark.contains("`x` has another type or shape in the baseline"),
+        "{remark}"
+    );
     assert_eq!(comparison["new"], serde_json::json!(["young::n=64"]));
     assert_eq!(comparison["removed"], serde_json::json!(["old::n=64"]));
     let records = finished.records();
@@ -323,7 +326,7 @@ fn what_is_not_committed_is_measured_and_said() {
     repository.git(&["checkout", "--quiet", "."]);
     let finished = finished.expect_code(0);
     assert!(
-        finished.stderr.contains("not committed is part of what is measured"),
+        finished.stderr.contains("the candidate includes uncommitted changes"),
         "{}",
         finished.stderr
     );
@@ -339,7 +342,7 @@ fn a_revision_that_is_none_is_named_with_a_hint() {
     assert!(
         finished
             .stderr
-            .contains("error: `nonsense` is no revision of the repository"),
+            .contains("error: `nonsense` is not a revision of the repository"),
         "{}",
         finished.stderr
     );
@@ -356,7 +359,7 @@ fn sources_without_a_repository_are_named_with_a_hint() {
     repository.write(FAST);
     let finished = repository.run("HEAD").finish().expect_code(2);
     assert!(
-        finished.stderr.contains("is in no git repository"),
+        finished.stderr.contains("is not in a usable git repository"),
         "{}",
         finished.stderr
     );
@@ -416,9 +419,7 @@ fn a_baseline_that_does_not_build_is_told_from_the_candidate() {
     repository.git(&["checkout", "--quiet", "main"]);
     let finished = repository.run("broken").finish().expect_code(101);
     assert!(
-        finished
-            .stderr
-            .contains("error: the baseline, `broken`, cannot be measured"),
+        finished.stderr.contains("error: cannot measure the baseline `broken`"),
         "{}",
         finished.stderr
     );
@@ -464,7 +465,7 @@ fn a_kernel_of_the_baseline_that_does_not_compile_is_told_with_what_the_compiler
     repository.git(&["checkout", "--quiet", "main"]);
     let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
     let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
-    let told = "warning: the baseline, `uncompiled`, has a kernel that does not compile";
+    let told = "warning: the baseline `uncompiled` has a kernel that does not compile";
     for words in [told, "could not compile `spin.cu`", ": error: "] {
         assert_eq!(
             finished.stderr.matches(words).count(),

@@ -194,7 +194,7 @@ fn an_archive_without_a_kernel_that_does_not_compile_is_made_and_the_command_fai
         .finish()
         .expect_code(101);
     let words = [
-        "is without the kernels that could not be compiled",
+        "lacks the kernels that could not be compiled",
         "src/sources/broken.cu:5:21",
         "(hint: ",
     ];

@@ -21,7 +21,7 @@ fn a_second_run_on_a_device_waits_for_the_first_unless_it_is_told_not_to() {
     let beside = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
     let beside = beside.expect_code(0);
     assert!(
-        beside.stderr.contains("warning: process ") && beside.stderr.contains("the times of both are disturbed"),
+        beside.stderr.contains("warning: process ") && beside.stderr.contains("each run disturbs the other's times"),
         "{}",
         beside.stderr
     );

@@ -118,7 +118,7 @@ impl Given<'_> {
     /// Whether it can be what the parameter is, and if not, why.
     fn fits(&self, parameter: &Parameter) -> Result<(), String> {
         let written = type_of(parameter);
-        let otherwise = |hint: &str| Err(format!("is {}, and `{written}` is expected{hint}", self.shown()));
+        let otherwise = |hint: &str| Err(format!("is {}, but `{written}` is expected{hint}", self.shown()));
         match (self.argument, &parameter.ty, self.ty.fields.as_slice()) {
             (_, ParameterType::Unknown, _) => Ok(()),
             (Argument::Pointer { .. }, ty, _) if may_hold_an_address(ty) => Ok(()),
@@ -127,7 +127,7 @@ impl Given<'_> {
             (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
                 if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
             {
-                otherwise(&format!(" (hint: its elements are `{expected}`)"))
+                otherwise(&format!(" (hint: use a buffer of `{expected}`)"))
             }
             (Argument::Pointer { .. }, ParameterType::Pointer(_), _) => Ok(()),
             // Zero was the null pointer before there was `Null`.
@@ -136,7 +136,7 @@ impl Given<'_> {
             {
                 Ok(())
             }
-            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: buffers are pointers)"),
+            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: pass a buffer)"),
             (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
                 match is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
                     true => Ok(()),
@@ -168,8 +168,8 @@ impl Given<'_> {
             let swapped = beside.name != field.name && own.iter().any(|own| own.name == field.name);
             if !is_like(beside.dtype, field.dtype) || swapped {
                 return Err(format!(
-                    "is a `{name}` whose field {} stands where the kernel has {} (hint: the fields of both structs are \
-                     the same, in the same order)",
+                    "is a `{name}` whose field {} is where the kernel has {} (hint: declare the same fields, in \
+                     the same order, in both structs)",
                     in_rust(beside),
                     in_cpp(field)
                 ));

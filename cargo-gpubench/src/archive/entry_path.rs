@@ -1,8 +1,9 @@
-//! Which paths an entry of an archive may have.
+//! Valid paths of an archive's entries.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-/// A path that leads to a place below the folder an archive is unpacked to, whatever the folder is.
+/// Returns the path if it stays in the folder that the archive is unpacked to, whatever the folder
+/// is.
 pub(super) fn inside(path: &str) -> Option<Utf8PathBuf> {
     let path = Utf8Path::new(path);
     let plain = |component| matches!(component, Utf8Component::Normal(_));

@@ -1,4 +1,4 @@
-//! Archives that are as they should be, and all the ways in which one may not be.
+//! Valid archives, and every way in which an archive can be invalid.
 
 use std::io::{self, Read, Write};
 use std::process::Command;
@@ -22,12 +22,12 @@ const TARGET: &str = if cfg!(target_arch = "aarch64") {
     "x86_64-unknown-linux-gnu"
 };
 
-/// Without an interruption.
+/// No interrupt.
 fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
     super::unpack(archive, to, &AtomicBool::new(false))
 }
 
-/// A folder for a test, and what it is removed with.
+/// A folder for a test, removed when dropped.
 struct Place {
     _folder: tempfile::TempDir,
     path: Utf8PathBuf,
@@ -82,7 +82,7 @@ fn plain<'a>(path: &'a str, contents: &'a [u8]) -> Entry<'a> {
     (path, EntryType::Regular, contents)
 }
 
-/// A `.tar.gz` of any entries, whose paths may be what no writer of ours would let pass.
+/// Returns a `.tar.gz` of any entries, including paths that the tool never writes.
 fn packed(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (path, kind, contents) in entries {
@@ -128,7 +128,7 @@ fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
     assert_eq!(fs_err::read_dir(&folder).expect("it was made").count(), 0);
 }
 
-/// How an error is shown, with the archive's own folder left out.
+/// Formats an error without the archive's own folder.
 fn shown(error: &ArchiveError, place: &Utf8Path) -> String {
     anstream::adapter::strip_str(&Explanation(error).to_string())
         .to_string()
@@ -200,7 +200,7 @@ fn a_library_that_is_exchanged_later_is_not_the_one_that_is_loaded() {
 fn a_flipped_bit_never_changes_what_is_unpacked() {
     let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
     let place = Place::new();
-    // The time and the system in gzip's own header mean nothing.
+    // The time and the system in the gzip header have no effect.
     let harmless = 4..10;
     let mut refused = 0;
     for position in (0..good.len()).filter(|position| !harmless.contains(position)) {
@@ -363,7 +363,7 @@ fn an_archive_of_more_files_than_any_crate_makes_is_neither_made_nor_unpacked() 
     let names: Vec<String> = (0..=16_384).map(|number| format!("kernels/{number}")).collect();
     let empty: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b""[..])).collect();
     let entries: Vec<Entry<'_>> = names.iter().map(|name| plain(name, b"")).collect();
-    let said = "has 16385 files, and at most 16384 are unpacked";
+    let said = "has 16385 files; the limit is 16384";
     let shown = shown_refusal(&with_manifest(&manifest(&empty), &entries));
     assert!(shown.contains(said) && shown.contains("--package"), "{shown}");
     let error = manifest(&empty)
@@ -417,7 +417,7 @@ fn nothing_is_written_outside_of_the_folder() {
     }
 }
 
-/// Zeros that an archive is blown up with: many times what is read of one that lists so little.
+/// Zeros that inflate an archive: far more than is read of an archive with such a manifest.
 const BLOWN_UP: usize = 48 << 20;
 
 #[test]
@@ -462,7 +462,7 @@ fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
         &with_manifest(&good, &[plain(FILE, CONTENTS), plain("extra", &zeros)]),
     );
     too_long("the listed entry", &with_manifest(&good, &[plain(FILE, &zeros)]));
-    // Behind the two blocks of zeros that end an archive.
+    // After the two zero blocks that end an archive.
     let mut gzip = flate2::read::GzDecoder::new(io::Cursor::new(with_manifest(&good, &[plain(FILE, CONTENTS)])));
     let mut tar = Vec::new();
     gzip.read_to_end(&mut tar).expect("a good archive");
@@ -479,7 +479,7 @@ fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
 
 #[test]
 fn a_refusal_leaves_nothing_among_temporary_files() {
-    // What no other test unpacks, so that folders of other tests do not count.
+    // No other test unpacks this, so folders of other tests do not count.
     let contents = b"unpacked by one test alone".as_slice();
     let archive = with_manifest(
         &manifest(&[(FILE, contents)]),
@@ -518,7 +518,7 @@ fn a_kept_folder_is_new_or_empty_unless_it_may_be_overwritten() {
     assert!(folder.join(FILE).exists(), "it is kept");
     let error = unpack(&archive, &to(false)).expect_err("it is in use");
     insta::assert_snapshot!(shown(&error, &place.path));
-    // What is replaced may be a link, which must not be written through.
+    // The replaced file may be a link, and must not be written through.
     let precious = place.file("precious", b"precious");
     fs_err::remove_file(folder.join(FILE)).expect("removed");
     fs_err::os::unix::fs::symlink(&precious, folder.join(FILE)).expect("linked");

@@ -1,10 +1,10 @@
-//! Where the benchmark is whose own code went wrong.
+//! The source location of a benchmark whose own code failed.
 
 use gpubench::catalog::Benchmark;
 use gpubench_contract::{BenchmarkComplete, Cause};
 
-/// Puts the benchmark's line and name in front of a message about what its author wrote, unless the
-/// message has a line of its file.
+/// Puts the benchmark's line and name before a message about its code, unless the message already
+/// names a line of that file.
 pub(super) fn say_where(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
     let is_of_the_author = matches!(
         result.cause,

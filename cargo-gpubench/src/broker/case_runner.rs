@@ -1,4 +1,4 @@
-//! A run's cases, measured one after another.
+//! The loop that measures the cases of a run.
 
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ pub(super) struct CaseRunner<'a> {
     reporting: Reporting,
 }
 
-/// A case whose turn it is.
+/// The case being measured.
 struct CurrentCase<'c> {
     case: &'c Case,
     options: CaseOptions,
@@ -46,8 +46,7 @@ struct CurrentCase<'c> {
 }
 
 impl<'a> CaseRunner<'a> {
-    /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its
-    /// device already is used.
+    /// Draws the seed, opens the reports and announces the run. Uses `referee` if one already runs.
     ///
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
@@ -100,8 +99,8 @@ impl<'a> CaseRunner<'a> {
         })
     }
 
-    /// Records the cases of both sides, and compiles what they use. Gives those of the candidate
-    /// and those that the other revision has as well, none without one.
+    /// Records the cases of both sides and compiles their kernels. Returns the cases of the
+    /// candidate and those of the baseline; the latter are empty without a baseline.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let CaseRunner {
             roles,
@@ -152,20 +151,20 @@ impl<'a> CaseRunner<'a> {
         Ok(RunEnd::Completed)
     }
 
-    /// Concludes the run, and gives what the command exits with.
+    /// Ends the run and returns the exit code.
     ///
     /// # Errors
     /// A result could not be written.
     pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
-        // As long as code of others runs, it can hold locks on the files that are written now.
+        // User code that still runs can hold locks on the files written next.
         drop(self.candidate);
         let other = self.baseline_run.map(|baseline_run| baseline_run.results);
         self.reporting.finish(end, &self.settings.seeds, other)
     }
 
-    /// Gives a case its result.
+    /// Returns the result of a case.
     fn settle(
         &mut self,
         current: &CurrentCase<'_>,
@@ -220,7 +219,7 @@ impl<'a> CaseRunner<'a> {
         Ok(result)
     }
 
-    /// Measures a case, in turns with its counterpart where there is one.
+    /// Measures a case. Alternates with the baseline's case if there is one.
     fn measure_one(
         &mut self,
         current: &CurrentCase<'_>,
@@ -264,7 +263,7 @@ impl<'a> CaseRunner<'a> {
         session.measure_and_confirm(&pair)
     }
 
-    /// Gives the counterpart of a case its result, where the other revision has the case.
+    /// Adds the baseline's result of a case, if the baseline has the case.
     fn settle_baseline(
         &mut self,
         current: &CurrentCase<'_>,
@@ -278,7 +277,7 @@ impl<'a> CaseRunner<'a> {
             (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
             (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
                 let expectations = Expectations {
-                    // It is the candidate that is judged.
+                    // Only the candidate is judged.
                     criteria: PassCriteria::default(),
                     ..self.settings.expectations(&current.options)
                 };
@@ -294,17 +293,17 @@ impl<'a> CaseRunner<'a> {
         }
     }
 
-    /// What the author of a case, the referee and the control worker are in the middle of is unknown:
-    /// the next case gets new ones.
+    /// Replaces the author, the referee and the control worker before the next case: their state is
+    /// unknown.
     fn retire_roles(&mut self, case: &Case) {
         self.candidate.authors.retire(self.candidate.selected.library_of(case));
         self.roles.retire();
     }
 
-    /// Where the candidate could not be measured, the other revision was not either.
+    /// Adds a result for a baseline case that was not measured because the candidate's was not.
     fn settle_owed(&mut self, current: &CurrentCase<'_>) {
         let mut theirs = self.unmeasured(current);
-        theirs.message = Some("it takes turns with the candidate, which was not measured".to_owned());
+        theirs.message = Some("it alternates with the candidate, which was not measured".to_owned());
         if let Some(baseline_run) = self
             .baseline_run
             .as_mut()
@@ -314,7 +313,7 @@ impl<'a> CaseRunner<'a> {
         }
     }
 
-    /// What only the other revision has is told, not measured.
+    /// Reports the cases that only the baseline has. They are not measured.
     fn note_removed(&mut self) {
         let Some(baseline_run) = &mut self.baseline_run else {
             return;
@@ -341,7 +340,7 @@ impl<'a> CaseRunner<'a> {
     }
 }
 
-/// The instruments, and whoever follows the run.
+/// Telemetry and the reports, updated while a case runs.
 struct CaseWatcher<'a> {
     telemetry: &'a mut Telemetry,
     reporting: &'a mut Reporting,

@@ -26,7 +26,7 @@ impl Area {
         (Area::CpuDevice, "CPU device"),
         (Area::Gpu, "GPU"),
         (Area::Compilers, "Compilers of GPU kernels"),
-        (Area::Telemetry, "Clocks and neighbours"),
+        (Area::Telemetry, "Clocks and other processes"),
         (Area::Sandbox, "Sandbox"),
     ];
 

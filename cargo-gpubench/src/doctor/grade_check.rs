@@ -7,7 +7,7 @@ use gpubench_device::ClockBound;
 use gpubench_measure::probe::Answer;
 use gpubench_sandbox::FileClosing;
 
-const REQUIRED: &str = "`--require-grade` refuses results below the grade that it names";
+const REQUIRED: &str = "use `--require-grade` to reject results below a grade";
 
 /// The best grade of a launch plan and of hosted code, and what keeps it down.
 pub(super) fn check(machine: &Machine) -> Check {
@@ -17,12 +17,12 @@ pub(super) fn check(machine: &Machine) -> Check {
         (Some(why), _) => area.gap(
             name,
             said(Grade::Advisory, Grade::Advisory),
-            format!("{why}; outputs are checked as ever; {REQUIRED}"),
+            format!("{why}; outputs are still checked; {REQUIRED}"),
         ),
         (None, Some(gap)) => area.gap(
             name,
             said(Grade::Sealed, Grade::Advisory),
-            format!("the sandbox is not closed: {gap}; {REQUIRED}"),
+            format!("the sandbox has a gap: {gap}; {REQUIRED}"),
         ),
         (None, None) => area.good(name, said(Grade::Sealed, Grade::Bracketed)),
     }
@@ -33,7 +33,7 @@ fn doubt(machine: &Machine) -> Option<String> {
     let on_gpu = given(&machine.driver, "the GPU's driver").ok();
     let Some(opened) = on_gpu.filter(|opened| opened.first_failure().is_none()) else {
         return Some(
-            "without a GPU cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
+            "without a GPU, cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
         );
     };
     if let ClockBound::Absent(why) = &opened.facts.clock_bound {
@@ -51,7 +51,7 @@ fn sandbox_gap(sandbox: &Sandbox) -> Option<&'static str> {
     match sandbox.files {
         _ if !sandbox.seccomp => Some("system calls cannot be filtered"),
         FileClosing::Whole => None,
-        FileClosing::Partial => Some("files can be cut short"),
+        FileClosing::Partial => Some("files can be truncated"),
         FileClosing::Missing => Some("files stay writable"),
     }
 }

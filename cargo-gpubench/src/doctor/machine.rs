@@ -110,7 +110,7 @@ impl Machine {
             None => Ok(opened.facts.device.name.clone()),
             Some((trial, reason)) => Err(SetupMissing {
                 what: format!("the GPU cannot {}: {reason}", trial.what()),
-                hint: "the checks above say what it needs".to_owned(),
+                hint: "see the failed check above".to_owned(),
             }),
         }
     }
@@ -123,7 +123,7 @@ pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, Se
         Answer::Absent(absence) => Err(absence.clone().into()),
         Answer::Broken { how } => Err(SetupMissing {
             what: format!("{who} {how}"),
-            hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
+            hint: "check the driver with `nvidia-smi` and `dmesg`".to_owned(),
         }),
     }
 }

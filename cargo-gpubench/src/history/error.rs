@@ -10,13 +10,13 @@ use gpubench_diagnostic::{ExitCode, Expected};
 #[non_exhaustive]
 pub enum HistoryError {
     /// No run has been added yet.
-    #[error("there is no history in `{folder}`")]
+    #[error("no history in `{folder}`")]
     Absent {
         /// Where it would be.
         folder: Utf8PathBuf,
     },
     /// No case has a name that was asked for.
-    #[error("none of the {of} benchmarks in the history fits the filters")]
+    #[error("none of the {of} benchmarks in the history matches the filters")]
     NothingFits {
         /// How many there are.
         of: usize,
@@ -32,10 +32,10 @@ impl Expected for HistoryError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Absent { .. } => Some("`cargo gpubench --history` adds a run to it".to_owned()),
+            Self::Absent { .. } => Some("run `cargo gpubench --history` to start one".to_owned()),
             Self::NothingFits { closest, .. } => Some(match closest {
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => "without filters all are shown".to_owned(),
+                None => "leave out the filters to show all".to_owned(),
             }),
         }
     }

@@ -127,7 +127,7 @@ fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) ->
         _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {
-        Some(usual) => format!("; up to ±{} between runs is usual", percent(usual)),
+        Some(usual) => format!("; changes up to ±{} are usual", percent(usual)),
         None => String::new(),
     };
     let [first, last] = [first.value, last.value].map(|value| history.metric.quantity(value));

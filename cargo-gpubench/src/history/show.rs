@@ -52,7 +52,7 @@ fn warn_of_unfinished(histories: &[History]) {
     for history in unfinished {
         let device = &history.identity.name;
         print_warning(&format!(
-            "the last line of the history of `{device}` is unfinished and passed over; the next run cuts it off"
+            "ignoring the incomplete last line of the history of `{device}`; the next run with `--history` removes it"
         ));
     }
 }

@@ -5,40 +5,40 @@ use std::str::FromStr;
 use gpubench::catalog::{Axis, AxisValue};
 use thiserror::Error;
 
-/// Most values a range may stand for.
+/// Most values of a range.
 const MOST_VALUES_OF_A_RANGE: u64 = 10_000;
 
 /// Values for every axis of a name: `width=1024,2048`, `width=256:1024:256`, `mode="a,b"`.
 ///
-/// The texts become values when an axis says of which kind they are.
+/// The type of the axis decides how the texts are parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisOverride {
     /// The axis.
     pub name: String,
-    /// Its values, in order; at least one.
+    /// The values, in order; at least one.
     values: Vec<ValueText>,
 }
 
-/// A value as it was written.
+/// An unparsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ValueText {
-    /// As it stands.
+    /// Without quotes.
     Plain(String),
-    /// In quotes, so it is a text.
+    /// In quotes, so it is a string.
     Quoted(String),
 }
 
-/// Text that does not say which values an axis gets.
+/// An invalid override.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidAxisOverride {
     /// Not `name=value`.
     #[error("`{0}` is not of the form `name=value,value`")]
     Form(String),
     /// Nothing between two commas, or after the equals sign.
-    #[error("axis `{0}` has a value that is empty; write \"\" for an empty text")]
+    #[error("axis `{0}` has an empty value (hint: write \"\" for an empty string)")]
     EmptyValue(String),
-    /// A quote that does not end, or something behind its end.
-    #[error("axis `{0}` has a text whose quotes do not fit")]
+    /// A quote without an end, or text after its end.
+    #[error("axis `{0}` has unbalanced quotes")]
     Quotes(String),
 }
 
@@ -88,7 +88,7 @@ fn first_value<'a>(axis: &str, text: &'a str) -> Result<(ValueText, &'a str), In
     }
 }
 
-/// A value that is not of its axis's kind, or a range that makes no sense.
+/// A value of the wrong type for its axis, or an invalid range.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidAxisValue {
     /// Not an integer.
@@ -97,20 +97,22 @@ pub enum InvalidAxisValue {
     /// Not a number.
     #[error("`{0}` is not a number")]
     NotANumber(String),
-    /// A range that never ends, or holds nothing.
-    #[error("the range `{0}` holds nothing; it is start:stop or start:stop:step with a step above zero, stop included")]
+    /// A range without values, or without an end.
+    #[error(
+        "the range `{0}` is empty (hint: write start:stop or start:stop:step with a positive step; stop is included)"
+    )]
     EmptyRange(String),
-    /// A range of too many values.
-    #[error("the range `{0}` holds more than {MOST_VALUES_OF_A_RANGE} values")]
+    /// A range with too many values.
+    #[error("the range `{0}` has more than {MOST_VALUES_OF_A_RANGE} values")]
     LongRange(String),
 }
 
 impl AxisOverride {
-    /// The values as the kind of `axis`, which its declared values show.
+    /// Parses the values with the type of `axis`, which its declared values show.
     ///
     /// # Errors
     ///
-    /// A text that is no value of that kind.
+    /// A text is not a value of that type.
     pub fn values_for(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
         match axis.values.first() {
             None => Ok(Vec::new()),
@@ -125,12 +127,12 @@ impl AxisOverride {
     }
 }
 
-/// Whether an integer axis may be one of `bool`, which the catalog holds as 0 and 1.
+/// Whether an integer axis may be a `bool` axis, which the catalog stores as 0 and 1.
 #[derive(Clone, Copy)]
 enum Truths {
-    /// `true` and `false` are understood.
+    /// `true` and `false` are accepted.
     Understood,
-    /// The axis holds other numbers.
+    /// The axis has other numbers.
     Unknown,
 }
 
@@ -175,7 +177,7 @@ fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
         .map_err(|_| InvalidAxisValue::NotAnInteger(text.to_owned()))
 }
 
-/// `start:stop` or `start:stop:step`, stop included where the steps meet it.
+/// Parses `start:stop` or `start:stop:step`. Includes `stop` if a step reaches it.
 fn range(text: &str) -> Result<Vec<AxisValue>, InvalidAxisValue> {
     let bounds: Vec<i64> = text.split(':').map(integer).collect::<Result<_, _>>()?;
     let empty = || InvalidAxisValue::EmptyRange(text.to_owned());

@@ -1,4 +1,4 @@
-//! `--partition`: one of several parts of the cases, so that machines can share a run.
+//! `--partition`: one part of the cases, so that several machines can share a run.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::Case;
 
-/// One of several parts. Every case is in exactly one of them.
+/// One of several parts. Every case is in exactly one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
     division: Division,
@@ -18,20 +18,19 @@ pub struct Partition {
     of: NonZeroU32,
 }
 
-/// How cases are divided among parts.
+/// The way to divide cases into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// In the order of a digest of the full name, each part a run of it: parts are as large as each
-    /// other, and where a case comes or goes, at most one case moves between two neighbouring
-    /// parts.
+    /// In the order of a digest of the full name, each part a contiguous range of equal size. When
+    /// a case is added or removed, at most one case moves between two neighbouring parts.
     Hash,
-    /// In turn, anew for every package.
+    /// Round-robin, restarted for every package.
     Count,
-    /// In turn over all cases.
+    /// Round-robin over all cases.
     Slice,
 }
 
-/// A text that is no partition.
+/// An invalid partition.
 #[derive(Debug, Error)]
 #[error("a partition is `hash:M/N`, `count:M/N` or `slice:M/N`, the part M of N parts, from 1 to N")]
 pub struct InvalidPartition;
@@ -58,7 +57,7 @@ impl FromStr for Partition {
 }
 
 impl Partition {
-    /// The cases of this part, in their order.
+    /// Returns the cases of this part, in their order.
     pub(super) fn of(self, cases: Vec<Case>) -> Vec<Case> {
         let own = u64::from(self.part.get() - 1);
         let parts = self.parts(&cases);
@@ -66,7 +65,7 @@ impl Partition {
         own_cases.map(|(case, _)| case).collect()
     }
 
-    /// The part of each case, from 0.
+    /// Returns the part of each case, from 0.
     fn parts(self, cases: &[Case]) -> Vec<u64> {
         let of = u64::from(self.of.get());
         match self.division {
@@ -80,7 +79,7 @@ impl Partition {
     }
 }
 
-/// The part of each of what is dealt out in turn, anew for every key.
+/// Assigns parts round-robin, restarted for every key.
 fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
     let mut turns: HashMap<&str, u64> = HashMap::new();
     let deal = |key| {
@@ -91,7 +90,7 @@ fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
     keys.map(deal).collect()
 }
 
-/// The place of each name when they are ordered by their digests.
+/// Returns the rank of each name in the order of their digests.
 fn ranks(names: impl Iterator<Item = String>) -> impl Iterator<Item = u64> {
     let mut ordered: Vec<_> = names
         .enumerate()
@@ -105,7 +104,8 @@ fn ranks(names: impl Iterator<Item = String>) -> impl Iterator<Item = u64> {
     ranks.into_iter()
 }
 
-/// The same on every machine and in every version of the tool.
+/// Returns a number that depends only on the name, on every machine and in every version of the
+/// tool.
 fn digest(name: &str) -> u64 {
     let digest = Sha256::digest(name);
     digest[..8]

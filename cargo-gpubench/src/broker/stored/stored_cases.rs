@@ -1,11 +1,11 @@
-//! Choosing among stored results as among cases.
+//! Selection of stored results by the same filters as cases.
 
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
 use gpubench_contract::{BenchmarkComplete, ParamValue};
 
-/// Those of some stored results whose names are chosen.
+/// Returns the stored results whose names are selected.
 pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming: Naming) -> Vec<BenchmarkComplete> {
     let cases: Vec<Case> = results.iter().map(case_of).collect();
     let chosen = names.choose(&cases.iter().collect::<Vec<_>>(), naming);
@@ -15,7 +15,7 @@ pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming
         .collect()
 }
 
-/// The case that a result is of.
+/// Returns the case of a result.
 pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
     let value = |value: &ParamValue| match value {
         ParamValue::Int(value) => AxisValue::Int(*value),

@@ -164,7 +164,7 @@ fn a_name_that_is_ignored_says_so() {
     assert_eq!(message, "no benchmark is selected");
     assert_eq!(
         hint.as_deref(),
-        Some("1 case fits but is ignored; add `--include-ignored`")
+        Some("1 case matches but is ignored; add `--include-ignored`")
     );
     assert_eq!(code, 4);
 }
@@ -191,11 +191,11 @@ fn a_name_that_is_skipped_says_so() {
     };
     assert_eq!(
         hint(skipped).as_deref(),
-        Some("1 case fits, and `--skip` leaves it out")
+        Some("1 case matches, but `--skip` excludes it")
     );
     assert_eq!(
         hint(search(&["grayscale"], &["image"])).as_deref(),
-        Some("2 cases fit, and `--skip` leaves them all out")
+        Some("2 cases match, but `--skip` excludes all of them")
     );
 }
 
@@ -215,7 +215,7 @@ fn a_filter_that_fits_nothing_says_so() {
     let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
     assert_eq!(
         hint.as_deref(),
-        Some("none of 4 cases fits the filters; `--list` without filters shows their names")
+        Some("none of 4 cases matches the filters; `--list` without filters shows their names")
     );
     assert_eq!(code, 4);
 }
@@ -280,7 +280,7 @@ fn an_unknown_axis_is_named_before_a_filter_that_fits_nothing() {
 #[test]
 fn a_value_of_another_kind_is_an_error_of_the_benchmark_it_is_meant_for() {
     let error = select(&with_axes(search(&["scan"], &[]), &["len=long"])).expect_err("a refusal");
-    assert_eq!(error.to_string(), "axis `len` of `scan` cannot have that value");
+    assert_eq!(error.to_string(), "invalid value for axis `len` of `scan`");
     assert_eq!(
         std::error::Error::source(&error).map(ToString::to_string).as_deref(),
         Some("`long` is not an integer")
@@ -410,7 +410,7 @@ fn across_packages_the_listed_form_comes_first() {
     assert_eq!(cases.iter().map(Case::full_name).collect::<Vec<_>>(), ["b::c"]);
 }
 
-/// Names that like to be mistaken for each other.
+/// Names that are easily confused.
 fn awkward_name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "a::b", "b::a", "n", "a::n=1"]).prop_map(str::to_owned)
 }

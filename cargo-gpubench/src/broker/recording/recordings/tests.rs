@@ -30,7 +30,7 @@ fn catalog() -> Catalog {
     }
 }
 
-/// One output, and scratch beside it.
+/// Returns a recording with one output and scratch.
 fn recording() -> Recording {
     let output = Tensor {
         name: "y".to_owned(),
