@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_outside_of_a_repository_has_none() {
+    fn a_folder_outside_a_repository_has_no_revision() {
         let (_kept, path) = folder();
         assert_eq!(revision(&path), None);
         assert_eq!(revision(&path.join("not_there")), None);
     }
 
     #[test]
-    fn a_repository_has_a_commit_a_branch_and_perhaps_changes() {
+    fn a_revision_has_a_commit_a_branch_and_a_modified_flag() {
         let (_kept, path) = folder();
         git(&path, &["init", "--quiet", "--initial-branch", "trunk"]);
         assert_eq!(revision(&path), None, "there is no commit yet");

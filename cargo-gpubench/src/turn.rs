@@ -20,12 +20,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// The file cannot be created, another process holds it for longer than an hour, or Ctrl-C.
 pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
     let file = lock_file(path)?;
-    let mut told = false;
+    let mut announced = false;
     lock_within(&file, path, LONGEST_WAIT, |holder| {
         if interrupted.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut announced, true) {
             let by_whom = printable_line(&format!("{holder} holds `{path}`"));
             print_to_stderr(&format_args!("    Blocking waiting for {what}: {by_whom}\n"));
         }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_where_a_lock_should_be_is_refused_and_not_waited_for() {
+    fn a_pipe_in_place_of_a_lock_file_is_refused_without_waiting() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8Path::from_path(folder.path()).expect("UTF-8").join("device.lock");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

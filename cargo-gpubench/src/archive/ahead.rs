@@ -198,7 +198,7 @@ mod tests {
     use gpubench_device::compilers::PORTABLE;
 
     #[test]
-    fn machine_code_runs_on_its_major_version_from_its_own_minor_version_on() {
+    fn machine_code_runs_on_its_major_version_and_later_minor_versions() {
         for (target, device, expected) in [
             ("sm_80", 80, Some(0)),
             ("sm_80", 86, Some(6)),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_were_exchanged_behind_their_check_are_refused() {
+    fn kernels_that_change_after_their_check_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
         let mut archived = kernels("a.cu", &["k"], "image");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compiled_ahead_is_used_and_what_was_not_is_named() {
+    fn compiled_kernels_are_used_and_missing_ones_are_named() {
         let archived = [
             kernels("a.cu", &["k<1>"], "small"),
             kernels("a.cu", &["k<1>", "k<2>"], "large"),

@@ -16,14 +16,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_below_the_folder_are_inside() {
+    fn paths_in_the_folder_are_valid() {
         for path in ["manifest.json", "libraries/tidy/libtidy.so", "kernels/sm_90/0..1"] {
             assert_eq!(inside(path).as_deref(), Some(Utf8Path::new(path)));
         }
     }
 
     #[test]
-    fn paths_that_climb_or_start_elsewhere_are_not() {
+    fn paths_out_of_the_folder_are_invalid() {
         for path in [
             "",
             ".",

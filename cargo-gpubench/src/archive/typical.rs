@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_not_in_the_table_is_like_the_next_older_one() {
+    fn a_device_outside_the_table_gets_the_next_older_facts() {
         let limits = |capability| {
             let device = typical_device(capability);
             assert_eq!(device.capability, capability);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_the_order_of_capabilities() {
+    fn the_table_is_ordered_by_capability() {
         assert!(DEVICES.is_sorted_by_key(|device| device.0));
     }
 }

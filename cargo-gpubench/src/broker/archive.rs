@@ -37,7 +37,7 @@ impl Expected for NotCompiledAhead {
 
     fn hint(&self) -> Option<String> {
         Some(
-            "where the archive runs, cases that launch them fail; skip such cases on a device with `requires(..)`"
+            "cases that launch them will fail when the archive runs; limit cases to suitable devices with `requires(..)`"
                 .to_owned(),
         )
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use gpubench::catalog::OccupancyQuery;
 
 use super::against::baseline_run::{BaselineCase, BaselineRun};
-use super::benchmark_line::say_where;
+use super::benchmark_line::add_location;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::options::{CaseOptions, RunOptions};
@@ -137,13 +137,13 @@ impl<'a> CaseRunner<'a> {
             };
             self.reporting.benchmark_started(&current.announced);
             let began = Instant::now();
-            let mut result = self.settle(&current, prepared, &theirs)?;
+            let mut result = self.result_of(&current, prepared, &theirs)?;
             if let Some(benchmark) = selected.benchmark(case) {
-                say_where(&mut result, benchmark);
+                add_location(&mut result, benchmark);
             }
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
-            self.settle_owed(&current);
+            self.add_owed_result(&current);
             if result.verdict.is_failure() && self.settings.options.fail_fast {
                 return Ok(RunEnd::FailedFast);
             }
@@ -165,7 +165,7 @@ impl<'a> CaseRunner<'a> {
     }
 
     /// Returns the result of a case.
-    fn settle(
+    fn result_of(
         &mut self,
         current: &CurrentCase<'_>,
         prepared: Prepared,
@@ -202,7 +202,7 @@ impl<'a> CaseRunner<'a> {
                     result.event_overhead_ns = None;
                     result.conservation = None;
                 }
-                self.settle_baseline(current, unmeasured, baseline_case, measured.baseline);
+                self.add_baseline_result(current, unmeasured, baseline_case, measured.baseline);
                 if measured.roles == RolesAfterwards::Unknown {
                     self.retire_roles(current.case);
                 }
@@ -264,7 +264,7 @@ impl<'a> CaseRunner<'a> {
     }
 
     /// Adds the baseline's result of a case, if the baseline has the case.
-    fn settle_baseline(
+    fn add_baseline_result(
         &mut self,
         current: &CurrentCase<'_>,
         mut result: BenchmarkComplete,
@@ -289,7 +289,7 @@ impl<'a> CaseRunner<'a> {
             }
         }
         if let Some(baseline_run) = &mut self.baseline_run {
-            baseline_run.results.keep_looked_at(result, current.options.analyses);
+            baseline_run.results.add(result, current.options.analyses);
         }
     }
 
@@ -301,7 +301,7 @@ impl<'a> CaseRunner<'a> {
     }
 
     /// Adds a result for a baseline case that was not measured because the candidate's was not.
-    fn settle_owed(&mut self, current: &CurrentCase<'_>) {
+    fn add_owed_result(&mut self, current: &CurrentCase<'_>) {
         let mut theirs = self.unmeasured(current);
         theirs.message = Some("it alternates with the candidate, which was not measured".to_owned());
         if let Some(baseline_run) = self

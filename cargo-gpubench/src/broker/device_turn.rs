@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_started_this_process_is_known() {
+    fn ancestors_of_this_process_are_found() {
         assert!(is_ancestor(std::os::unix::process::parent_id()));
         assert!(!is_ancestor(std::process::id()));
     }

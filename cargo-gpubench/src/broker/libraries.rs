@@ -50,8 +50,8 @@ impl fmt::Display for OpenedArchive {
             Err(_) => created.clone(),
         };
         // The text of an archive is untrusted.
-        let said = printable_line(&format!("({revision}, archived {created})"));
-        write!(f, "`{}` {said}", self.path)
+        let details = printable_line(&format!("({revision}, archived {created})"));
+        write!(f, "`{}` {details}", self.path)
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_for_other_devices_and_no_compiler_are_an_archive_that_cannot_be_used() {
+    fn an_archive_for_other_devices_is_unusable_without_a_compiler() {
         let gpu = refused(without_a_compiler(&["sm_80", PORTABLE], &[SourceForm::Cuda]), 103);
         let cpu = refused(without_a_cpp_compiler(&["sm_80"]), 103);
         insta::assert_snapshot!(format!("{gpu}\n{cpu}"));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_need_no_compiler_are_tried() {
+    fn kernels_without_need_of_a_compiler_are_tried() {
         let sources = [SourceForm::Cuda, SourceForm::Ptx];
         let compiler = without_a_compiler(&["sm_80"], &sources).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(compiler.identity(), "none");

@@ -86,7 +86,7 @@ fn went_before(past: Option<History>, others: &[(String, StoredRun)], latest: &S
     for (name, run) in others {
         if DeviceIdentity::of(&run.run) != DeviceIdentity::of(&latest.run) {
             print_warning(&format!(
-                "`{name}` is left out: it was measured on another device, or with another cache flush, than the latest run"
+                "`{name}` is left out: its device or measurement settings differ from those of the latest run"
             ));
         } else if entries.iter().all(|entry| entry.run_id != run.run.run_id) {
             entries.push(HistoryEntry::of(run));

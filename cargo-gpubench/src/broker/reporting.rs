@@ -52,13 +52,13 @@ impl Reporting {
             began,
             failure: None,
         };
-        reporting.tell(|reporter| reporter.run_started(&run, cases));
+        reporting.notify(|reporter| reporter.run_started(&run, cases));
         Ok(reporting)
     }
 
     /// Reports the start of a case.
     pub(super) fn benchmark_started(&mut self, started: &BenchmarkStarted) {
-        self.tell(|reporter| reporter.benchmark_started(started));
+        self.notify(|reporter| reporter.benchmark_started(started));
     }
 
     /// Reports the start of another phase.
@@ -69,13 +69,13 @@ impl Reporting {
             value: None,
             cv: None,
         };
-        self.tell(|reporter| reporter.progress(&progress));
+        self.notify(|reporter| reporter.progress(&progress));
     }
 
     /// Reports another sample of the case.
     pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
         let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
-        self.tell(|reporter| reporter.progress(&progress));
+        self.notify(|reporter| reporter.progress(&progress));
     }
 
     /// Prints compiler messages if no table will show them.
@@ -87,7 +87,7 @@ impl Reporting {
 
     /// Reports the verdict of a case.
     pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
-        self.tell(|reporter| reporter.benchmark_complete(result));
+        self.notify(|reporter| reporter.benchmark_complete(result));
         self.results.push(result.clone());
     }
 
@@ -134,9 +134,9 @@ impl Reporting {
         let passage = judged.map_or(GateResult::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
-            self.tell(|reporter| reporter.comparison_complete(comparison));
+            self.notify(|reporter| reporter.comparison_complete(comparison));
         }
-        self.tell(|reporter| reporter.run_finished(&finished));
+        self.notify(|reporter| reporter.run_finished(&finished));
         let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
         failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
@@ -165,7 +165,7 @@ impl Reporting {
         }
     }
 
-    fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
+    fn notify(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
         if let Err(failure) = self.reporters.tell(each)
             && !failure.is_of_a_reader_who_left()
         {

@@ -124,8 +124,8 @@ impl Sources {
             .zip(catalogs.other.as_ref())
             .map(|(other, catalogs)| {
                 let theirs = choose_other_cases(options, other, catalogs, facts);
-                let theirs = OtherCases::beside(&ours.cases, &ours.left_out, theirs);
-                if theirs.are_all_strange() {
+                let theirs = OtherCases::split(&ours.cases, &ours.left_out, theirs);
+                if theirs.share_none() {
                     let name = other.name();
                     print_warning(&format!(
                         "the baseline `{name}` has none of the selected benchmarks; nothing is compared"

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
+    fn untrusted_names_stay_on_one_line_and_the_rest_is_counted() {
         let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
         let listed = first_of(&names, 5);
         assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn being_interrupted_is_told_from_failing() {
+    fn an_interrupt_is_distinguished_from_a_failure() {
         assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
         assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
         assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));

@@ -13,7 +13,7 @@ use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
-use super::origin::{ForeignPackage, strangers};
+use super::origin::{ForeignPackage, foreign_packages};
 use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
@@ -109,21 +109,23 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
         let make = || {
             let outputs = build.run(&packages, interrupted)?;
             let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
-            let strangers = build.strangers(&library)?;
-            Ok::<_, BuildError>((library, strangers))
+            let foreign_packages = build.foreign_packages(&library)?;
+            Ok::<_, BuildError>((library, foreign_packages))
         };
-        let (mut library, strangers) = make()?;
-        if !strangers.is_empty() {
-            build.forget(&strangers)?;
+        let (mut library, foreign_packages) = make()?;
+        if !foreign_packages.is_empty() {
+            build.forget(&foreign_packages)?;
             let (again, still) = make()?;
             if !still.is_empty() {
                 return Err(BuildError::OtherCheckout {
                     package: again.package,
-                    strangers: still,
+                    packages: still,
                 });
             }
             library = again;
-            notices.push(BuildNotice::OtherCheckout { strangers });
+            notices.push(BuildNotice::OtherCheckout {
+                packages: foreign_packages,
+            });
         }
         let has_benchmarks = has_entry_point(&library.library)?;
         let package = library.package.clone();
@@ -189,24 +191,24 @@ impl CdylibBuild<'_> {
     }
 
     /// Returns the packages in a library that were built from another checkout.
-    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
+    fn foreign_packages(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
         let Some(code) = library.code.last() else {
             return Ok(Vec::new());
         };
-        strangers(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
+        foreign_packages(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
             library: library.library.clone(),
             source: error.into(),
         })
     }
 
     /// Cleans packages in the target directory, so that cargo builds them again.
-    fn forget(&self, strangers: &[ForeignPackage]) -> Result<(), BuildError> {
+    fn forget(&self, foreign_packages: &[ForeignPackage]) -> Result<(), BuildError> {
         let BuildOptions {
             manifest, compilation, ..
         } = self.options;
-        for stranger in strangers {
+        for package in foreign_packages {
             let mut command = self.cargo.command("clean");
-            command.args(["--quiet", "--package", &stranger.package]);
+            command.args(["--quiet", "--package", &package.package]);
             match &compilation.profile {
                 Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
                 Profile::Named(name) => command.args(["--profile", name]),
@@ -225,8 +227,8 @@ impl CdylibBuild<'_> {
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
         let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
         let silent = self.options.quiet.then_some(&**self.package.name);
-        let heard = cargo.listen(interrupted, silent);
-        let (outputs, status) = heard.map_err(self.cargo.lost())?;
+        let listened = cargo.listen(interrupted, silent);
+        let (outputs, status) = listened.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)
         } else if status.success() {
@@ -320,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_of_a_link_path_is_taken_off() {
+    fn the_kind_of_a_link_path_is_stripped() {
         assert_eq!(without_kind(Utf8Path::new("native=/w/target/out")), "/w/target/out");
         assert_eq!(without_kind(Utf8Path::new("/w/a=b")), "/w/a=b");
     }

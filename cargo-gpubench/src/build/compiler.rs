@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_answers_are_needed() {
+    fn both_lines_of_the_answer_are_needed() {
         let compiler = Compiler::from_answer("x86_64-unknown-linux-gnu\n/rust/lib\n").expect("both are there");
         assert_eq!(compiler.host, "x86_64-unknown-linux-gnu");
         assert_eq!(compiler.library_directory, "/rust/lib");

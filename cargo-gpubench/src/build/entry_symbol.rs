@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_file_is_no_library() {
+    fn a_text_file_is_not_a_library() {
         let file = tempfile::Builder::new().suffix(".so").tempfile().expect("a file");
         fs_err::write(file.path(), "not a library").expect("written");
         let path = Utf8Path::from_path(file.path()).expect("a UTF-8 path");

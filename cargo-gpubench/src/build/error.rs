@@ -130,12 +130,12 @@ pub enum BuildError {
         status: ExitStatus,
     },
     /// Cargo returns a build of another checkout, even after cleaning.
-    #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.strangers))]
+    #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
     OtherCheckout {
         /// The package.
         package: String,
         /// The other checkout's packages in the library.
-        strangers: Vec<ForeignPackage>,
+        packages: Vec<ForeignPackage>,
     },
     /// Cargo succeeded but reported no library.
     #[error("cargo built package `{package}` but reported no shared library")]
@@ -221,9 +221,9 @@ impl Expected for BuildError {
     }
 }
 
-fn in_list(strangers: &[ForeignPackage]) -> String {
-    let strangers: Vec<String> = strangers.iter().map(ForeignPackage::to_string).collect();
-    strangers.join(", ")
+fn in_list(packages: &[ForeignPackage]) -> String {
+    let packages: Vec<String> = packages.iter().map(ForeignPackage::to_string).collect();
+    packages.join(", ")
 }
 
 /// How to run benchmarks where nothing can be built.
@@ -331,10 +331,10 @@ pub enum BuildNotice {
         package: String,
     },
     /// The target directory had another checkout's build of the library.
-    #[error("the target directory contained {}, from another checkout: built again", in_list(.strangers))]
+    #[error("the target directory contained {}, from another checkout: built again", in_list(.packages))]
     OtherCheckout {
         /// The other checkout's packages in the library.
-        strangers: Vec<ForeignPackage>,
+        packages: Vec<ForeignPackage>,
     },
     /// An unknown key in a manifest's `[package.metadata.gpubench]`.
     #[error(
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn one_package_is_told_what_to_do() {
+    fn a_single_unsuitable_package_has_a_hint() {
         assert_eq!(
             hint(&[("a", Unsuitable::NoLibrary)]),
             "package `a` has no library for benchmarks: move the benchmarks to `src/lib.rs`"
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_packages_the_odd_ones_are_named() {
+    fn among_many_packages_only_those_with_a_special_reason_are_named() {
         use Unsuitable::{NoRuntime, OptedOut, ProcMacro};
         assert_eq!(
             hint(&[("a", NoRuntime), ("b", NoRuntime)]),

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_nobody_knows_goes_to_everyone_so_that_cargo_explains_it() {
+    fn an_unknown_feature_goes_to_every_package_for_cargo_to_report() {
         let a = package("a", serde_json::json!({}));
         let b = package("b", serde_json::json!({}));
         assert_eq!(selection(&["typo"]).for_package(&b, &[&a, &b]), selection(&["typo"]));

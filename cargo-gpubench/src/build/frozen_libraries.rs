@@ -48,7 +48,7 @@ struct Library {
     needed: Vec<String>,
     name: Option<String>,
     /// Folders that the library names relative to its own folder.
-    beside: Vec<Utf8PathBuf>,
+    origin_folders: Vec<Utf8PathBuf>,
 }
 
 impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freezing<'_, C> {
@@ -63,7 +63,7 @@ impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freez
             copy,
             needed: strings(&bytes, DT_NEEDED),
             name: strings(&bytes, DT_SONAME).pop(),
-            beside: folders_beside(path, &bytes),
+            origin_folders: folders_of_origin(path, &bytes),
         })
     }
 
@@ -73,7 +73,7 @@ impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freez
             if name.contains('/') || !self.seen.insert(name.clone()) {
                 continue;
             }
-            let folders = self.search.iter().chain(&library.beside);
+            let folders = self.search.iter().chain(&library.origin_folders);
             let mut places = folders.map(|folder| folder.join(name));
             let Some(place) = places.find(|place| place.is_file()) else {
                 continue;
@@ -90,7 +90,7 @@ impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freez
 
 /// Returns the folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`: the library's
 /// folder, with links resolved. The linker finds all other folders by itself.
-fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
+fn folders_of_origin(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
     let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
     let Some(origin) = path.parent() else {
         return Vec::new();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_behind_those_that_it_needs_and_the_systems_are_left_out() {
+    fn a_library_follows_its_dependencies_and_system_libraries_are_left_out() {
         let place = Place::new();
         let innermost = place.library("innermost", Some("libinnermost.so"), &[]);
         let inner = place.library("inner", Some("libinner.so"), &["innermost"]);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_that_lie_beside_the_one_that_needs_them_are_found_from_where_it_was() {
+    fn libraries_next_to_the_original_are_found() {
         for tag in ["-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"] {
             let place = Place::new();
             let built = place.library("inner", Some("libinner.so"), &[]);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_the_linker_would_not_take_by_its_name_is_left_to_it() {
+    fn a_library_with_another_soname_is_left_to_the_linker() {
         let place = Place::new();
         place.library("inner", None, &[]);
         let outer = place.library("outer", None, &["inner"]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_needs_none() {
+    fn a_file_that_is_no_library_has_no_dependencies() {
         let place = Place::new();
         let file = place.path.join("text");
         fs_err::write(&file, "no library").expect("written");

@@ -89,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bench_profile_is_inherited_rather_than_named() {
+    fn bench_selects_the_profile_that_inherits_it() {
         assert_eq!("bench".parse(), Ok(Profile::Gpubench));
         assert_eq!("release".parse(), Ok(Profile::Named("release".to_owned())));
     }
 
     #[test]
-    fn modes_and_broken_names_are_no_profiles() {
+    fn modes_and_invalid_names_are_not_profiles() {
         assert_eq!("test".parse::<Profile>(), Err(InvalidProfile::Mode("test".to_owned())));
         assert_eq!("a.b".parse::<Profile>(), Err(InvalidProfile::Name("a.b".to_owned())));
         assert_eq!("".parse::<Profile>(), Err(InvalidProfile::Name(String::new())));

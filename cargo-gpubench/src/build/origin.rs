@@ -31,7 +31,7 @@ impl fmt::Display for ForeignPackage {
 ///
 /// # Errors
 /// The copy cannot be read.
-pub(super) fn strangers(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<ForeignPackage>> {
+pub(super) fn foreign_packages(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<ForeignPackage>> {
     let known: BTreeSet<Utf8PathBuf> = folders.iter().map(|folder| real(folder)).collect();
     let origins = origins(&fs_err::read(code.path())?);
     Ok(origins

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_sets_what_holds_for_its_cases() {
+    fn a_package_sets_the_measurement_of_its_cases() {
         let read = metadata(json!({ "benchmarks": true, "max-samples": 30, "timeout": "1min" })).expect("settings");
         assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
         assert_eq!(read.settings.entries().len(), 2);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_says_which_features_its_benchmarks_need() {
+    fn a_package_names_the_features_of_its_benchmarks() {
         let table = json!({ "features": ["bench", "wide"] });
         assert_eq!(metadata(table.clone()).expect("features").features, ["bench", "wide"]);
         let package = package("a", json!({ "metadata": { "gpubench": table } }));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_a_notice_with_the_closest() {
+    fn an_unknown_key_is_a_notice_with_a_suggestion() {
         let read = metadata(json!({ "timeot": "1min" })).expect("no error");
         assert_eq!(
             read.unknown[0].to_string(),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_makes_no_sense_is_an_error_with_its_manifest() {
+    fn an_invalid_value_is_an_error_that_names_the_manifest() {
         for (table, reason) in [
             (json!({ "timeout": 10 }), "a time limit is a number with a unit"),
             (json!({ "timeout": true }), "neither a string nor a number"),

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_fits_exactly() {
+    fn a_name_matches_exactly() {
         assert!(fits("suite", "suite"));
         assert!(!fits("suite", "suite-two"));
         assert!(!fits("suite_two", "suite-two"));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_fits_with_and_without_kind_and_fragment() {
+    fn an_identifier_matches_with_and_without_kind_and_fragment() {
         for spec in [
             "path+file:///w/suite#0.1.0",
             "path+file:///w/suite#suite@0.1.0",
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_fits_like_a_shell_pattern() {
+    fn a_pattern_matches_like_a_shell_pattern() {
         assert!(fits("kernel-*", "kernel-suite"));
         assert!(fits("kernel-[a-f]?", "kernel-b2"));
         assert!(fits("kernel-[!a-f]", "kernel-x"));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_specifications_are_refused() {
+    fn invalid_specifications_are_refused() {
         assert_eq!("".parse::<PackageSpec>().unwrap_err(), InvalidPackageSpec::Empty);
         assert_eq!(
             "a@one".parse::<PackageSpec>().unwrap_err(),

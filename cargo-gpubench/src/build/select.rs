@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exclude_that_fits_nothing_is_worth_a_warning() {
+    fn an_exclude_without_matches_is_a_warning() {
         let workspace = sample();
         let selection = PackageSelection::Workspace {
             exclude: specs(&["typo"]),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_selects_quietly_and_a_name_insists() {
+    fn a_pattern_skips_unsuitable_packages_and_a_name_does_not() {
         assert_eq!(
             names(&sample(), &PackageSelection::Named(specs(&["*"]))),
             ["kernels", "more-kernels"]
@@ -326,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_package_names_the_one_that_was_meant() {
+    fn an_unknown_package_has_a_suggestion() {
         let error = refusal(&PackageSelection::Named(specs(&["kernel"])));
         assert!(matches!(error, BuildError::PackageNotFound { closest: Some(name), .. } if name == "kernels"));
     }
 
     #[test]
-    fn no_package_left_says_why_each_was_left_out() {
+    fn an_empty_selection_explains_each_package() {
         let only_plain = workspace(&[("plain", None, json!({}))], &["plain"]);
         let error = select_packages(&only_plain, &PackageSelection::Default).expect_err("nothing left");
         assert!(matches!(

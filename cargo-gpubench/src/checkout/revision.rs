@@ -25,7 +25,7 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
         Err(_) => {
             let several = git.ask(&["rev-parse", "--revs-only", "--end-of-options", revision])?;
             return Err(match several.is_ok_and(|found| !found.is_empty()) {
-                true => not_one("it is a range, or names several"),
+                true => not_one("it names a range or several commits"),
                 false => CheckoutError::refused(
                     format!("`{revision}` is not a revision of the repository `{repository}`"),
                     "name a branch, a tag, a hash, or `HEAD~1`; if it is only on another machine, run `git fetch` first",
@@ -105,21 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_commit_is_said_to_be_what_it_is() {
-        let told = |revision: &str| asked(revision).expect_err("a refusal");
-        assert_eq!(told(""), "`` is not one revision: it is empty");
-        assert_eq!(told("^HEAD"), "`^HEAD` is not one revision: `^` excludes commits");
+    fn a_revision_that_is_not_one_commit_is_explained() {
+        let message = |revision: &str| asked(revision).expect_err("a refusal");
+        assert_eq!(message(""), "`` is not one revision: it is empty");
+        assert_eq!(message("^HEAD"), "`^HEAD` is not one revision: `^` excludes commits");
         for range in ["HEAD~1..HEAD", "HEAD~1...HEAD", "HEAD^!", "HEAD^@"] {
             assert_eq!(
-                told(range),
-                format!("`{range}` is not one revision: it is a range, or names several")
+                message(range),
+                format!("`{range}` is not one revision: it names a range or several commits")
             );
         }
-        assert_eq!(told("HEAD:file"), "`HEAD:file` is a blob, not a commit");
-        assert_eq!(told("HEAD^{tree}"), "`HEAD^{tree}` is a tree, not a commit");
+        assert_eq!(message("HEAD:file"), "`HEAD:file` is a blob, not a commit");
+        assert_eq!(message("HEAD^{tree}"), "`HEAD^{tree}` is a tree, not a commit");
         for unknown in ["nowhere", "--help", "--all", ":/no such message", "HEAD~9", "-"] {
             assert_eq!(
-                told(unknown),
+                message(unknown),
                 format!("`{unknown}` is not a revision of the repository `FOLDER`")
             );
         }

@@ -156,15 +156,15 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_path_out_of_the_repository_leads_where_it_leads_from_there() {
+    fn a_relative_path_out_of_the_repository_leads_to_the_same_place() {
         let machine = Machine::new();
         let checkout = machine.arrange("mine", &["mine/kernels", "tool/runtime"]);
-        let beside = checkout.parent().expect("a folder");
+        let parent = checkout.parent().expect("a folder");
         assert_eq!(
-            fs_err::read_to_string(beside.join("tool/runtime/file")).expect("it is there"),
+            fs_err::read_to_string(parent.join("tool/runtime/file")).expect("it is there"),
             "runtime"
         );
-        let link = beside
+        let link = parent
             .join("tool")
             .read_link_utf8()
             .expect("the folder that holds the package is linked");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_needed_is_removed_and_what_a_link_led_to_stays() {
+    fn unneeded_links_are_removed_and_their_targets_stay() {
         let machine = Machine::new();
         machine.arrange("mine", &["tool/runtime"]);
         fs_err::write(machine.root.join("sources/.git"), "of a checkout that lay here").expect("it is written");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_what_is_now_a_repository_of_its_own_is_never_followed() {
+    fn a_link_to_a_separate_repository_is_never_followed() {
         let machine = Machine::new();
         machine.arrange("mine", &["tool/runtime"]);
         let checkout = machine.arrange("tool/runtime", &["mine/kernels"]);
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_above_the_repository_is_linked_with_all_that_it_has() {
+    fn a_workspace_above_the_repository_is_linked_completely() {
         let machine = Machine::new();
         fs_err::write(machine.root.join("tool/Cargo.toml"), "[workspace]").expect("it is written");
         fs_err::create_dir_all(machine.root.join("tool/mine")).expect("it is made");
         let checkout = machine.arrange("tool/mine", &["tool/runtime"]);
-        let beside = checkout.parent().expect("a folder");
-        assert!(beside.join("Cargo.toml").exists() && beside.join("runtime/file").exists());
-        assert!(!beside.join("mine").exists(), "git makes it");
+        let parent = checkout.parent().expect("a folder");
+        assert!(parent.join("Cargo.toml").exists() && parent.join("runtime/file").exists());
+        assert!(!parent.join("mine").exists(), "git makes it");
     }
 }

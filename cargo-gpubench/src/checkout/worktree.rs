@@ -184,7 +184,7 @@ fn refuse_what_cannot_be_built(
 }
 
 /// Runs a git command that should not fail.
-fn tell(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), CheckoutError> {
+fn run_git(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), CheckoutError> {
     let done = git.ask(arguments)?;
     done.map(drop).map_err(|why| CheckoutError::Git { what, why })
 }
@@ -240,14 +240,14 @@ impl Worktree<'_> {
     fn add(&self) -> Result<(), CheckoutError> {
         let folder = self.folder.as_str();
         let add = ["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit];
-        tell(self.git, "check out the revision", &add)
+        run_git(self.git, "check out the revision", &add)
     }
 
     fn switch(&self) -> Result<(), CheckoutError> {
         let git = Git::in_folder(self.folder);
-        tell(&git, "remove files that are not in the revision", &["clean", "-ffdxq"])?;
+        run_git(&git, "remove files that are not in the revision", &["clean", "-ffdxq"])?;
         let switch = ["checkout", "--quiet", "--force", "--detach", self.commit];
-        tell(&git, "check out the revision", &switch)
+        run_git(&git, "check out the revision", &switch)
     }
 
     /// Removes the folder. Removes a link, but not its target. Adding the worktree again replaces

@@ -1,4 +1,4 @@
-//! Findings on the GPU, its driver, compilers for it, and its instruments.
+//! Checks of the GPU, its driver, its compilers and its telemetry.
 
 use std::path::Path;
 
@@ -9,11 +9,10 @@ use gpubench_device::{AbsenceKind, ClockBound};
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 
-/// What a machine without a GPU costs.
+/// The cost of a machine without a GPU.
 const NO_GPU: &str = "`--device auto` measures on the CPU device, whose times say nothing about a GPU";
 
-/// The capability from which kernels may be launched in clusters and before their predecessor has
-/// ended.
+/// The lowest capability with clusters and programmatic launches.
 const CLUSTERS: u32 = 90;
 
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {
@@ -51,7 +50,7 @@ fn with_hint(cost: &str, hint: &str) -> String {
     }
 }
 
-/// What the opened GPU can do.
+/// Checks the features of the opened GPU.
 fn abilities(opened: &Opened) -> Vec<Check> {
     let area = Area::Gpu;
     let facts = &opened.facts;
@@ -104,7 +103,7 @@ fn abilities(opened: &Opened) -> Vec<Check> {
     checks
 }
 
-/// One GPU as NVML lists it.
+/// Checks one GPU of NVML's list.
 fn of_gpu((position, gpu): (usize, &Gpu)) -> Vec<Check> {
     let area = Area::Gpu;
     let described = listed([

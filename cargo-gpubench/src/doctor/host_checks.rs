@@ -1,9 +1,9 @@
-//! Findings on the CPU device.
+//! Checks of the CPU device.
 
 use super::check::{Area, Check};
 use super::machine::Machine;
 
-/// What to do where there is no C++ compiler.
+/// The hint if there is no C++ compiler.
 pub(super) const COMPILER_HINT: &str = "install g++ or clang, or name a compiler in `CXX`";
 
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {

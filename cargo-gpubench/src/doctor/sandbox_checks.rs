@@ -1,4 +1,4 @@
-//! Findings on what the operating system offers to confine a worker with.
+//! Checks of the operating system's features for sandboxing a worker.
 
 use super::check::{Area, Check};
 use super::machine::Sandbox;
@@ -6,10 +6,10 @@ use gpubench_contract::units::size;
 use gpubench_protocol::wire::PAGE_BYTES;
 use gpubench_sandbox::FileClosing;
 
-/// Who runs code of the user's in a sandbox.
+/// The user code that runs in a sandbox.
 const WHO: &str = "generators, references, kernels of the CPU device and hosted code";
 
-/// What a worker that cannot be closed costs.
+/// The cost of an incomplete sandbox.
 const HOSTED: &str = "hosted benchmarks are `advisory`; launch plans on a GPU run no user code while the clock runs, so they are not affected";
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {

@@ -1,26 +1,26 @@
-//! Why there is nothing to show.
+//! Errors of `cargo gpubench history`.
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Why there is nothing to show.
+/// An error of `cargo gpubench history`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// No run has been added yet.
+    /// The history has no run.
     #[error("no history in `{folder}`")]
     Absent {
-        /// Where it would be.
+        /// The folder of the history.
         folder: Utf8PathBuf,
     },
-    /// No case has a name that was asked for.
+    /// No case matches the filters.
     #[error("none of the {of} benchmarks in the history matches the filters")]
     NothingFits {
-        /// How many there are.
+        /// Number of cases.
         of: usize,
-        /// One that was probably meant.
+        /// The name that the user probably meant.
         closest: Option<String>,
     },
 }

@@ -26,7 +26,7 @@ pub(crate) struct OtherCases {
 impl OtherCases {
     /// Separates the cases that the candidate also has from the rest. Drops the cases in
     /// `left_out`, which the candidate has but does not select.
-    pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+    pub(crate) fn split(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let (candidate, left_out) = (full_names(candidate), full_names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
         let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
@@ -34,7 +34,7 @@ impl OtherCases {
     }
 
     /// Returns whether there are cases, but none that the candidate has.
-    pub(crate) fn are_all_strange(&self) -> bool {
+    pub(crate) fn share_none(&self) -> bool {
         self.shared.is_empty() && !self.only_there.is_empty()
     }
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_selected_here_is_not_called_removed() {
+    fn unselected_cases_do_not_count_as_removed() {
         let case = |n: i64| Case {
             package: "suite".to_owned(),
             benchmark: 0,
@@ -196,19 +196,22 @@ mod tests {
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };
         let OtherCases { shared, only_there } =
-            OtherCases::beside(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
+            OtherCases::split(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
         assert_eq!(numbers(&shared), ["axpy::n=2"]);
         assert_eq!(numbers(&only_there), ["axpy::n=4"]);
     }
 
     #[test]
-    fn what_keeps_two_cases_apart_is_named() {
+    fn the_difference_between_two_cases_is_named() {
         let ours = [tensor("x"), tensor("y")];
-        let said = |theirs: &[Tensor]| difference(theirs, &ours);
-        assert_eq!(said(&ours), None);
-        assert_eq!(said(&ours[..1]).unwrap(), "the baseline has 1 tensors, the candidate 2");
+        let reason_for = |theirs: &[Tensor]| difference(theirs, &ours);
+        assert_eq!(reason_for(&ours), None);
         assert_eq!(
-            said(&[tensor("x"), tensor("z")]).unwrap(),
+            reason_for(&ours[..1]).unwrap(),
+            "the baseline has 1 tensors, the candidate 2"
+        );
+        assert_eq!(
+            reason_for(&[tensor("x"), tensor("z")]).unwrap(),
             "`y` is called `z` in the baseline"
         );
         let larger = Tensor {
@@ -216,7 +219,7 @@ mod tests {
             ..tensor("y")
         };
         assert_eq!(
-            said(&[tensor("x"), larger]).unwrap(),
+            reason_for(&[tensor("x"), larger]).unwrap(),
             "`y` has another type or shape in the baseline"
         );
         let input = Tensor {
@@ -224,7 +227,7 @@ mod tests {
             ..tensor("y")
         };
         assert_eq!(
-            said(&[tensor("x"), input]).unwrap(),
+            reason_for(&[tensor("x"), input]).unwrap(),
             "`y` has another role in the baseline"
         );
         let lenient = Tensor {
@@ -232,7 +235,7 @@ mod tests {
             ..tensor("y")
         };
         assert_eq!(
-            said(&[tensor("x"), lenient]).unwrap(),
+            reason_for(&[tensor("x"), lenient]).unwrap(),
             "`y` has another tolerance in the baseline"
         );
     }

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_decided_and_what_spreads_goes_on_up_to_the_last_look() {
+    fn a_clear_change_ends_the_rounds_and_a_noisy_one_continues_to_the_last_analysis() {
         assert_eq!(asked(&QUESTION, &[3.0, 3.1, 2.9, 3.0, 3.0]), None);
         assert_eq!(asked(&QUESTION, &[0.0, 0.1, -0.1, 0.0, 0.0]), None);
         let spread = [3.0, 9.0, -6.0, 5.0, 1.0];
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_rounds_as_were_asked_for_are_not_gone_beyond() {
+    fn the_requested_number_of_rounds_is_never_exceeded() {
         let once = DecisionRule {
             analyses: InterimAnalyses::Once,
             ..QUESTION
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_that_cannot_be_paired_do_not_go_on() {
+    fn sides_that_cannot_be_paired_stop() {
         let (one, two): ([&[f64]; 5], [&[f64]; 4]) = ([&[1.0]; 5], [&[1.0]; 4]);
         assert_eq!(QUESTION.next(5, &one, &two), None);
     }

@@ -35,7 +35,7 @@ impl OtherResults {
     }
 
     /// Adds a result and the interim analyses that may have ended its sampling.
-    pub(crate) fn keep_looked_at(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
+    pub(crate) fn add(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
         self.analyses.insert(CaseKey::of(&result), analyses);
         self.results.push(result);
     }

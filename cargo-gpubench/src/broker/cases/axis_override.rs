@@ -62,11 +62,11 @@ impl FromStr for AxisOverride {
 fn split_values(axis: &str, mut rest: &str) -> Result<Vec<ValueText>, InvalidAxisOverride> {
     let mut values = Vec::new();
     loop {
-        let (value, behind) = first_value(axis, rest)?;
+        let (value, after) = first_value(axis, rest)?;
         values.push(value);
-        match behind.strip_prefix(',') {
+        match after.strip_prefix(',') {
             Some(more) => rest = more,
-            None if behind.is_empty() => return Ok(values),
+            None if after.is_empty() => return Ok(values),
             None => return Err(InvalidAxisOverride::Quotes(axis.to_owned())),
         }
     }
@@ -81,10 +81,10 @@ fn first_value<'a>(axis: &str, text: &'a str) -> Result<(ValueText, &'a str), In
             _ => Err(InvalidAxisOverride::Quotes(axis.to_owned())),
         };
     }
-    let (value, behind) = text.split_at(text.find(',').unwrap_or(text.len()));
+    let (value, after) = text.split_at(text.find(',').unwrap_or(text.len()));
     match value.trim_end() {
         "" => Err(InvalidAxisOverride::EmptyValue(axis.to_owned())),
-        value => Ok((ValueText::Plain(value.to_owned()), behind)),
+        value => Ok((ValueText::Plain(value.to_owned()), after)),
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_make_no_sense_are_refused() {
+    fn invalid_ranges_are_refused() {
         for text in ["3:1", "1:3:0", "1:3:-1", "1:2:3:4"] {
             assert_eq!(
                 integers(&format!("a={text}")),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_kind_is_refused() {
+    fn a_value_of_the_wrong_type_is_refused() {
         assert_eq!(integers("a=2.5"), Err(InvalidAxisValue::NotAnInteger("2.5".to_owned())));
         assert_eq!(
             integers("a=true"),
@@ -263,21 +263,21 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_bits_understands_truth() {
+    fn an_axis_of_zero_and_one_accepts_true_and_false() {
         let flag: AxisOverride = "a=true,false".parse().expect("an override");
         let bits = axis(vec![AxisValue::Int(0), AxisValue::Int(1)]);
         assert_eq!(flag.values_for(&bits), Ok(vec![AxisValue::Int(1), AxisValue::Int(0)]));
     }
 
     #[test]
-    fn a_colon_in_a_text_is_no_range() {
+    fn a_colon_in_a_string_is_not_a_range() {
         let mode: AxisOverride = "a=1:2".parse().expect("an override");
         let texts = axis(vec![AxisValue::Text("x".to_owned())]);
         assert_eq!(mode.values_for(&texts), Ok(vec![AxisValue::Text("1:2".to_owned())]));
     }
 
     #[test]
-    fn broken_overrides_are_refused() {
+    fn invalid_overrides_are_refused() {
         assert_eq!(
             "width".parse::<AxisOverride>(),
             Err(InvalidAxisOverride::Form("width".to_owned()))
@@ -306,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_name_shows_is_taken_back(value in prop_oneof![
+        fn a_value_in_a_name_parses_to_the_same_value(value in prop_oneof![
             any::<i64>().prop_map(AxisValue::Int),
             any::<f64>().prop_map(AxisValue::Float),
             any::<String>().prop_map(AxisValue::Text),

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_name_a_line() {
+    fn a_list_has_one_name_per_line() {
         let mut out = Vec::new();
         write_names(
             &mut out,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_axis_order() {
+    fn values_follow_axis_order() {
         let case = case(&[
             ("width", AxisValue::Int(1024)),
             ("density", AxisValue::Float(0.1)),
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_could_be_mistaken_is_quoted() {
+    fn an_ambiguous_string_is_quoted() {
         assert_eq!(value_text(&"a,b=\"c\"\n".into_text()), r#""a,b=\"c\"\n""#);
         assert_eq!(value_text(&"".into_text()), "\"\"");
     }
 
     #[test]
-    fn nothing_in_a_name_hides_or_reorders_what_is_beside_it() {
+    fn a_name_has_no_invisible_or_reordering_characters() {
         let hostile = "\u{202e}a\u{9b}\u{e0001}µ";
         let shown = value_text(&hostile.into_text());
         assert_eq!(shown, r#""\u202ea\u009b\udb40\udc01µ""#);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_combinations_are_not_made() {
+    fn too_many_combinations_are_refused() {
         assert_eq!(combinations(&[axis("a", &[1, 2]), axis("b", &[1, 2])], 3), None);
     }
 

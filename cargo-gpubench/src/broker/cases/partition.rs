@@ -32,7 +32,7 @@ enum Division {
 
 /// An invalid partition.
 #[derive(Debug, Error)]
-#[error("a partition is `hash:M/N`, `count:M/N` or `slice:M/N`, the part M of N parts, from 1 to N")]
+#[error("expected `hash:M/N`, `count:M/N` or `slice:M/N`: part M of N parts, from 1 to N")]
 pub struct InvalidPartition;
 
 impl FromStr for Partition {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_counted_anew_for_every_package_or_over_all() {
+    fn cases_are_dealt_out_per_package_or_over_all() {
         let cases = [
             case("a", "x", 1),
             case("a", "x", 2),
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_what_it_was_in_the_first_version() {
+    fn the_digest_never_changes_between_versions() {
         assert_eq!(digest("suite::add1::n=1024"), 0x8287_a613_ae95_b996);
     }
 
     proptest! {
         #[test]
-        fn all_parts_together_are_all_cases_and_no_two_share_one(
+        fn every_case_is_in_exactly_one_part(
             names in proptest::collection::btree_set(("[ab]", "[a-z]{1,4}", 0..50_i64), 0..60),
             division in prop_oneof![Just("hash"), Just("count"), Just("slice")],
             of in 1..6_u32,
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_by_hash_are_as_large_as_each_other(number in 0..60_i64, of in 1..8_u32) {
+        fn parts_by_hash_have_equal_sizes(number in 0..60_i64, of in 1..8_u32) {
             let cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let sizes: Vec<_> = (1..=of).map(|own| part(&format!("hash:{own}/{of}"), &cases).len()).collect();
             let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn a_new_case_moves_at_most_one_between_neighbouring_parts(number in 1..60_i64, of in 1..8_u32) {
+        fn a_new_case_moves_at_most_one_case_between_neighbouring_parts(number in 1..60_i64, of in 1..8_u32) {
             let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let parts = |cases: &[Case]| format!("hash:1/{of}").parse::<Partition>().unwrap().parts(cases);
             let before = parts(&cases);
@@ -214,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn a_case_keeps_its_part_by_hash_in_whatever_order_they_come(number in 1..40_i64) {
+        fn the_order_of_cases_does_not_change_their_part_by_hash(number in 1..40_i64) {
             let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let mut forwards = part("hash:1/3", &cases);
             cases.reverse();

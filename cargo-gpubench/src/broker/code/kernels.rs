@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_does_not_compile_fails_those_that_use_it_alone() {
+    fn a_kernel_that_does_not_compile_fails_only_the_cases_that_use_it() {
         let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\n";
         let modules = Modules::from([
             (0, module(text, &["blur<2>", "blur<none>"])),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_kernels_fail_with_is_told_once() {
+    fn a_failure_of_two_kernels_is_reported_once() {
         let text = "template <class T> __device__ T later(T);\n\
             template <int N> __global__ void k(float *x) { x[0] = later(x[N]); }\n";
         let modules = Modules::from([(0, module(text, &["k<1>", "k<2>"]))]);

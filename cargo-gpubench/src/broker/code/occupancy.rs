@@ -85,7 +85,7 @@ mod tests {
     use gpubench_measure::clients::Interrupt;
 
     #[test]
-    fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
+    fn a_kernel_is_compiled_and_queried_once_and_a_compile_error_fails_its_case() {
         let cache = tempfile::tempdir().expect("a directory");
         let catalog = Catalog {
             sources: vec![Source {

@@ -85,11 +85,11 @@ impl MeasurementOptions {
 
 impl From<CaseSettings> for CaseOptions {
     /// Fills in the built-in defaults for everything that is not set.
-    fn from(said: CaseSettings) -> Self {
-        let settings = said.complete();
+    fn from(given: CaseSettings) -> Self {
+        let settings = given.complete();
         Self {
             workers: settings.workers.number(),
-            analyses: match said.workers {
+            analyses: match given.workers {
                 Some(_) => InterimAnalyses::Once,
                 None => InterimAnalyses::UntilDecided,
             },

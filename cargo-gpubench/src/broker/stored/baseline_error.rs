@@ -80,7 +80,7 @@ mod tests {
     use gpubench_diagnostic::Explanation;
 
     #[test]
-    fn what_a_baseline_lacks_is_listed() {
+    fn missing_benchmarks_of_a_baseline_are_listed() {
         let lacks = |count: usize| {
             let error = BaselineError::Lacks {
                 baseline: "main".to_owned(),

@@ -92,7 +92,7 @@ impl ResultTargets {
                 revision: places.revision(options),
             },
             records: Records {
-                history: HistoryOptions::settled(options, home)?,
+                history: HistoryOptions::resolved(options, home)?,
                 page: page(options.page.as_ref(), home)?,
                 judging: options.judging,
                 verbosity,
@@ -217,7 +217,7 @@ impl Bookkeeping {
     /// run: its missing benchmarks would look removed.
     pub(crate) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
-            self.say_what_is_not_done();
+            self.warn_of_skipped_steps();
             return Vec::new();
         }
         let ResultPlan { save, records, .. } = &self.plan;
@@ -246,7 +246,7 @@ impl Bookkeeping {
         Ok(())
     }
 
-    fn say_what_is_not_done(&self) {
+    fn warn_of_skipped_steps(&self) {
         let plan = &self.plan;
         let undone = [
             plan.baseline

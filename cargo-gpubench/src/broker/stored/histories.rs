@@ -12,7 +12,7 @@ impl HistoryOptions {
     ///
     /// # Errors
     /// The run is to be recorded, but there is neither a named folder nor a target directory.
-    pub(crate) fn settled(options: &ResultOptions, home: &Home) -> Result<HistoryOptions, StoreError> {
+    pub(crate) fn resolved(options: &ResultOptions, home: &Home) -> Result<HistoryOptions, StoreError> {
         let HistoryOptions { is_recorded, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
         if folder.is_none() && *is_recorded {

@@ -69,7 +69,7 @@ impl SavePlan {
         if gone > 0 {
             let results = counted(gone, "result");
             print_warning(&format!(
-                "`{name}` no longer has {results} of benchmarks that do not exist any more"
+                "removed {results} from `{name}`: their benchmarks no longer exist"
             ));
         }
         if !spared.is_empty() {
@@ -80,7 +80,7 @@ impl SavePlan {
         }
         if !lost.is_empty() {
             print_warning(&format!(
-                "`{name}` no longer has good results of benchmarks that fail now, because they were measured with other settings: {}",
+                "removed good results of benchmarks that fail now from `{name}`, because they were measured differently: {}",
                 first_of(&lost, NAMES_SHOWN)
             ));
         }

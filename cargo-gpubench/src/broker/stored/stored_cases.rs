@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_choose_stored_results_as_they_choose_cases() {
+    fn filters_select_stored_results_like_cases() {
         let search = |text| NamePattern::Search(Regex::new(text).unwrap());
         let filter = NameFilter {
             filters: vec![search("suite::axpy"), search("n=4096$")],
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_names_are_those_of_either_form() {
+    fn exact_names_match_either_form() {
         for name in ["gemm::cublas::n=4096", "suite::gemm::cublas::n=4096"] {
             let filter = NameFilter {
                 filters: vec![NamePattern::Exact(name.to_owned())],
