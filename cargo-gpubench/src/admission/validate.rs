@@ -87,12 +87,12 @@ fn size(recording: &Recording) -> Checked {
         () if total > MAX_CASE_BYTES => Err(invalid(format!(
             "its tensors and scratch have {total} bytes in total; the limit is {MAX_CASE_BYTES}"
         ))),
-        () if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; the limit is {MAX_OUTPUTS}"))),
+        () if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"))),
         () if buffers > MAX_BUFFERS => Err(invalid(format!(
-            "it has {buffers} tensors and scratch allocations; the limit is {MAX_BUFFERS}"
+            "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
         ))),
         () if sources > MAX_SOURCES => Err(invalid(format!(
-            "its kernels come from {sources} sources; the limit is {MAX_SOURCES}"
+            "its kernels come from {sources} sources; at most {MAX_SOURCES} are possible"
         ))),
         () => Ok(()),
     }
