@@ -87,7 +87,9 @@ fn size(recording: &Recording) -> Checked {
         () if total > MAX_CASE_BYTES => Err(invalid(format!(
             "its tensors and scratch have {total} bytes in total; the limit is {MAX_CASE_BYTES}"
         ))),
-        () if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"))),
+        () if outputs > MAX_OUTPUTS => Err(invalid(format!(
+            "it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"
+        ))),
         () if buffers > MAX_BUFFERS => Err(invalid(format!(
             "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
         ))),
