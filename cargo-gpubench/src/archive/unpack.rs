@@ -80,7 +80,7 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> R
     let manifest = archive.manifest()?;
     manifest.refuse_many_files(&archive.path)?;
     let folder = ExtractionFolder::prepare(to)?;
-    refuse_more_than_fits(&archive.path, &manifest, &folder)?;
+    refuse_larger_than_disk(&archive.path, &manifest, &folder)?;
     archive.verify(&manifest)?;
     refuse_other_platform(&archive.path, &manifest.target)?;
     let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
@@ -95,7 +95,7 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> R
 
 /// Checks the free space. The manifest lists everything that will be written: [`Archive::verify`]
 /// refuses an archive with more.
-fn refuse_more_than_fits(
+fn refuse_larger_than_disk(
     archive: &Utf8Path,
     manifest: &Manifest,
     folder: &ExtractionFolder,

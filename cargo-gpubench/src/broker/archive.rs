@@ -77,7 +77,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
             .for_each(|notice| print_warning(notice));
         let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
         archived.push(format!("{} for {}", counted(compiled.kernels, "kernel"), target.name));
-        if compiled.sources_that_do_not_compile > 0 && is_asked_for(options, &target) {
+        if compiled.sources_that_do_not_compile > 0 && is_requested(options, &target) {
             lacking.push(target.name);
         }
     }
@@ -100,7 +100,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
 
 /// Returns whether missing kernels for the target are a failure. A crate for GPUs may have kernels
 /// that no CPU compiler accepts. Without `--gpu-arch`, the archive is for the CPU device.
-fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
+fn is_requested(options: &ArchiveOptions, target: &AheadTarget) -> bool {
     options.architectures.is_empty() || target.name != PORTABLE
 }
 

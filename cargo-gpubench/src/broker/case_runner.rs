@@ -307,7 +307,7 @@ impl<'a> CaseRunner<'a> {
         if let Some(baseline_run) = self
             .baseline_run
             .as_mut()
-            .filter(|baseline_run| baseline_run.owes(current.case))
+            .filter(|baseline_run| baseline_run.lacks_result_of(current.case))
         {
             baseline_run.results.results.push(theirs);
         }
@@ -319,7 +319,7 @@ impl<'a> CaseRunner<'a> {
             return;
         };
         let device = environment::device(self.candidate.selected.facts).short();
-        for case in baseline_run.only_there {
+        for case in baseline_run.only_in_baseline {
             let started = self.names.announce(case, 0);
             let result = BenchmarkComplete::unmeasured(&started, device.clone(), Verdict::Skipped);
             baseline_run.results.results.push(result);

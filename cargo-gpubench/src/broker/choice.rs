@@ -42,7 +42,7 @@ impl ChosenCases {
         let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
         let every: Vec<&Case> = left_out.iter().collect();
         let naming = Naming::for_packages(built.libraries.len());
-        for name in options.cases.names.idle_skips(&every, naming) {
+        for name in options.cases.names.unmatched_skips(&every, naming) {
             print_warning(&format!("no case is called `{name}`, so this `--skip` has no effect"));
         }
         let selected = full_names(&cases);

@@ -35,12 +35,12 @@ pub(super) fn warn_of_idle_overrides(
         };
         cases.extend(others);
     }
-    for idle in fitting_none(overrides, &cases) {
+    for idle in matching_none(overrides, &cases) {
         print_warning(&idle.told_as_idle(cases.iter().map(|case| &*case.path)));
     }
 }
 
-fn fitting_none<'a>(overrides: &'a [CaseOverride], cases: &[Case]) -> Vec<&'a CaseOverride> {
+fn matching_none<'a>(overrides: &'a [CaseOverride], cases: &[Case]) -> Vec<&'a CaseOverride> {
     let names: Vec<_> = cases.iter().map(|case| (case.name(), case.full_name())).collect();
     let fits = |other: &CaseOverride| {
         let mut names = names.iter().map(|(name, full_name)| CaseNames { name, full_name });

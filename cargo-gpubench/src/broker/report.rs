@@ -52,9 +52,9 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let report = HtmlReport {
         run: &run,
         comparisons: &comparisons,
-        history: &went_before(past, &runs, &run),
+        history: &earlier_entries(past, &runs, &run),
     };
-    let output = options.output.clone().unwrap_or_else(|| usual_place(&options.places));
+    let output = options.output.clone().unwrap_or_else(|| default_page(&options.places));
     output.write(&report.page())?;
     if let Some(file) = output.file() {
         status(Verbosity::Normal, "Report", address(file));
@@ -63,7 +63,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the default page of runs; outside a workspace, a file in the current folder.
-fn usual_place(places: &PlaceOptions) -> OutputTarget {
+fn default_page(places: &PlaceOptions) -> OutputTarget {
     let page = places.home().ok().and_then(|home| home.page().ok());
     page.map_or_else(|| "gpubench-report.html".into(), OutputTarget::File)
 }
@@ -81,7 +81,7 @@ fn began(started_at: &str) -> Option<jiff::Timestamp> {
 }
 
 /// Returns the history and the other named runs, each run once, oldest first.
-fn went_before(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
+fn earlier_entries(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
     let mut entries = past.map_or_else(Vec::new, |past| past.entries);
     for (name, run) in others {
         if DeviceIdentity::of(&run.run) != DeviceIdentity::of(&latest.run) {

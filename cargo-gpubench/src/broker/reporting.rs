@@ -128,7 +128,7 @@ impl Reporting {
         let stored = self.bookkeeping.stored(self.run.clone(), results, finished.clone());
         let comparison = match other {
             None => self.bookkeeping.compare(&stored),
-            Some(other) => self.bookkeeping.compare_in_turns(&stored, other),
+            Some(other) => self.bookkeeping.compare_interleaved(&stored, other),
         };
         let judged = comparison.as_ref().filter(|_| has_results);
         let passage = judged.map_or(GateResult::Open, |comparison| self.bookkeeping.passage(comparison));

@@ -54,7 +54,7 @@ impl Checkout {
         let git = Git::in_folder(&repository);
         let commit = commit_of(&git, revision, &repository)?;
         let place = manifest.strip_prefix(&repository).unwrap_or(&manifest);
-        refuse_what_cannot_be_built(&git, revision, &commit, place)?;
+        refuse_unbuildable(&git, revision, &commit, place)?;
 
         let against = target.join("gpubench").join("against");
         fs_err::create_dir_all(&against).map_err(CheckoutError::folder(&against))?;
@@ -159,12 +159,7 @@ fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
     })
 }
 
-fn refuse_what_cannot_be_built(
-    git: &Git,
-    revision: &str,
-    commit: &str,
-    manifest: &Utf8Path,
-) -> Result<(), CheckoutError> {
+fn refuse_unbuildable(git: &Git, revision: &str, commit: &str, manifest: &Utf8Path) -> Result<(), CheckoutError> {
     let has = |path: &str| -> Result<bool, CheckoutError> {
         Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
     };

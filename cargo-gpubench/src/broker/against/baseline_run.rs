@@ -20,7 +20,7 @@ pub(crate) struct OtherCases {
     /// Cases that the candidate also has.
     shared: Vec<Case>,
     /// Cases that the candidate lacks.
-    only_there: Vec<Case>,
+    only_in_baseline: Vec<Case>,
 }
 
 impl OtherCases {
@@ -29,13 +29,16 @@ impl OtherCases {
     pub(crate) fn split(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let (candidate, left_out) = (full_names(candidate), full_names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
-        let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
-        OtherCases { shared, only_there }
+        let (shared, only_in_baseline) = theirs.partition(|case| candidate.contains(&case.full_name()));
+        OtherCases {
+            shared,
+            only_in_baseline,
+        }
     }
 
     /// Returns whether there are cases, but none that the candidate has.
     pub(crate) fn share_none(&self) -> bool {
-        self.shared.is_empty() && !self.only_there.is_empty()
+        self.shared.is_empty() && !self.only_in_baseline.is_empty()
     }
 }
 
@@ -44,7 +47,7 @@ pub(crate) struct BaselineRun<'a> {
     /// The libraries, and the cases that both sides have.
     pub(crate) side: Side<'a>,
     /// Cases that the candidate lacks.
-    pub(crate) only_there: &'a [Case],
+    pub(crate) only_in_baseline: &'a [Case],
     /// The results so far.
     pub(crate) results: OtherResults,
 }
@@ -83,7 +86,7 @@ impl<'a> BaselineRun<'a> {
                 authors,
                 compiler,
             },
-            only_there: &cases.only_there,
+            only_in_baseline: &cases.only_in_baseline,
         }
     }
 
@@ -99,7 +102,7 @@ impl<'a> BaselineRun<'a> {
     }
 
     /// Returns whether the baseline has a case of the candidate but no result of it.
-    pub(crate) fn owes(&self, candidate: &Case) -> bool {
+    pub(crate) fn lacks_result_of(&self, candidate: &Case) -> bool {
         let name = candidate.full_name();
         let has = self.side.selected.cases.iter().any(|case| case.full_name() == name);
         has && !self.results.has(candidate)
@@ -195,10 +198,12 @@ mod tests {
             disposition: Disposition::Run,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };
-        let OtherCases { shared, only_there } =
-            OtherCases::split(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
+        let OtherCases {
+            shared,
+            only_in_baseline,
+        } = OtherCases::split(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
         assert_eq!(numbers(&shared), ["axpy::n=2"]);
-        assert_eq!(numbers(&only_there), ["axpy::n=4"]);
+        assert_eq!(numbers(&only_in_baseline), ["axpy::n=4"]);
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn check_out(
         let what = format_args!("the candidate includes uncommitted changes; `{revision}` does not");
         status(verbosity, "Note", what);
     }
-    warn_of_what_is_shared(&checkout);
+    warn_of_shared_files(&checkout);
     Ok(checkout)
 }
 
@@ -162,7 +162,7 @@ const LINKS_NAMED: usize = 3;
 
 /// Warns of links that lead out of the repository. A change of their target affects both sides, so
 /// the comparison cannot find it.
-fn warn_of_what_is_shared(checkout: &Checkout) {
+fn warn_of_shared_files(checkout: &Checkout) {
     let shared = checkout.shared();
     if shared.is_empty() {
         return;

@@ -36,7 +36,7 @@ impl NameFilter {
     }
 
     /// Returns the whole names of `--skip` that no case has.
-    pub(crate) fn idle_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
+    pub(crate) fn unmatched_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
         let idle = self
             .skip
             .iter()

@@ -73,14 +73,14 @@ impl Partition {
                 let ranks = ranks(cases.iter().map(Case::full_name));
                 ranks.map(|rank| rank * of / cases.len() as u64).collect()
             }
-            Division::Count => in_turn(cases.iter().map(|case| &*case.package), of),
-            Division::Slice => in_turn(cases.iter().map(|_| ""), of),
+            Division::Count => round_robin(cases.iter().map(|case| &*case.package), of),
+            Division::Slice => round_robin(cases.iter().map(|_| ""), of),
         }
     }
 }
 
 /// Assigns parts round-robin, restarted for every key.
-fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
+fn round_robin<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
     let mut turns: HashMap<&str, u64> = HashMap::new();
     let deal = |key| {
         let turn = turns.entry(key).or_default();

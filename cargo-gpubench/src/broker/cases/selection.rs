@@ -103,7 +103,7 @@ pub fn select_cases(
     let candidates = candidates(catalogs, device, &selection.axes)?;
     refuse_same_names(&candidates)?;
 
-    let fitting = fitting_by_name(&candidates, &selection.names, naming);
+    let fitting = matching_by_name(&candidates, &selection.names, naming);
     let (selected, left_out): (Vec<_>, Vec<_>) = fitting
         .into_iter()
         .partition(|candidate| selection.ignored.admits(candidate.benchmark.selection));
@@ -186,7 +186,7 @@ fn refuse_same_names(candidates: &[Candidate<'_>]) -> Result<(), CaseError> {
     }
 }
 
-fn fitting_by_name<'a>(candidates: &[Candidate<'a>], names: &NameFilter, naming: Naming) -> Vec<Candidate<'a>> {
+fn matching_by_name<'a>(candidates: &[Candidate<'a>], names: &NameFilter, naming: Naming) -> Vec<Candidate<'a>> {
     let cases: Vec<_> = candidates.iter().map(|candidate| &candidate.case).collect();
     let chosen = names.choose(&cases, naming);
     candidates
@@ -235,7 +235,7 @@ fn why_nothing(
         skip: Vec::new(),
         ..selection.names.clone()
     };
-    let fitting = fitting_by_name(candidates, &without_skip, naming).len();
+    let fitting = matching_by_name(candidates, &without_skip, naming).len();
     if fitting > 0 {
         return EmptyReason::Skipped { fitting };
     }

@@ -158,7 +158,7 @@ impl Bookkeeping {
     }
 
     /// Compares a complete run with the baseline that it alternated with.
-    pub(crate) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
+    pub(crate) fn compare_interleaved(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
             revision,

@@ -207,7 +207,7 @@ fn an_unknown_whole_name_to_skip_is_reported() {
         skip: exact(&["scan", "scan::len=100"]).filters,
         ..NameFilter::default()
     };
-    assert_eq!(names.idle_skips(&cases, Naming::for_packages(1)), ["scan"]);
+    assert_eq!(names.unmatched_skips(&cases, Naming::for_packages(1)), ["scan"]);
 }
 
 #[test]
