@@ -240,7 +240,7 @@ fn another_device_is_compared_only_on_request() {
         ))
         .stdout(contains("2 not compared"))
         .stdout(contains(
-            "(hint: `--allow-different-setups` compares them all the same)",
+            "(hint: `--allow-different-setups` compares them anyway)",
         ));
     folder
         .compare(&["before.json", "b200.json", "--allow-different-setups"])
@@ -274,7 +274,7 @@ fn the_history_of_a_workspace_defines_noise_for_files_too() {
     folder
         .compare(&["before.json", "slower.json"])
         .success()
-        .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")))
+        .stdout(contains("axpy     ~ within noise").and(contains("from the device's history")))
         .stdout(contains("! the history is too noisy to tell changes below 1"));
 }
 
