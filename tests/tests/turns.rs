@@ -43,7 +43,7 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let _ = first.finish().expect_code(130);
     second.finish().expect_code(0).records().result("answers::honest");
     let stderr = std::fs::read_to_string(&stderr).expect("it is there");
-    assert!(stderr.contains(") has `") && stderr.contains(".lock`"), "{stderr}");
+    assert!(stderr.contains(") holds `") && stderr.contains(".lock`"), "{stderr}");
 }
 
 /// The outer process waits for the run that it started, so waiting for it would be a deadlock.
