@@ -394,7 +394,7 @@ fn a_revision_is_refused_without_sources() {
     let said = format!("error: `--against main` needs sources, but `{fast}` is an archive\n");
     assert!(refused.stderr.contains(&said), "{}", refused.stderr);
     assert!(
-        refused.stderr.contains("(hint: `--against-archive FILE`"),
+        refused.stderr.contains("(hint: use `--against-archive FILE`"),
         "{}",
         refused.stderr
     );
