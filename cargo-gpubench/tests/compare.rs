@@ -240,7 +240,7 @@ fn another_device_is_compared_only_on_request() {
         ))
         .stdout(contains("2 not compared"))
         .stdout(contains(
-            "(hint: `--allow-different-setups` compares them anyway)",
+            "(hint: `--allow-different-setups` compares them all the same)",
         ));
     folder
         .compare(&["before.json", "b200.json", "--allow-different-setups"])
@@ -275,7 +275,7 @@ fn the_history_of_a_workspace_defines_noise_for_files_too() {
         .compare(&["before.json", "slower.json"])
         .success()
         .stdout(contains("axpy     ~ within noise").and(contains("from the device's history")))
-        .stdout(contains("! the history is too noisy to tell changes below 1"));
+        .stdout(contains("! the history is too noisy to detect changes below 1"));
 }
 
 #[test]
@@ -293,7 +293,9 @@ fn baselines_are_found_in_the_target_directory_and_a_typo_has_a_suggestion() {
         .compare(&["mian", "slow"])
         .code(2)
         .stderr(contains("there is no baseline `mian`"))
-        .stderr(contains("(hint: `main` is similar; there are `main`, `slow`)"));
+        .stderr(contains(
+            "(hint: did you mean `main`? existing baselines: `main`, `slow`)",
+        ));
 }
 
 #[test]

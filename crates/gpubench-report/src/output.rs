@@ -30,13 +30,13 @@ pub enum OutputError {
 
 impl Expected for OutputError {
     fn exit_code(&self) -> ExitCode {
-        match self.is_of_a_reader_who_left() {
+        match self.is_broken_pipe() {
             true => ExitCode::Success,
             false => ExitCode::OutputFailed,
         }
     }
 
-    fn is_of_a_reader_who_left(&self) -> bool {
+    fn is_broken_pipe(&self) -> bool {
         match self {
             OutputError::Closed { .. } => true,
             OutputError::Unwritten { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,

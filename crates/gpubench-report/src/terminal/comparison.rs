@@ -8,7 +8,7 @@ use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
 use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
-use gpubench_diagnostic::layout::{beside, fitted, padded, unbroken, width};
+use gpubench_diagnostic::layout::{fitted, padded, unbroken, width, with_heading};
 use gpubench_diagnostic::printable_line;
 
 /// Style of the word `hint`.
@@ -138,7 +138,7 @@ impl Page<'_> {
         let unlike = |row: &ComparisonRow| {
             row.remark
                 .as_ref()
-                .is_some_and(|remark| remark.starts_with("not measured alike"))
+                .is_some_and(|remark| remark.starts_with("measured differently"))
         };
         let setups = self
             .comparison
@@ -158,7 +158,7 @@ pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions
         let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
         let [role, name] = [(FAINT, *role), (TITLE, &*name)].map(|(style, text)| options.styling.paint(style, text));
         let head = role + &padded(&name, widest + GAP);
-        beside(&head, [&*phrases.join(" · ")], options.width)
+        with_heading(&head, [&*phrases.join(" · ")], options.width)
     };
     runs.iter().zip(names).map(line).collect()
 }
