@@ -315,7 +315,13 @@ fn an_unwritable_target_directory_has_exit_code_110() {
         .env("CARGO_TARGET_DIR", &target.path().to_string_lossy());
     let finished = run.finish().expect_code(110);
     assert!(finished.stderr.contains("error: cannot use `"), "{}", finished.stderr);
-    assert!(finished.stderr.contains("(hint: name a writable folder with `--target-dir`"), "{}", finished.stderr);
+    assert!(
+        finished
+            .stderr
+            .contains("(hint: name a writable folder with `--target-dir`"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]
