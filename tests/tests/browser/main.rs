@@ -33,7 +33,7 @@ fn pictures() -> Utf8PathBuf {
     folder
 }
 
-/// The sample run on a GPU beside itself, as the machine contract's golden copy has it.
+/// The sample run on a GPU, compared with itself, as the machine contract's golden copy has it.
 fn page_of_a_gpu() -> Utf8PathBuf {
     let golden = repository().join("crates/gpubench-report/src/tests/snapshots");
     let golden = golden.join("gpubench_report__tests__golden__json_lines_on_a_gpu.snap");

@@ -2,7 +2,7 @@
 
 use crate::broker::options::DeviceOptions;
 use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
-use gpubench_device::{CompilerWishes, Facts, FoundCompiler};
+use gpubench_device::{CompilerRequest, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
 use gpubench_sandbox::this_program;
 
@@ -13,7 +13,7 @@ use gpubench_sandbox::this_program;
 /// The CPU device has no compiler, or a named GPU compiler is not one. A GPU without a compiler is
 /// no error: compiled images need none.
 pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: Processors) -> FoundCompiler {
-    let wishes = CompilerWishes {
+    let wishes = CompilerRequest {
         tool: this_program(),
         named: options.compilers.clone(),
         processors,
