@@ -571,10 +571,7 @@ fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
     assert_says(
         &records,
         CASE,
-        &[
-            "by the referee's clock",
-            "two measurements in a row found this",
-        ],
+        &["by the referee's clock", "two measurements in a row found this"],
     );
     let result = records.result(CASE);
     assert_eq!(result["notices"], json!([]));

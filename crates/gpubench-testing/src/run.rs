@@ -69,7 +69,7 @@ pub fn every_verdict() -> SampleRun {
             case,
             Verdict::LateWrite,
             None,
-            "output `gray` still changed after the call: 128 bytes, the first at 4096",
+            "128 bytes of `gray` changed after call 3 ended",
         )
     });
     cases.push("suite", "time::short", &[], |case| BenchmarkComplete {
@@ -86,7 +86,7 @@ pub fn every_verdict() -> SampleRun {
             case,
             Verdict::TimeMismatch,
             Some(Cause::ClaimTooShort),
-            "by the referee's clock a call takes 51.0 µs, 50.0 µs more than the worker claims; 2.4 µs can be explained",
+            "a call takes 51.0 µs by the referee's clock, 50.0 µs more than the worker claims; the bound for honest claims is 2.4 µs",
         )
     });
     cases.push("suite", "time::too_fast", &[], |case| {
@@ -205,7 +205,7 @@ pub fn on_gpu() -> SampleRun {
                 flag: SampleFlagKind::Throttled,
                 reasons: vec!["power-cap".into()],
             }],
-            notices: vec!["the GPU throttled round samples: power-cap".into()],
+            notices: vec!["the GPU throttled while samples were taken: power-cap".into()],
             ..passed(case, Grade::Sealed, 61_440.0, 0.01)
         }
     });
@@ -213,7 +213,7 @@ pub fn on_gpu() -> SampleRun {
         BenchmarkComplete {
             throughput: gigabytes(192 << 20, 190_464.0),
             execution: Some(Execution::Hosted),
-            grade_reason: Some("`2` other processes compute on the GPU".into()),
+            grade_reason: Some("2 other processes compute on the GPU".into()),
             ..passed(case, Grade::Advisory, 190_464.0, 0.002)
         }
     });
@@ -477,7 +477,7 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
             case,
             Verdict::WrongOutput,
             Some(Cause::Stale),
-            "output `gray` holds the answer to the call before: window 2 of 14",
+            "output `gray` holds the answer to the previous call: window 2 of 14",
         )
     }
 }
