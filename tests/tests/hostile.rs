@@ -226,7 +226,7 @@ ends! {
     an_offset_past_the_end_is_named: "plans::offset_past_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
-    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, but `size_t` is expected (hint: `as usize`)";
+    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, but `size_t` is expected; the kernel is `", "(hint: convert it with `as usize`)";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
     an_unknown_constant_is_an_error: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
     a_constant_of_another_size_is_named:

@@ -25,15 +25,22 @@ pub(super) fn fit(launch: &Launch, parameters: &[Parameter]) -> Result<(), Strin
     if launch.types.len() != launch.arguments.len() {
         return Ok(());
     }
-    check(launch, parameters).map_err(|what| {
+    check(launch, parameters).map_err(|Mismatch { what, hint }| {
         let written: Vec<&str> = parameters.iter().map(|parameter| parameter.written.as_str()).collect();
         let (kernel, written) = (&launch.kernel, written.join(", "));
-        format!("{what}; the kernel is `{kernel}({written})`")
+        let hint = hint.map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+        format!("{what}; the kernel is `{kernel}({written})`{hint}")
     })
 }
 
+/// Why arguments do not fit a kernel.
+struct Mismatch {
+    what: String,
+    hint: Option<String>,
+}
+
 /// Returns the first mismatch as an error.
-fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
+fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), Mismatch> {
     let given: Vec<Given<'_>> = launch.arguments.iter().zip(&launch.types).map(Given::from).collect();
     if given.len() != parameters.len() {
         return match parameters.iter().all(Parameter::is_one) {
@@ -44,16 +51,19 @@ fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
     }
     let mut pairs = (1..).zip(given.iter().zip(parameters));
     pairs.try_for_each(|(number, (given, parameter))| {
-        let wrong = |what: String| match &parameter.name {
-            Some(name) => format!("argument {number}, for `{name}`, {what}"),
-            None => format!("argument {number} {what}"),
+        let wrong = |Mismatch { what, hint }| Mismatch {
+            what: match &parameter.name {
+                Some(name) => format!("argument {number}, for `{name}`, {what}"),
+                None => format!("argument {number} {what}"),
+            },
+            hint,
         };
         given.fits(parameter).map_err(wrong)
     })
 }
 
 /// Describes a wrong number of arguments. Names the missing or surplus argument if only one fits.
-fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
+fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> Mismatch {
     let fits = |given: &[&Given<'_>], parameters: &[&Parameter]| {
         let mut pairs = given.iter().zip(parameters);
         given.len() == parameters.len() && pairs.all(|(given, parameter)| given.is_meant_for(parameter))
@@ -78,7 +88,10 @@ fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
         }
     };
     let (given, taken) = (counted(given.len(), "argument"), counted(parameters.len(), "parameter"));
-    format!("the launch has {given} for {taken}{which}")
+    Mismatch {
+        what: format!("the launch has {given} for {taken}{which}"),
+        hint: None,
+    }
 }
 
 fn without<'t, T>(all: &[&'t T], left_out: usize) -> Vec<&'t T> {
@@ -115,19 +128,22 @@ impl Given<'_> {
     }
 
     /// Checks the argument against a parameter. The error says why it does not fit.
-    fn fits(&self, parameter: &Parameter) -> Result<(), String> {
+    fn fits(&self, parameter: &Parameter) -> Result<(), Mismatch> {
         let written = type_of(parameter);
-        let otherwise = |hint: &str| Err(format!("is {}, but `{written}` is expected{hint}", self.shown()));
+        let otherwise = |hint: Option<String>| {
+            let what = format!("is {}, but `{written}` is expected", self.shown());
+            Err(Mismatch { what, hint })
+        };
         match (self.argument, &parameter.ty, self.ty.fields.as_slice()) {
             (_, ParameterType::Unknown, _) => Ok(()),
             (Argument::Pointer { .. }, ty, _) if may_hold_an_address(ty) => Ok(()),
-            (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(""),
+            (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(None),
             // Integers may hold the bits of any type, and a kernel may copy elements without
             // reading them.
             (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
                 if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
             {
-                otherwise(&format!(" (hint: use a buffer of `{expected}`)"))
+                otherwise(Some(format!("use a buffer of `{expected}`")))
             }
             (Argument::Pointer { .. }, ParameterType::Pointer(_), _) => Ok(()),
             // Before `Null` existed, zero was the null pointer.
@@ -136,11 +152,11 @@ impl Given<'_> {
             {
                 Ok(())
             }
-            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: pass a buffer)"),
+            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(Some("pass a buffer".to_owned())),
             (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
                 match is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
                     true => Ok(()),
-                    false => otherwise(&suffix(written, *dtype)),
+                    false => otherwise(conversion(written, *dtype)),
                 }
             }
             (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),
@@ -159,7 +175,7 @@ impl Given<'_> {
     }
 
     /// Checks that a struct's fields match those of the C++ struct.
-    fn fields_fit(&self, fields: &[Field]) -> Result<(), String> {
+    fn fields_fit(&self, fields: &[Field]) -> Result<(), Mismatch> {
         let (name, own) = (&self.ty.name, &self.ty.fields);
         for field in fields {
             let Some(own_field) = own.iter().find(|own| own.offset == field.offset) else {
@@ -167,12 +183,14 @@ impl Given<'_> {
             };
             let swapped = own_field.name != field.name && own.iter().any(|own| own.name == field.name);
             if !is_like(own_field.dtype, field.dtype) || swapped {
-                return Err(format!(
-                    "is a `{name}` whose field {} is where the kernel has {} (hint: declare the same fields, in \
-                     the same order, in both structs)",
-                    in_rust(own_field),
-                    in_cpp(field)
-                ));
+                return Err(Mismatch {
+                    what: format!(
+                        "is a `{name}` with the field {} where the kernel's struct has {}",
+                        in_rust(own_field),
+                        in_cpp(field)
+                    ),
+                    hint: Some("declare the same fields, in the same order, in both structs".to_owned()),
+                });
             }
         }
         Ok(())
@@ -231,17 +249,18 @@ fn is_like(given: DType, expected: DType) -> bool {
     }
 }
 
-fn suffix(written: &str, expected: DType) -> String {
+/// Returns how to write a number of the expected type in Rust, if that is known.
+fn conversion(written: &str, expected: DType) -> Option<String> {
     let is_unsigned = written.contains("uns") || written.contains("uint");
     match expected {
-        DType::F32 => " (hint: write `2.0f32`; a literal without a suffix is `i32` or `f64`)".to_owned(),
-        DType::F64 => " (hint: write `2.0`)".to_owned(),
-        _ if written.ends_with("size_t") => " (hint: `as usize`)".to_owned(),
+        DType::F32 => Some("write `2.0f32`; a literal without a suffix is `i32` or `f64`".to_owned()),
+        DType::F64 => Some("write `2.0`".to_owned()),
+        _ if written.ends_with("size_t") => Some("convert it with `as usize`".to_owned()),
         integer if !integer.is_float() && !written.contains("bool") => {
             let sign = if is_unsigned { 'u' } else { 'i' };
-            format!(" (hint: `as {sign}{}`)", 8 * integer.size())
+            Some(format!("convert it with `as {sign}{}`", 8 * integer.size()))
         }
-        _ => String::new(),
+        _ => None,
     }
 }
 

@@ -87,14 +87,12 @@ fn size(recording: &Recording) -> Checked {
         () if total > MAX_CASE_BYTES => Err(invalid(format!(
             "its tensors and scratch have {total} bytes in total; the limit is {MAX_CASE_BYTES}"
         ))),
-        () if outputs > MAX_OUTPUTS => Err(invalid(format!(
-            "it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"
-        ))),
+        () if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; the limit is {MAX_OUTPUTS}"))),
         () if buffers > MAX_BUFFERS => Err(invalid(format!(
-            "it has {buffers} tensors and scratch allocations; at most {MAX_BUFFERS} are possible"
+            "it has {buffers} tensors and scratch allocations; the limit is {MAX_BUFFERS}"
         ))),
         () if sources > MAX_SOURCES => Err(invalid(format!(
-            "its kernels come from {sources} sources; at most {MAX_SOURCES} are possible"
+            "its kernels come from {sources} sources; the limit is {MAX_SOURCES}"
         ))),
         () => Ok(()),
     }
@@ -167,9 +165,9 @@ fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
         return Ok(());
     };
     Err(invalid(format!(
-        "its {what} kernel `{kernel}` comes from `{}`, which also has a kernel under test; on this device the referee, which holds the \
-         expected outputs, would run it (hint: move reference and generator kernels to a separate file that the author of the kernel under \
-         test does not write)",
+        "its {what} kernel `{kernel}` is in `{}`, which also has a kernel under test; on this device, reference and generator kernels run in \
+         the process that holds the expected outputs, so code in that file could read them (hint: move reference and generator kernels to a \
+         separate file, which the author of the kernel under test does not write)",
         file.path
     )))
 }

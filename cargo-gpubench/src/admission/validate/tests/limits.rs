@@ -35,10 +35,7 @@ fn the_number_of_outputs_is_limited() {
     };
     for role in [Role::Output, Role::InOut] {
         assert_eq!(with(MAX_OUTPUTS, role), "valid");
-        assert_eq!(
-            with(MAX_OUTPUTS + 1, role),
-            "it has 17 outputs; at most 16 are possible"
-        );
+        assert_eq!(with(MAX_OUTPUTS + 1, role), "it has 17 outputs; the limit is 16");
     }
 }
 
@@ -49,7 +46,7 @@ fn tensors_and_scratch_share_a_limit() {
     assert_eq!(with(MAX_BUFFERS - 2), "valid");
     assert_eq!(
         with(MAX_BUFFERS - 1),
-        "it has 65 tensors and scratch allocations; at most 64 are possible"
+        "it has 65 tensors and scratch allocations; the limit is 64"
     );
     let of_reference = |scratch: usize| {
         verdict(|recording| {
@@ -64,7 +61,7 @@ fn tensors_and_scratch_share_a_limit() {
     assert_eq!(of_reference(MAX_BUFFERS - 3), "valid");
     assert_eq!(
         of_reference(MAX_BUFFERS - 2),
-        "it has 65 tensors and scratch allocations; at most 64 are possible"
+        "it has 65 tensors and scratch allocations; the limit is 64"
     );
 }
 
@@ -95,7 +92,7 @@ fn the_number_of_sources_is_limited_including_generators_and_reference() {
     assert_eq!(with(MAX_SOURCES), "valid");
     assert_eq!(
         with(MAX_SOURCES + 1),
-        "its kernels come from 65 sources; at most 64 are possible"
+        "its kernels come from 65 sources; the limit is 64"
     );
 }
 
