@@ -181,7 +181,8 @@ impl Compiler for AheadCompiler {
 
 fn not_ahead(source: &Source, names: &[String], reason: &str) -> KernelBuildError {
     KernelBuildError::NoCompiler(format!(
-        "the archive has no compiled {} of `{}`, and it cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
+        "the archive has no compiled code for {} of `{}`, and this machine cannot compile it: {reason} (hint: install a compiler here; an \
+         archive has the kernels that the declared axis values need on a typical device)",
         in_backticks(names),
         source.name
     ))
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!(part.library.as_deref(), Some(Path::new("/x/large")));
         insta::assert_snapshot!(
             part.rejected["k<3>"],
-            @"the archive has no compiled `k<3>` of `a.cu`, and it cannot be compiled here: there is no NVRTC (hint: archive again, or install a compiler here)"
+            @"the archive has no compiled code for `k<3>` of `a.cu`, and this machine cannot compile it: there is no NVRTC (hint: install a compiler here; an archive has the kernels that the declared axis values need on a typical device)"
         );
         compile(&source("b.cu"), &["k<1>"]).expect_err("another source is not there");
     }

@@ -278,9 +278,9 @@ mod tests {
             })
             .expect_err("it was not compiled ahead");
         assert!(
-            error
-                .to_string()
-                .contains("no compiled `missing` of `a.cu`, and it cannot be compiled here: found neither"),
+            error.to_string().contains(
+                "no compiled code for `missing` of `a.cu`, and this machine cannot compile it: found neither"
+            ),
             "{error}"
         );
     }
