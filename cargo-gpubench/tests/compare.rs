@@ -137,7 +137,7 @@ fn filters_select_benchmarks_and_no_match_exits_with_4() {
     folder
         .compare(&["before.json", "slower.json", "-f", "gemm"])
         .code(4)
-        .stderr(contains("`before.json` has no benchmark that matches the filters"));
+        .stderr(contains("`before.json` has no case that matches the filters"));
     folder
         .compare(&["before.json", "slower.json", "--threshold", "2%"])
         .code(3)
@@ -173,7 +173,7 @@ fn groups_without_matches_exit_with_4() {
         .compare(&["before.json", "slower.json", "-g", "(gemm)"])
         .code(4)
         .stdout("")
-        .stderr(contains("`before.json` has no benchmark whose name matches `(gemm)`"))
+        .stderr(contains("`before.json` has no case whose name matches `(gemm)`"))
         .stderr(contains("(hint: names start with the package, as in `suite::axpy`)"));
 }
 

@@ -238,7 +238,7 @@ fn a_slower_revision_is_a_regression_with_exit_code_3() {
     assert_eq!(reshaped["verdict"], "not-compared");
     let remark = reshaped["remark"].as_str().unwrap_or_default();
     assert!(
-        remark.contains("`x` has another type or shape in the baseline"),
+        remark.contains("`x` has a different type or shape in the baseline"),
         "{remark}"
     );
     assert_eq!(comparison["new"], serde_json::json!(["young::n=64"]));

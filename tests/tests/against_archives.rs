@@ -267,7 +267,7 @@ fn archives_without_a_common_benchmark_are_not_compared_and_a_message_says_so() 
         (&comparison["new"], &comparison["removed"]),
         (&json!(["renamed::n=64"]), &json!(["turns::n=64"]))
     );
-    let warning = format!("warning: the baseline `{fast}` has none of the selected benchmarks; nothing is compared");
+    let warning = format!("warning: the baseline `{fast}` has none of the selected cases; nothing is compared");
     assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
 }
 

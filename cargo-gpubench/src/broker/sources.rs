@@ -128,7 +128,7 @@ impl Sources {
                 if theirs.share_none() {
                     let name = other.name();
                     print_warning(&format!(
-                        "the baseline `{name}` has none of the selected benchmarks; nothing is compared"
+                        "the baseline `{name}` has none of the selected cases; nothing is compared"
                     ));
                 }
                 theirs

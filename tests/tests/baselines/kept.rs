@@ -129,7 +129,7 @@ fn a_failed_benchmark_keeps_its_last_good_result_in_the_baseline_with_a_note() {
         .finish()
         .expect_code(100);
     let said = format!(
-        "warning: `{kept}` keeps the earlier results of benchmarks that passed then and fail now: `paced::steps::walk"
+        "warning: `{kept}` keeps the earlier results of cases that passed then and fail now: `paced::steps::walk"
     );
     assert!(broken.stderr.contains(&said), "{}", broken.stderr);
     let stored = file(&kept);

@@ -96,7 +96,7 @@ impl<'a> BaselineRun<'a> {
         let name = &self.results.name;
         for error in compile_errors(prepared) {
             print_warning(&format_args!(
-                "the baseline `{name}` has a kernel that does not compile; its benchmarks are not compared: {error}"
+                "the baseline `{name}` has a kernel that does not compile; cases that launch it are not compared: {error}"
             ));
         }
     }
@@ -155,13 +155,13 @@ fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     let what = if theirs.name != ours.name {
         return Some(format!("`{name}` is called `{}` in the baseline", theirs.name));
     } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) {
-        "another type or shape"
+        "a different type or shape"
     } else if theirs.role != ours.role {
-        "another role"
+        "a different role"
     } else if !has_same_inputs(theirs, ours) {
-        "other inputs"
+        "different inputs"
     } else {
-        "another tolerance"
+        "a different tolerance"
     };
     Some(format!("`{name}` has {what} in the baseline"))
 }
@@ -225,7 +225,7 @@ mod tests {
         };
         assert_eq!(
             reason_for(&[tensor("x"), larger]).unwrap(),
-            "`y` has another type or shape in the baseline"
+            "`y` has a different type or shape in the baseline"
         );
         let input = Tensor {
             role: Role::InOut,
@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!(
             reason_for(&[tensor("x"), input]).unwrap(),
-            "`y` has another role in the baseline"
+            "`y` has a different role in the baseline"
         );
         let lenient = Tensor {
             tolerance: Tolerance::Close { rtol: 0.1, atol: 0.0 },
@@ -241,7 +241,7 @@ mod tests {
         };
         assert_eq!(
             reason_for(&[tensor("x"), lenient]).unwrap(),
-            "`y` has another tolerance in the baseline"
+            "`y` has a different tolerance in the baseline"
         );
     }
 }

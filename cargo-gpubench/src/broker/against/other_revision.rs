@@ -168,7 +168,7 @@ fn warn_of_shared_files(checkout: &Checkout) {
         return;
     }
     print_warning(&format!(
-        "links lead out of the repository: {}; both sides read the current files there, not those of `{}`",
+        "symbolic links lead out of the repository: {}; the candidate and the baseline both read the current files there, not those of `{}`",
         first_of(shared, LINKS_NAMED),
         checkout.name()
     ));

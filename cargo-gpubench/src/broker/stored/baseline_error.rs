@@ -14,7 +14,7 @@ const MOST_NAMES: usize = 10;
 #[non_exhaustive]
 pub enum BaselineError {
     /// The baseline lacks selected benchmarks.
-    #[error("the baseline `{baseline}` lacks {} of {of} selected benchmarks:{}", lacking.len(), listed(lacking))]
+    #[error("the baseline `{baseline}` lacks {} of {of} selected cases:{}", lacking.len(), listed(lacking))]
     Lacks {
         /// Its name.
         baseline: String,
@@ -24,13 +24,13 @@ pub enum BaselineError {
         of: usize,
     },
     /// No stored result matches the filters.
-    #[error("`{stored}` has no benchmark that matches the filters")]
+    #[error("`{stored}` has no case that matches the filters")]
     NothingFits {
         /// The stored run's name.
         stored: String,
     },
     /// No name in a stored run matches a grouping expression.
-    #[error("`{stored}` has no benchmark whose name matches `{expression}`")]
+    #[error("`{stored}` has no case whose name matches `{expression}`")]
     NothingMatches {
         /// The stored run's name.
         stored: String,
@@ -52,7 +52,7 @@ impl Expected for BaselineError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Lacks { baseline, .. } => Some(format!(
-                "nothing was measured; to measure them and list them as new, use `--baseline-lenient {baseline}`"
+                "nothing was measured; to measure the missing cases and list them as new, use `--baseline-lenient {baseline}`"
             )),
             Self::NothingFits { .. } => None,
             Self::NothingMatches { example, .. } => example
@@ -90,10 +90,10 @@ mod tests {
             anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string()
         };
         insta::assert_snapshot!(lacks(2), @r"
-        error: the baseline `main` lacks 2 of 14 selected benchmarks:
+        error: the baseline `main` lacks 2 of 14 selected cases:
           suite::axpy::n=0
           suite::axpy::n=1
-        (hint: nothing was measured; to measure them and list them as new, use `--baseline-lenient main`)
+        (hint: nothing was measured; to measure the missing cases and list them as new, use `--baseline-lenient main`)
         ");
         assert!(lacks(13).contains("n=9\n  and 3 more\n"));
         assert!(!lacks(10).contains("more\n"));

@@ -68,19 +68,17 @@ impl SavePlan {
         } = destination.save(stored.clone(), &self.others)?;
         if gone > 0 {
             let results = counted(gone, "result");
-            print_warning(&format!(
-                "removed {results} from `{name}`: their benchmarks no longer exist"
-            ));
+            print_warning(&format!("removed {results} from `{name}`: their cases no longer exist"));
         }
         if !spared.is_empty() {
             print_warning(&format!(
-                "`{name}` keeps the earlier results of benchmarks that passed then and fail now: {}",
+                "`{name}` keeps the earlier results of cases that passed then and fail now: {}",
                 first_of(&spared, NAMES_SHOWN)
             ));
         }
         if !lost.is_empty() {
             print_warning(&format!(
-                "removed good results of benchmarks that fail now from `{name}`, because they were measured differently: {}",
+                "removed the passing results of cases that fail now from `{name}`, because the device or measurement settings of those results differ from this run's: {}",
                 first_of(&lost, NAMES_SHOWN)
             ));
         }
@@ -88,7 +86,7 @@ impl SavePlan {
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
         if kept > 0 {
             let results = counted(kept, "result");
-            let what = format_args!("{results} in `{name}` of benchmarks that this run did not measure");
+            let what = format_args!("{results} of cases that this run did not measure, in `{name}`");
             status(verbosity, "Kept", what);
         }
         Ok(())
