@@ -156,7 +156,7 @@ fn only_an_override_that_matches_no_benchmark_gives_a_warning() {
             panic!("{}", finished.stderr);
         };
         assert!(
-            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` matches no benchmark, so its override has no effect (hint: did you mean `axes::no-axes`?)"),
+            warning.ends_with("gpubench.toml:9: the filter `^axis::no-axes$` matches no case, so its override has no effect (hint: did you mean `axes::no-axes`?)"),
             "{warning}"
         );
     }

@@ -31,7 +31,7 @@ pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result
     match format {
         MessageFormat::Human => {
             write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| OutputError::Unwritten {
-                what: "the list of benchmarks".to_owned(),
+                what: "the list of cases".to_owned(),
                 source,
             })?;
         }

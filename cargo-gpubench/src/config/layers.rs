@@ -66,7 +66,7 @@ impl CaseOverride {
             None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
             closest => suggestion(closest),
         };
-        format!("{place}: the filter `{filter}` matches no benchmark, so its override has no effect{hint}")
+        format!("{place}: the filter `{filter}` matches no case, so its override has no effect{hint}")
     }
 
     /// Returns whether the override applies to a case.

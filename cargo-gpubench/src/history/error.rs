@@ -16,7 +16,7 @@ pub enum HistoryError {
         folder: Utf8PathBuf,
     },
     /// No case matches the filters.
-    #[error("none of the {of} benchmarks in the history matches the filters")]
+    #[error("none of the {of} cases in the history matches the filters")]
     NothingFits {
         /// Number of cases.
         of: usize,

@@ -20,7 +20,7 @@ pub enum OutputError {
     /// The write failed, for example on a full disk.
     #[error("could not write {what}")]
     Unwritten {
-        /// Destination or contents, for the message: `` `report.html` ``, `the list of benchmarks`.
+        /// Destination or contents, for the message: `` `report.html` ``, `the list of cases`.
         what: String,
         /// Error of the operating system.
         #[source]

@@ -99,7 +99,7 @@ pub enum InvalidAxisValue {
     NotANumber(String),
     /// A range without values, or without an end.
     #[error(
-        "the range `{0}` is empty (hint: write start:stop or start:stop:step with a positive step; stop is included)"
+        "the range `{0}` is empty (hint: write `start:stop` or `start:stop:step`, with a positive step; the range includes `stop`)"
     )]
     EmptyRange(String),
     /// A range with too many values.

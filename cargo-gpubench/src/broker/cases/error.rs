@@ -32,19 +32,19 @@ pub enum CaseError {
         reason: InvalidAxisValue,
     },
     /// The axes multiply out to too many cases.
-    #[error("the selected axes make more than {most} cases")]
+    #[error("the axis values combine to more than {most} cases")]
     TooMany {
         /// The limit.
         most: usize,
     },
     /// Two cases have the same name.
-    #[error("two benchmarks are called `{name}`")]
+    #[error("two cases are called `{name}`")]
     SameName {
         /// Their full name.
         name: String,
     },
     /// No case is selected.
-    #[error("no benchmark is selected")]
+    #[error("no case is selected")]
     NothingSelected(EmptyReason),
 }
 
@@ -97,9 +97,11 @@ impl Expected for CaseError {
                 Some("the selected benchmarks have no axes".to_owned())
             }
             Self::UnknownAxis { known, .. } => Some(format!("their axes are: {}", known.join(", "))),
-            Self::AxisValue { .. } => Some("`--axis` applies to the benchmarks that the filters select".to_owned()),
+            Self::AxisValue { .. } => {
+                Some("change the value, or leave out this benchmark with a filter or `--skip`".to_owned())
+            }
             Self::TooMany { .. } => Some("choose fewer values with `--axis`".to_owned()),
-            Self::SameName { .. } => Some("give one of them another `name`".to_owned()),
+            Self::SameName { .. } => Some("give one of the two benchmarks a different `name`".to_owned()),
             Self::NothingSelected(because) => Some(because.remedy()),
         }
     }

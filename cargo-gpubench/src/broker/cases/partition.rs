@@ -32,7 +32,7 @@ enum Division {
 
 /// An invalid partition.
 #[derive(Debug, Error)]
-#[error("expected `hash:M/N`, `count:M/N` or `slice:M/N`: part M of N parts, from 1 to N")]
+#[error("expected `hash:M/N`, `count:M/N` or `slice:M/N`; N is the number of parts, and M is a part from 1 to N")]
 pub struct InvalidPartition;
 
 impl FromStr for Partition {

@@ -297,7 +297,7 @@ fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
             )),
             has if has >= least => None,
             has => Some(format!(
-                "needs compute capability {}, the device has {}",
+                "needs compute capability {}; the device has {}",
                 capability_text(least),
                 capability_text(has)
             )),

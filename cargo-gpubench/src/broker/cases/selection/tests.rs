@@ -161,7 +161,7 @@ fn ignored_benchmarks_run_on_request() {
 #[test]
 fn an_ignored_name_has_a_hint() {
     let (message, hint, code) = refusal(&by_name(exact(&["image::slow"])));
-    assert_eq!(message, "no benchmark is selected");
+    assert_eq!(message, "no case is selected");
     assert_eq!(
         hint.as_deref(),
         Some("1 case matches but is ignored; add `--include-ignored`")
@@ -341,7 +341,7 @@ fn a_missing_device_feature_skips_a_case_with_a_reason() {
     );
     assert_eq!(
         reason(Requirement::Capability(90), AMPERE),
-        skip("needs compute capability 9.0, the device has 8.6")
+        skip("needs compute capability 9.0; the device has 8.6")
     );
     assert_eq!(reason(Requirement::Capability(80), AMPERE), Disposition::Run);
     assert_eq!(reason(Requirement::Device(DeviceKind::Cpu), CPU), Disposition::Run);
