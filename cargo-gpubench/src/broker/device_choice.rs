@@ -83,7 +83,7 @@ fn warn_of_crowding(facts: &Facts, threads: Option<NonZeroUsize>) {
     let crowded = threads.filter(|threads| *threads > processors && facts.backend().words().is_the_host);
     if let Some(threads) = crowded {
         print_warning(&format!(
-            "{threads} threads share {processors} processors, so times include waiting for each other (hint: leave out `--threads`)"
+            "{threads} threads share {processors} processors, so they wait for each other and times include the waits (hint: leave out `--threads`)"
         ));
     }
 }

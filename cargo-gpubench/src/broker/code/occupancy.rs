@@ -43,7 +43,7 @@ impl NoAnswer {
             dynamic_shared,
         } = query;
         let message = format!(
-            "it needs the occupancy of kernel `{kernel}` with {threads} threads and {dynamic_shared} bytes of shared memory: {why}"
+            "cannot tell the occupancy of kernel `{kernel}` with {threads} threads per block and {dynamic_shared} bytes of dynamic shared memory: {why}"
         );
         NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, message))
     }

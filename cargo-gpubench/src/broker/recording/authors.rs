@@ -63,7 +63,7 @@ impl Expected for ListingError {
                 Some(format!("the process that loaded the library last wrote:\n{}", quoted(log)))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
-                Some("a constructor of the library or an axis expression may hang; give it more time with `--reference-timeout`".to_owned())
+                Some("a constructor of the library or an axis expression may hang; if it is only slow, raise `--reference-timeout`".to_owned())
             }
             _ => None,
         }

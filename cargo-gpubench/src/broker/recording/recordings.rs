@@ -132,7 +132,7 @@ impl Recorder<'_, '_, '_> {
         })?;
         let same = matches!(&again, Recorded::Recording(_, again) if *again == encoded);
         if !same {
-            let message = "a second process recorded another plan for the same case (hint: let the benchmark function depend only on its axes and the \
+            let message = "a second process recorded a different launch plan for this case (hint: let the benchmark function depend only on its axes and the \
                        device facts, not on time, randomness, addresses or the environment)";
             return Err(NoAnswer::Failed(CaseFailure::error(Cause::NotReproducible, message)));
         }
@@ -152,7 +152,7 @@ fn may_ask(request: &RecordRequest, query: &OccupancyQuery) -> Result<(), CaseFa
     let known = request.occupancies.iter().any(|known| known.query == *query);
     if known || request.occupancies.len() >= MOST_OCCUPANCIES {
         let message = format!(
-            "it asks for too many occupancies of `{}` (hint: ask for at most {MOST_OCCUPANCIES} different ones)",
+            "it calls `occupancy` too often, last for kernel `{}` (hint: use at most {MOST_OCCUPANCIES} combinations of kernel, threads and shared memory)",
             query.kernel
         );
         return Err(CaseFailure::error(Cause::RecordingFailed, message));
