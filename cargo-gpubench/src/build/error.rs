@@ -296,7 +296,7 @@ fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
     match &remarkable[..] {
         [] if considered.is_empty() => "no package is selected".to_owned(),
         [] => format!(
-            "none of the {} packages depends on `gpubench-runtime`",
+            "none of the {} packages depends on `gpubench-runtime`: add it to the `[dependencies]` of the package with the benchmarks",
             considered.len()
         ),
         _ if remarkable.len() == considered.len() => remarkable.join("; "),
@@ -331,7 +331,7 @@ pub enum BuildNotice {
         package: String,
     },
     /// The target directory had another checkout's build of the library.
-    #[error("the target directory contained {}, from another checkout: built again", in_list(.packages))]
+    #[error("the target directory contained {}, from another checkout; cargo built the library again", in_list(.packages))]
     OtherCheckout {
         /// The other checkout's packages in the library.
         packages: Vec<ForeignPackage>,
@@ -376,7 +376,7 @@ mod tests {
         use Unsuitable::{NoRuntime, OptedOut, ProcMacro};
         assert_eq!(
             hint(&[("a", NoRuntime), ("b", NoRuntime)]),
-            "none of the 2 packages depends on `gpubench-runtime`"
+            "none of the 2 packages depends on `gpubench-runtime`: add it to the `[dependencies]` of the package with the benchmarks"
         );
         assert_eq!(
             hint(&[("a", OptedOut), ("b", NoRuntime)]),

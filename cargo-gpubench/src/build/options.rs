@@ -61,7 +61,9 @@ pub enum Profile {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidProfile {
     /// Cargo treats `test` and `check` as modes, not as profiles.
-    #[error("cargo builds no library with the profile `{0}` (hint: use `dev`, `release`, `bench` or a custom profile)")]
+    #[error(
+        "cargo cannot build a library with the profile `{0}` (hint: use `dev`, `release`, `bench` or a custom profile)"
+    )]
     Mode(String),
     /// Not a valid profile name.
     #[error("`{0}` is not a valid profile name (hint: use letters, digits, `-` and `_`)")]

@@ -50,7 +50,7 @@ pub enum InvalidPackageSpec {
     #[error("`{0}` is not a version")]
     Version(String),
     /// An invalid pattern.
-    #[error("`{0}` is not a pattern: `*` matches any text, `?` one character, `[ab]` one of several")]
+    #[error("`{0}` is not a valid pattern: `*` matches any text, `?` one character, `[ab]` an `a` or a `b`")]
     Pattern(String),
 }
 

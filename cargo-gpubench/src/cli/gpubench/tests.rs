@@ -202,7 +202,7 @@ fn values_out_of_range_are_refused_with_a_reason() {
         (&["--axis", "width"], "name=value"),
         (&["--device", "tpu"], "use `auto`, `cpu`, `cuda`"),
         (&["--package", "a@b"], "version"),
-        (&["--cargo-profile", "test"], "no library"),
+        (&["--cargo-profile", "test"], "cannot build a library"),
         (&["--exclude", "a"], "--workspace"),
         (&["--list", "--no-run"], "cannot be used with"),
         (&["--test", "--list"], "cannot be used with"),
