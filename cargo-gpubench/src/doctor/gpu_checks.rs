@@ -71,12 +71,12 @@ fn abilities(opened: &Opened) -> Vec<Check> {
             Trial::Sharing => (
                 "memory sharing",
                 "processes can share allocations",
-                "every case runs in a separate process; in a virtual machine or under WSL, ask for a whole GPU",
+                "the processes of a run must share GPU memory; in a virtual machine or under WSL, ask for a whole GPU",
             ),
             Trial::Gate => (
                 "stream gate",
                 "streams can wait on and write shared host memory",
-                "a gate in host memory starts every call; raise the limit on locked memory (`ulimit -l`), or update the driver",
+                "the gate that starts every call is in host memory; raise the limit on locked memory (`ulimit -l`), or update the driver",
             ),
         };
         match outcome {
@@ -87,13 +87,16 @@ fn abilities(opened: &Opened) -> Vec<Check> {
     checks.push(match known.capability {
         CLUSTERS.. => area.good("clusters and early launch", format!("sm_{}", known.capability)),
         older => area.gap("clusters and early launch",
-            format!("sm_{older} has neither"),
-            "benchmarks that need them are skipped; checks are unaffected, because no kernel can start its successor early here",
+            format!("sm_{older} has neither clusters nor programmatic dependent launch"),
+            "benchmarks that need them are skipped; output checks are just as strict, because no kernel can start its successor early here",
         ),
     });
     checks.push(area.good("clock", format!("steps of {:.0} ns", facts.clock_tick_ns)));
     checks.push(match &facts.clock_bound {
-        ClockBound::Exclusive => area.good("second clock", "the referee's clock can check worker times"),
+        ClockBound::Exclusive => area.good(
+            "second clock",
+            "the referee can check the worker's times with its own clock",
+        ),
         ClockBound::Absent(reason) => area.gap(
             "second clock",
             reason.as_ref(),
@@ -123,7 +126,7 @@ fn of_gpu((position, gpu): (usize, &Gpu)) -> Vec<Check> {
         None | Some("default") => {}
         Some(mode) => checks.push(area.missing(format!("GPU {position} compute mode"),
             mode,
-            "the referee and the worker each need a context: nothing can be measured in this mode; the machine's owner can set it to `default`",
+            "the referee and the worker each need a CUDA context, so nothing can be measured in this mode; the machine's owner can set the mode to `default`",
         )),
     }
     checks
@@ -199,7 +202,7 @@ fn persistence(position: usize, gpu: &Gpu) -> Option<Check> {
         true => Area::Telemetry.good(name, "on"),
         false => Area::Telemetry.gap(name,
             "off",
-            "the driver reloads after the GPU was idle: runs start seconds later, with cold clocks. The machine's owner can turn it on (`nvidia-smi -pm 1`)",
+            "the driver unloads while the GPU is idle: runs start seconds later, with low clocks. The machine's owner can turn this mode on (`nvidia-smi -pm 1`)",
         ),
     })
 }

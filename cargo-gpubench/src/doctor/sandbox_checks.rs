@@ -36,7 +36,7 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
         feature(
             "close_range",
             sandbox.close_range,
-            "descriptors are closed one by one, which is slower but as safe",
+            "descriptors are closed one by one, which is slower but just as safe",
         ),
         feature(
             "pidfd",
