@@ -70,7 +70,7 @@ pub enum ConfigError {
         similar: Option<String>,
     },
     /// There is no profile of this name.
-    #[error("there is no profile `{name}` in {}", file_or_none(.file))]
+    #[error("there is no profile `{name}`{}", file_or_none(.file))]
     UnknownProfile {
         /// The name.
         name: String,
@@ -102,7 +102,7 @@ pub enum ConfigError {
         by_way_of: Vec<String>,
     },
     /// The file requires a newer version.
-    #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later, this is {ours}")]
+    #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later; this is {ours}")]
     OlderTool {
         /// The position.
         place: ConfigLine,
@@ -115,8 +115,8 @@ pub enum ConfigError {
 
 fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
     file.as_ref()
-        .map_or("the configuration: no file was found".to_owned(), |file| {
-            format!("`{file}`")
+        .map_or(": no configuration file was found".to_owned(), |file| {
+            format!(" in `{file}`")
         })
 }
 

@@ -485,10 +485,7 @@ fn a_named_configuration_file_must_exist() {
     let missing = without_configuration(&[], &[("GPUBENCH_CONFIG_FILE", "/nonexistent/x.toml")]);
     assert!(refusal(missing).starts_with("could not read the configuration `/nonexistent/x.toml`: "));
     let profile = refusal(without_configuration(&["-P", "ci"], &[]));
-    assert_eq!(
-        profile,
-        "there is no profile `ci` in the configuration: no file was found"
-    );
+    assert_eq!(profile, "there is no profile `ci`: no configuration file was found");
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn a_configuration_may_require_a_newer_tool() {
     assert_eq!(
         error.to_string(),
         format!(
-            "gpubench.toml:1: the configuration needs `cargo gpubench` 99.1 or later, this is {}",
+            "gpubench.toml:1: the configuration needs `cargo gpubench` 99.1 or later; this is {}",
             env!("CARGO_PKG_VERSION")
         )
     );
