@@ -105,7 +105,10 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
     let mut rows: Vec<String> = history.runs.iter().enumerate().filter_map(row).collect();
     let left_out = history.runs.len() - rows.len();
     if left_out > 0 {
-        rows.insert(0, format!("{FAINT}{left_out} earlier without a jump{FAINT:#}"));
+        rows.insert(
+            0,
+            format!("{FAINT}{} without a jump{FAINT:#}", counted(left_out, "earlier run")),
+        );
     }
     rows
 }

@@ -124,7 +124,7 @@ fn earlier_runs_with_jumps_are_shown() {
     medians[2..].fill(4000.0);
     let page = shown(&history(&medians), 80);
     assert!(
-        page.contains("\n29 earlier without a jump\n2026-10-03 13:43  "),
+        page.contains("\n29 earlier runs without a jump\n2026-10-03 13:43  "),
         "{page}"
     );
     assert_eq!(
