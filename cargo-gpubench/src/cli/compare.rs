@@ -91,10 +91,10 @@ const EXAMPLES: &str = "\
 Examples:
   cargo gpubench compare main feature           two baselines
   cargo gpubench compare main ./feature.json    a baseline and a file
-  cargo gpubench compare v1 v2 v3 -f gemm       v2 and v3 with v1, some benchmarks
+  cargo gpubench compare v1 v2 v3 -f gemm       v2 and v3, each with v1; only some cases
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exit codes: 3 a benchmark regressed, 4 no benchmarks in common, 6 too little could be judged (--fail-on-inconclusive), \
+Exit codes: 3 a benchmark regressed, 4 no cases in common, 6 too little could be judged (--fail-on-inconclusive), \
 100 a benchmark fails that passed in the baseline";
 
 impl CompareArguments {
@@ -139,7 +139,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
     if expression.captures_len() > 1 {
         Ok(expression)
     } else {
-        Err("the expression has no group; put the part that must be equal in parentheses".to_owned())
+        Err("the expression has no group; put the part of the name that two cases must share in parentheses".to_owned())
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn one_run_alone_is_refused() {
         let refusal = command(&["main"]).expect_err("a refusal");
-        assert_eq!(refusal, "missing the run to compare `main` with");
+        assert_eq!(refusal, "the run to compare `main` with is missing");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub enum UsageError {
         option: String,
     },
     /// A comparison with only one run.
-    #[error("missing the run to compare `{name}` with")]
+    #[error("the run to compare `{name}` with is missing")]
     NothingToCompareWith {
         /// The run.
         name: String,

@@ -56,7 +56,7 @@ const FOREIGN: &[Foreign] = &[
     ("--bin", "cargo", IN_LIBRARIES),
     ("--benches", "cargo", IN_LIBRARIES),
     ("--all-targets", "cargo", IN_LIBRARIES),
-    ("--format", "libtest", "`--list` prints one name a line; `--message-format json` is for programs"),
+    ("--format", "libtest", "`--list` prints one name per line; `--message-format json` is for programs"),
     ("--test-threads", "libtest and nextest", ONE_BY_ONE),
     ("-E", "nextest", NAMES),
     ("--filter-expr", "nextest", NAMES),

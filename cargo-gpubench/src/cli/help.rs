@@ -29,7 +29,7 @@ const TOPICS: [Topic; 8] = [
     Topic {
         name: "cases",
         heading: "Select cases",
-        about: "A run has the cases that match one of FILTERS, or all cases without FILTERS.",
+        about: "Cases that match any of FILTERS are run. Without FILTERS, all cases are run.",
         examples: &["cargo gpubench --list", "cargo gpubench gemm --skip naive"],
     },
     Topic {
