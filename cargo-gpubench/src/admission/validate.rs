@@ -125,7 +125,7 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
 /// Compiled sources are checked when they are prepared for the device.
 fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     let source = catalog.sources.get(kernel.source as usize);
-    let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` names a source that does not exist")))?;
+    let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` refers to a source that does not exist")))?;
     // The compiler finds what the text does not show.
     if !source.form.is_compiled() || makes_kernels_by_macros(source) {
         return Ok(());

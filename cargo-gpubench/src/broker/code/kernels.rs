@@ -181,7 +181,7 @@ impl KernelBuild<'_> {
     fn compile_source(&self, position: u32, names: &[String]) -> Result<Module, CaseFailure> {
         let source = self.catalog.sources.get(position as usize);
         let source = source
-            .ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel names a source that does not exist"))?;
+            .ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel refers to a source that does not exist"))?;
         let compiled = self
             .compiler
             .compile_separately(Wanted {
