@@ -6,6 +6,9 @@ use super::machine::Machine;
 /// The hint if there is no C++ compiler.
 pub(super) const COMPILER_HINT: &str = "install g++ or clang, or name a compiler in `CXX`";
 
+/// The hint if the tool was built without a C++ compiler.
+pub(super) const REBUILD_HINT: &str = "build the tool again on a machine with a C++ compiler";
+
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {
     let area = Area::CpuDevice;
     let cost = "benchmarks run only on a GPU";
@@ -14,7 +17,7 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
         Err(reason) => area.missing(
             "device",
             format!("not in this build: {reason}"),
-            format!("{cost}; build the tool again on a machine with a C++ compiler"),
+            format!("{cost}; {REBUILD_HINT}"),
         ),
     };
     let compiler = match &machine.compiler {

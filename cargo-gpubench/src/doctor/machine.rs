@@ -89,15 +89,14 @@ impl Machine {
     }
 
     fn cpu_device(&self) -> Result<String, SetupMissing> {
-        let hint = host_checks::COMPILER_HINT.to_owned();
         match (&self.cpu_device, &self.compiler) {
             (Err(reason), _) => Err(SetupMissing {
                 what: format!("this tool was built without the CPU device: {reason}"),
-                hint,
+                hint: host_checks::REBUILD_HINT.to_owned(),
             }),
             (Ok(()), Err(reason)) => Err(SetupMissing {
                 what: reason.clone(),
-                hint,
+                hint: host_checks::COMPILER_HINT.to_owned(),
             }),
             (Ok(()), Ok(_)) => Ok(self.processor.clone()),
         }
