@@ -32,7 +32,7 @@ pub(super) const GPUBENCH: &str = "gpubench";
 /// Cargo starts it as `cargo-gpubench gpubench …`, so its help names `cargo`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-gpubench", bin_name = "cargo", styles = STYLES, max_term_width = 100)]
-#[command(about = "Benchmarks of GPU kernels, every output checked")]
+#[command(about = "Benchmark GPU kernels and check every output")]
 pub struct App {
     /// The role of this process.
     #[command(subcommand)]

@@ -94,8 +94,8 @@ Examples:
   cargo gpubench compare v1 v2 v3 -f gemm       v2 and v3, each with v1; only some cases
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exit codes: 3 a benchmark regressed, 4 no cases in common, 6 too little could be judged (--fail-on-inconclusive), \
-100 a benchmark fails that passed in the baseline";
+Exit codes: 3 a case regressed, 4 no cases in common, 6 too few cases could be judged (--fail-on-inconclusive), \
+100 a case fails that passed in the baseline";
 
 impl CompareArguments {
     /// Checks the rules that clap cannot express.

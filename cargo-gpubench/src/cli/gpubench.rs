@@ -142,9 +142,9 @@ pub enum Command {
 const MORE: &str = "FILTERS are regular expressions for case names. `--help` shows every option.";
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 success, 1 internal error, 2 usage, 3 regression, 4 nothing selected, 6 too little could be judged \
+Exit codes: 0 success, 1 internal error, 2 usage, 3 regression, 4 nothing selected, 6 too few cases could be judged \
 (--fail-on-inconclusive), 92 the configuration needs a newer version, 96 a device or compiler is missing, \
-100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive failed, 104 listing failed, \
+100 a case failed, 101 a build failed, 102 cargo metadata failed, 103 an archive failed, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
 impl GpubenchArguments {

@@ -31,8 +31,10 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
         Verb::Nvrtc => return Some(compile().map(|()| ExitCode::Success)),
     };
     let played = connect(runs)
-        .map_err(InternalError::because("cannot enter the role"))
-        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot continue in the role")));
+        .map_err(InternalError::because("cannot prepare this process for its role"))
+        .and_then(|channel| {
+            serve(&channel).map_err(InternalError::because("this process cannot continue in its role"))
+        });
     Some(played.map(|()| ExitCode::Success))
 }
 
@@ -44,7 +46,7 @@ fn connect(runs: Runs) -> Result<Channel, RoleError> {
 
 /// Runs NVRTC's process, which has one request and one answer instead of a connection.
 fn compile() -> Result<(), InternalError> {
-    give_up(Runs::CodeOfOthers).map_err(InternalError::because("cannot enter the role"))?;
+    give_up(Runs::CodeOfOthers).map_err(InternalError::because("cannot prepare this process for its role"))?;
     let answers = take_standard_output();
     let answers = answers.map_err(InternalError::because("cannot take standard output"))?;
     compilers::serve(answers).map_err(InternalError::because("cannot compile"))

@@ -74,9 +74,9 @@ pub(super) fn names(word: &str, option: &Arg) -> bool {
 /// Words that are subcommands in other tools, and their equivalents here.
 const MEANT: [(&str, &str); 5] = [
     ("baselines", "`cargo gpubench compare --baselines`"),
-    ("bench", "`cargo gpubench` without it"),
+    ("bench", "`cargo gpubench` without `bench`"),
     ("list", "`--list`"),
-    ("run", "`cargo gpubench` without it"),
+    ("run", "`cargo gpubench` without `run`"),
     ("test", "`--test`"),
 ];
 
@@ -140,7 +140,7 @@ mod tests {
     fn subcommands_of_other_tools_and_misspelt_ones_have_hints() {
         let meant = |filter: &str| selection(&[filter]).expect("a selection").meant;
         assert_eq!(meant("list").as_deref(), Some("`--list`"));
-        assert_eq!(meant("run").as_deref(), Some("`cargo gpubench` without it"));
+        assert_eq!(meant("run").as_deref(), Some("`cargo gpubench` without `run`"));
         assert_eq!(meant("comapre").as_deref(), Some("the subcommand `compare`"));
         assert_eq!(meant("gemm"), None);
     }

@@ -310,7 +310,7 @@ mod tests {
         let text = shown("^rows::", "sums::n=1", &["rows", "cols"]);
         assert!(text.contains("timeout = \"10s\""), "{text}");
         assert!(
-            text.contains("with an unknown package") && text.contains("# not checked"),
+            text.contains("with an unknown package") && text.contains("# the name is not checked"),
             "{text}"
         );
         let text = shown("^rows::", "rows::sums::n=1", &["rows", "cols"]);

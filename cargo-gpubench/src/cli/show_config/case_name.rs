@@ -10,7 +10,7 @@ pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String,
     let Some(Listing { names, written_at }) = listing else {
         let command = "`cargo gpubench --list`";
         return Ok(format!(
-            "not checked: there is no listing yet (hint: {command} builds the crate and lists its cases)"
+            "the name is not checked, because there is no listing yet (hint: {command} builds the crate and lists its cases)"
         ));
     };
     let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
