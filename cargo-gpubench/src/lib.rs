@@ -1,6 +1,5 @@
 //! `cargo gpubench`: benchmarks of GPU kernels whose numbers stay true.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod admission;
 pub mod archive;

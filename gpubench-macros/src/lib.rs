@@ -1,6 +1,7 @@
 //! The macros of the `gpubench` library. Name them through it; they are documented where it exports
 //! them, so that their examples run.
 #![forbid(unsafe_code)]
+#![allow(missing_docs)]
 
 mod axes;
 mod axis_names;

@@ -275,3 +275,19 @@ fn case_name(option: &Ident, input: ParseStream) -> Result<LitStr> {
     }
     Ok(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_has_a_heading_in_the_documentation() {
+        let page = include_str!("../../gpubench-runtime/doc/gpubench.md");
+        for (name, _) in Attribute::Gpubench.options() {
+            let heading = page
+                .lines()
+                .any(|line| line.starts_with("# ") && line.contains(&format!("`{name}")));
+            assert!(heading, "{name}");
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! What the end-to-end tests stand on: the tool as it is built, crates to run it on, a run that can
 //! be watched and interrupted, and a look at what it leaves behind.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod bare_machine;
 mod baselines;

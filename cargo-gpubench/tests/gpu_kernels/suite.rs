@@ -1,5 +1,7 @@
 //! The suite's kernels on the oldest architecture and a recent one.
 
+#![allow(unsafe_code)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 

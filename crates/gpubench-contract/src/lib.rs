@@ -3,7 +3,6 @@
 //! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare`
 //! makes records of two stored runs: all three stand on this module, and it on none of them.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod arithmetic;
 mod comparison;

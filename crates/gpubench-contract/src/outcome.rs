@@ -10,27 +10,33 @@ use super::words::{shown_by_word, words};
 words! {
     /// How a case ended.
     pub enum Verdict {
-        /// Every window's outputs were right, sealed and on time.
+        /// Every output of every call was correct, complete at the end of the call, and unchanged
+        /// afterwards.
         Pass = "pass",
-        /// An output differs from the expected one beyond its tolerance, or bytes were written that
-        /// are none of the call's.
+        /// An output differs from the expected one by more than its tolerance, or bytes outside the
+        /// buffers were written.
         WrongOutput = "wrong-output",
-        /// An output was still written after the call had been declared done.
+        /// An output was not complete at the end of the call, or changed afterwards.
         LateWrite = "late-write",
-        /// The claimed times and the referee's clock disagree by more than the stated bound.
+        /// The worker's claimed times disagree with the referee's clock by more than the bound.
+        /// Only a GPU has such a clock. An accused case is measured a second time, and the second
+        /// measurement counts.
         TimeMismatch = "time-mismatch",
-        /// A sample is shorter than the declared bytes need at the device's peak bandwidth.
+        /// A sample is too short to move the declared bytes at the device's peak bandwidth. The CPU
+        /// device has no known peak bandwidth.
         BelowFloor = "below-floor",
-        /// The kernel or its worker came to a violent end.
+        /// The kernel faulted, or its process ended.
         Crashed = "crashed",
-        /// The call did not end within the allowed time.
+        /// A call did not end within `--timeout`.
         Timeout = "timeout",
-        /// The worker did not keep to the protocol of a window.
+        /// The worker sent something impossible, sent nothing where it had to, or kept working
+        /// after its call had ended. A case accused of the last is measured a second time.
         ProtocolViolation = "protocol-violation",
-        /// The case was not run, for the reason in the message.
+        /// The case did not run: a requirement is not met, or the benchmark skipped itself.
         Skipped = "skipped",
-        /// The case could not be judged: its author's code, its plan, its kernels or this tool
-        /// failed first.
+        /// The case could not be judged: the benchmark function, its plan, a generator, the
+        /// reference, a compiler or this tool failed. Also a case whose check is too weak, or that
+        /// `--deny` or `--require-grade` rejects.
         Error = "error",
     }
 }
@@ -44,127 +50,201 @@ impl Verdict {
 }
 
 words! {
-    /// Why a case did not pass, or was skipped.
+    /// Why a case did not pass.
     pub enum Cause {
-        /// Elements still hold the poison they were given before the call.
+        /// The output still holds the noise from before the call. An in-out tensor still holds its
+        /// input.
         Unwritten = "unwritten",
-        /// The output is the right answer to the call before.
+        /// The output is the correct answer to the call before.
         Stale = "stale",
-        /// The output is the right answer to the case's first call.
+        /// The output is the correct answer to the first call of the case.
         Cached = "cached",
-        /// Part of the output was written and right, the rest was left.
+        /// Part of the output still holds the noise from before the call.
         Partial = "partial",
-        /// Every element has the same value where the expected ones differ.
+        /// Every element has the same value, and the expected ones differ.
         Constant = "constant",
-        /// Elements are NaN or infinite where the expected ones are finite.
+        /// Elements are NaN or infinite where finite numbers are expected.
         NonFinite = "non-finite",
-        /// Elements differ from the expected ones beyond the tolerance.
+        /// Elements differ by more than the tolerance, in none of the other ways.
         Mismatch = "mismatch",
-        /// The digest made right behind the call is not that of the output that was checked.
+        /// The output digest, taken right after the call, differs from that of the output that was
+        /// checked.
         Unsealed = "unsealed",
-        /// `late-write`: bytes of an output changed between two looks after the call had ended.
+        /// Bytes of an output changed after the call had ended.
         Late = "late",
-        /// `below-floor`: less time than the declared bytes need at peak bandwidth.
+        /// The call took less time than the declared bytes need at peak bandwidth.
         BelowBandwidth = "below-bandwidth",
-        /// Memory outside of a buffer was read or written.
+        /// Memory outside a buffer was read or written: a fault, or changed bytes in a redzone.
         OutOfBounds = "out-of-bounds",
-        /// An input was written.
+        /// An input or a constant was written.
         InputWritten = "input-written",
-        /// Threads of a block waited at a barrier that others never reach.
+        /// Threads of a block wait at a barrier that other threads never reach.
         BarrierDivergence = "barrier-divergence",
         /// An integer was divided by zero.
         DivisionByZero = "division-by-zero",
-        /// A thread's stack did not suffice.
+        /// A thread used more stack than it has.
         StackOverflow = "stack-overflow",
         /// The kernel executed an instruction that does not exist.
         IllegalInstruction = "illegal-instruction",
-        /// The kernel stopped itself: a trap or a failed assertion.
+        /// The kernel stopped itself: a trap or a failed `assert`.
         Trap = "trap",
-        /// An address that is no multiple of the access's size was read or written.
+        /// The kernel accessed an address that is not a multiple of the access's size. Only a GPU
+        /// reports it.
         MisalignedAccess = "misaligned-access",
-        /// The GPU gave the kernel up without saying why.
+        /// The GPU reported a failed launch without a reason.
         LaunchFailed = "launch-failed",
-        /// The GPU's memory was found damaged while the kernel ran.
+        /// The GPU reported damaged memory while the kernel ran.
         EccError = "ecc-error",
-        /// A hosted benchmark's call returned an error or panicked.
+        /// The call of a hosted benchmark returned an error or panicked.
         CallFailed = "call-failed",
-        /// A hosted benchmark made another context than the device's primary one current.
+        /// A hosted benchmark made a context current that is not the device's primary one.
         ForeignContext = "foreign-context",
-        /// A hosted benchmark's function failed or panicked while it set itself up.
+        /// The function of a hosted benchmark failed or panicked, or did not declare exactly one
+        /// call.
         SetupFailed = "setup-failed",
-        /// The worker was killed by a signal that its kernel did not raise.
+        /// A signal killed the worker, and its kernel did not raise it.
         Killed = "killed",
         /// The worker ended by itself.
         Exited = "exited",
-        /// Memory did not suffice.
+        /// The tensors do not fit into the device's memory.
         OutOfMemory = "out-of-memory",
-        /// The kernel did not end within the allowed time.
+        /// The call took longer than `--timeout`.
         Slow = "slow",
-        /// More time passed on the referee's clock than the worker claims.
+        /// The reported time is shorter than the referee's clock allows.
         ClaimTooShort = "claim-too-short",
-        /// A worker's message is malformed, out of order or missing.
+        /// A message from the worker is malformed, out of order or missing.
         BadMessage = "bad-message",
-        /// A claimed time is negative, not finite, longer than the window or shorter than what
-        /// nothing takes.
+        /// A claimed time is zero, negative, not a number, longer than its window or, on a GPU,
+        /// shorter than the time between two events with nothing between them.
         BadClaim = "bad-claim",
-        /// The worker went on when no call was under way, and windows that it had no part in showed
-        /// it as long as it lived.
+        /// Windows without work for the worker lasted longer, or an output changed in them, for as
+        /// long as the worker lived. Two measurements found it. If only the first did, the case
+        /// passes as `advisory`.
         WorksBetweenWindows = "works-between-windows",
-        /// The device does not have or support what the benchmark needs.
+        /// The device does not have what the benchmark requires, or cannot run what the kernel
+        /// uses.
         Unsupported = "unsupported",
-        /// The benchmark is marked `ignore` and was not asked for.
+        /// Reserved: the benchmark is marked `ignore`.
         Ignored = "ignored",
         /// The benchmark function failed or panicked while it described its launches.
         RecordingFailed = "recording-failed",
-        /// The benchmark function did not return in time.
+        /// The benchmark function did not return within `--reference-timeout`.
         RecordingTimeout = "recording-timeout",
-        /// The launch plan asks for something impossible.
+        /// The plan is impossible: an unknown kernel, an empty grid, a range outside its buffer, a
+        /// launch that the device cannot do.
         PlanInvalid = "plan-invalid",
-        /// A second recording of the same case gave another plan.
+        /// The benchmark function described two different calls when it was asked twice.
         NotReproducible = "not-reproducible",
-        /// A kernel source does not compile.
+        /// A kernel source, or one instantiation in it, does not compile. The message quotes the
+        /// compiler. Cases that do not use it still run.
         CompileFailed = "compile-failed",
-        /// No compiler was found that could build the kernels.
+        /// No compiler for the device's kernels was found.
         CompilerMissing = "compiler-missing",
-        /// The CPU reference panicked or returned something of another shape.
+        /// The reference failed, panicked or crashed.
         ReferenceFailed = "reference-failed",
-        /// The CPU reference did not return in time.
+        /// The reference did not return within `--reference-timeout`.
         ReferenceTimeout = "reference-timeout",
-        /// An input generator panicked, crashed or returned something of another shape.
+        /// An input generator failed, panicked or crashed.
         GeneratorFailed = "generator-failed",
-        /// An input generator did not return in time.
+        /// An input generator did not return within `--reference-timeout`.
         GeneratorTimeout = "generator-timeout",
-        /// The check cannot tell the kernel from one that writes the same value everywhere: every
-        /// output had one value in every call, others were expected, and the tolerance let it pass.
+        /// The check cannot tell right from wrong: every output had one value in every call, others
+        /// were expected, and the tolerance let it pass. A tighter tolerance or larger inputs help.
         BlindCheck = "blind-check",
-        /// The case has a notice about its check, which the run denies.
+        /// The case has a notice about its check, and `--deny notices` is set.
         DeniedNotice = "denied-notice",
-        /// The grade of the case is lower than the run requires.
+        /// The grade of the case is lower than `--require-grade` asks for.
         GradeTooLow = "grade-too-low",
-        /// The benchmark skipped itself, or what it requires of its axes does not hold.
+        /// The condition of `requires(if = ..)` does not hold for the axes, or the benchmark
+        /// skipped itself.
         NotApplicable = "not-applicable",
-        /// The author process ended while it was needed.
+        /// The process that runs the crate's CPU code ended while it was needed.
         AuthorFailed = "author-failed",
         /// The referee could not do its part.
         RefereeFailed = "referee-failed",
         /// The worker could not be started or set up.
         WorkerFailed = "worker-failed",
-        /// The run was interrupted before the case had a verdict.
+        /// Reserved: the run was interrupted before the case had a verdict.
         Interrupted = "interrupted",
-        /// This tool failed; a defect worth reporting.
+        /// This tool failed. Please report it.
         Internal = "internal",
+    }
+}
+
+impl Cause {
+    /// The verdicts that it comes with; none where the word is reserved.
+    pub const fn verdicts(self) -> &'static [Verdict] {
+        match self {
+            Cause::Unwritten
+            | Cause::Stale
+            | Cause::Cached
+            | Cause::Partial
+            | Cause::Constant
+            | Cause::NonFinite
+            | Cause::Mismatch => &[Verdict::WrongOutput],
+            Cause::OutOfBounds => &[Verdict::WrongOutput, Verdict::Crashed],
+            Cause::Late | Cause::Unsealed => &[Verdict::LateWrite],
+            Cause::ClaimTooShort => &[Verdict::TimeMismatch],
+            Cause::BelowBandwidth => &[Verdict::BelowFloor],
+            Cause::InputWritten
+            | Cause::BarrierDivergence
+            | Cause::DivisionByZero
+            | Cause::StackOverflow
+            | Cause::IllegalInstruction
+            | Cause::Trap
+            | Cause::MisalignedAccess
+            | Cause::LaunchFailed
+            | Cause::EccError
+            | Cause::CallFailed
+            | Cause::Killed
+            | Cause::Exited => &[Verdict::Crashed],
+            Cause::Slow => &[Verdict::Timeout],
+            Cause::BadMessage | Cause::BadClaim | Cause::ForeignContext | Cause::WorksBetweenWindows => {
+                &[Verdict::ProtocolViolation]
+            }
+            Cause::NotApplicable => &[Verdict::Skipped],
+            Cause::Unsupported => &[Verdict::Skipped, Verdict::Error, Verdict::Crashed],
+            Cause::SetupFailed
+            | Cause::OutOfMemory
+            | Cause::RecordingFailed
+            | Cause::RecordingTimeout
+            | Cause::PlanInvalid
+            | Cause::NotReproducible
+            | Cause::CompileFailed
+            | Cause::CompilerMissing
+            | Cause::ReferenceFailed
+            | Cause::ReferenceTimeout
+            | Cause::GeneratorFailed
+            | Cause::GeneratorTimeout
+            | Cause::BlindCheck
+            | Cause::DeniedNotice
+            | Cause::GradeTooLow
+            | Cause::AuthorFailed
+            | Cause::RefereeFailed
+            | Cause::WorkerFailed
+            | Cause::Internal => &[Verdict::Error],
+            Cause::Ignored | Cause::Interrupted => &[],
+        }
+    }
+
+    /// Whether it comes with the verdict.
+    pub fn comes_with(self, verdict: Verdict) -> bool {
+        self.verdicts().contains(&verdict)
     }
 }
 
 words! {
     /// How far the times of a case can be trusted.
     pub enum Grade {
-        /// The worker replayed a launch plan; no user host code was loaded while the clock ran.
+        /// The worker replayed a plan with no user code in its process, and the referee's clock on
+        /// the GPU agreed within the bound.
         Sealed = "sealed",
-        /// User host code launched the kernels, and the referee's clock agrees within the stated
-        /// bound.
+        /// User code launched the kernels inside a closed sandbox. The referee's clock agreed
+        /// within the bound, every claim was possible, and nothing ran between calls.
         Bracketed = "bracketed",
-        /// The clock could not be checked, as always on the CPU device.
+        /// The clock could not be checked, or accused the case in the first of two measurements
+        /// only, or something disturbed the control windows, or the sandbox around user code could
+        /// not be closed. Times of the CPU device are always advisory.
         Advisory = "advisory",
     }
 }
@@ -182,8 +262,7 @@ impl Grade {
 }
 
 words! {
-    /// Why sampling stopped, from the reason that says the most of the samples to the one that says
-    /// the least.
+    /// Why sampling stopped. The first reasons say the most about the samples.
     pub enum StopReason {
         /// The coefficient of variation fell below its target.
         TargetCv = "target-cv",
@@ -191,11 +270,11 @@ words! {
         MedianInterval = "median-interval",
         /// The 95 % interval of the median lies within one step of the clock.
         ClockTick = "clock-tick",
-        /// The coefficient of variation has stopped moving: more samples would not change it.
+        /// The coefficient of variation no longer changes, so more samples would not lower it.
         Plateau = "plateau",
-        /// The largest number of samples was reached.
+        /// `--max-samples` was reached.
         MaxSamples = "max-samples",
-        /// The time for sampling was used up.
+        /// `--max-time` was used up.
         MaxTime = "max-time",
     }
 }
@@ -241,6 +320,26 @@ mod tests {
         assert_words_agree(Cause::ALL, |cause| cause.as_str());
         assert_words_agree(Grade::ALL, |grade| grade.as_str());
         assert_words_agree(StopReason::ALL, |reason| reason.as_str());
+    }
+
+    #[test]
+    fn a_description_is_the_documentation_on_one_line() {
+        assert_eq!(Verdict::Crashed.describe(), "The kernel faulted, or its process ended.");
+        let texts = Cause::ALL.iter().map(|cause| cause.describe());
+        for text in texts.chain(Grade::ALL.iter().map(|grade| grade.describe())) {
+            assert!(
+                text.ends_with('.') && !text.contains("  ") && !text.contains('\n'),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_failure_has_a_cause_and_success_has_none() {
+        for verdict in Verdict::ALL {
+            let has_a_cause = Cause::ALL.iter().any(|cause| cause.comes_with(*verdict));
+            assert_eq!(has_a_cause, *verdict != Verdict::Pass, "{verdict}");
+        }
     }
 
     #[test]

@@ -5,14 +5,14 @@ macro_rules! words {
     (
         $(#[$outer:meta])*
         pub enum $name:ident {
-            $( $(#[$inner:meta])* $variant:ident = $word:literal, )+
+            $( $(#[doc = $line:literal])+ $variant:ident = $word:literal, )+
         }
     ) => {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
         pub enum $name {
-            $( $(#[$inner])* #[serde(rename = $word)] $variant, )+
+            $( $(#[doc = $line])+ #[serde(rename = $word)] $variant, )+
         }
 
         impl $name {
@@ -23,6 +23,13 @@ macro_rules! words {
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
+                }
+            }
+
+            /// What the word means, as its documentation says it.
+            pub fn describe(self) -> &'static str {
+                match self {
+                    $( $name::$variant => concat!($($line),+).trim_start(), )+
                 }
             }
         }

@@ -3,6 +3,8 @@
 //!
 //! `cargo bench -p gpubench-device --bench cpu_device`
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -4,7 +4,6 @@
 //! Each area has an error type of its own that implements [`Expected`], and a command stops with
 //! any of them: a [`Failure`]. [`Explanation`] prints one: its text, its causes and its hint.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod at_most;
 mod closest;

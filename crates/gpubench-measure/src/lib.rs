@@ -5,7 +5,6 @@
 //! [`verdict`] is one pure function from evidence to verdict, and [`probe`] asks drivers in a
 //! process of its own.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod clients;
 pub mod measurement;

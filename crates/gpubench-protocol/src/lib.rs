@@ -3,7 +3,6 @@
 //! [`referee`], [`author`] and [`worker`] are the three processes beside the broker. They speak the
 //! records of [`wire`] about windows in the words of [`window`], run plans by [`replay`], load a
 //! crate's library by [`cdylib`], and give up what they do not need by `gpubench-sandbox`.
-#![warn(missing_docs)]
 
 pub mod author;
 pub mod cdylib;

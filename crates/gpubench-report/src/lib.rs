@@ -4,7 +4,6 @@
 //! never says what the JSON does not. The broker drives every view in the same way, as a
 //! [`Reporter`].
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod contest;
 mod csv;

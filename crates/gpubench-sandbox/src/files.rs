@@ -1,5 +1,7 @@
 //! The files that a process may still open and change.
 
+#![allow(unsafe_code)]
+
 use std::path::{Path, PathBuf};
 
 use landlock::{

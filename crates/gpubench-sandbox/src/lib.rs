@@ -5,7 +5,6 @@
 //! the broker, new privileges, its memory to others), then what its row says ([`Sandbox`]). Every
 //! process leads a session of its own ([`in_own_session`]), so that it has no terminal, and nothing
 //! that it starts can leave the group that it is killed with.
-#![warn(missing_docs)]
 
 mod calls;
 mod confinement;

@@ -5,7 +5,6 @@
 //! elapsed time as a `Duration`. Only `conservation` is about times, in nanoseconds. No input
 //! panics; what is not defined for an input is `None`, never NaN.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod comparison;
 mod conservation;

@@ -4,7 +4,6 @@
 //! for; [`save`] replaces a file as a whole or not at all. [`history`] keeps the figures of many
 //! runs on one device.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod compare;
 mod contradiction;

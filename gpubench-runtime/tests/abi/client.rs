@@ -1,5 +1,7 @@
 //! The tool's side of the table, for tests: what `cargo gpubench` does in its author process.
 
+#![allow(unsafe_code)]
+
 use gpubench::abi::{Buffer, Bytes, EntryPoint, HostEnvironment, MAGIC, Sink, Status, Table, gpubench_abi_v1};
 use gpubench::catalog::{
     AxisValue, Catalog, DeviceFacts, DeviceKind, Occupancy, Params, RecordRequest, Recording, Role,

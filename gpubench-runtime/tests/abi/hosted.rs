@@ -1,5 +1,7 @@
 //! Hosted benchmarks through the table.
 
+#![allow(unsafe_code)]
+
 use gpubench::abi::Status;
 use gpubench::catalog::Execution;
 use gpubench::plan::Plan;

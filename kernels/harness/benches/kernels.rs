@@ -2,6 +2,8 @@
 //! two: `cargo bench -p gpubench-harness`. Two threads are started for every launch here, which is
 //! included.
 
+#![allow(unsafe_code)]
+
 #[path = "../tests/driver/mod.rs"]
 mod driver;
 

@@ -1,5 +1,7 @@
 //! The argument of each kernel, and which kernel it belongs to.
 
+#![allow(unsafe_code)]
+
 pub use crate::bindings::{
     gb_check_args as CheckArguments, gb_check_partial as CheckPartial, gb_digest_args as DigestArguments,
     gb_digest_keys as DigestKeys, gb_fill_args as FillArguments, gb_flush_args as FlushArguments,

@@ -1,5 +1,7 @@
 //! The kernels as the host compiler built them.
 
+#![allow(unsafe_code)]
+
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::Kernel;

@@ -21,8 +21,6 @@
 //! | after the call | [`Kernel::Check`] | every element of every output against the expected one, folded by [`CheckSummary`] |
 //! | | [`Kernel::NoiseCheck`] | writes outside of buffers, folded by [`NoiseSummary`] |
 
-#![warn(missing_docs)]
-
 pub mod arguments;
 #[rustfmt::skip]
 pub mod bindings;

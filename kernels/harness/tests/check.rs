@@ -1,5 +1,7 @@
 //! The comparison with the expected output: `gb_check`.
 
+#![allow(unsafe_code)]
+
 mod driver;
 
 use driver::{GEOMETRIES, address, address_mut, launch, noise_byte};

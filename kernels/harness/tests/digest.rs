@@ -1,5 +1,7 @@
 //! The seal and the early check: `gb_digest`; and the stamp and the flush beside it.
 
+#![allow(unsafe_code)]
+
 mod driver;
 
 use driver::{GEOMETRIES, address, address_mut, launch, recommended};

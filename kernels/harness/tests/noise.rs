@@ -1,5 +1,7 @@
 //! Poison and the noise behind buffers: `gb_noise` and `gb_noise_check`.
 
+#![allow(unsafe_code)]
+
 mod driver;
 
 use driver::{GEOMETRIES, address, address_mut, launch, noise_byte};

@@ -1,5 +1,7 @@
 //! `gb_twin`, which goes through a case's buffers in place of a call.
 
+#![allow(unsafe_code)]
+
 mod driver;
 
 use driver::{GEOMETRIES, address_mut, launch};

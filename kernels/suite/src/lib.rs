@@ -21,7 +21,6 @@
 //! Sizes for a GPU fill its memory system; sizes for the CPU device keep a case within a fraction
 //! of a second. Either way every problem has a size that is no multiple of its block.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod add1;
 pub mod argmax;

@@ -4,6 +4,7 @@
 //! The driver's functions stand on the CPU device of the tool: `gpu` is the state of a process,
 //! `call` what every call goes through, and the other modules have the functions by what they are
 //! about. `README.md` says what can be asked of it.
+#![allow(unsafe_code)]
 #![allow(
     clippy::missing_safety_doc,
     reason = "the functions have the contracts of `cuda.h` and `nvrtc.h`"

@@ -520,7 +520,7 @@ fn help_shows_what_is_built_in_whatever_this_machine_has_set() {
 #[test]
 fn the_examples_of_the_documentation_are_configurations() {
     const DOCUMENTATION: [&str; 2] = [
-        include_str!("../../../../docs/configuration.md"),
+        include_str!("../../../../docs/reference/settings.md"),
         include_str!("../../../../README.md"),
     ];
     let blocks = Regex::new(r"(?s)```toml\n(.*?)```").expect("an expression");

@@ -17,7 +17,7 @@ const BEGIN: &str =
 const END: &str = "<!-- end of the tables -->\n";
 
 fn path() -> camino::Utf8PathBuf {
-    camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/configuration.md")
+    camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/settings.md")
 }
 
 fn generated() -> String {

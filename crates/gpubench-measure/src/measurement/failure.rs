@@ -113,6 +113,7 @@ impl CaseFailure {
 
     /// Puts the failure into a case's record.
     pub fn fill_in(self, record: &mut BenchmarkComplete) {
+        debug_assert!(self.cause.comes_with(self.verdict), "{self:?}");
         record.verdict = self.verdict;
         record.cause = Some(self.cause);
         record.message = Some(self.message);

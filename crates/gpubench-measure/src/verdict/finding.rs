@@ -11,6 +11,7 @@ pub(super) struct Finding {
 
 /// A finding, for functions that have none where there is nothing to say.
 pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
+    debug_assert!(cause.comes_with(verdict), "{verdict}: {cause}");
     Some(Finding {
         verdict,
         cause,

@@ -1,5 +1,7 @@
 //! The buffers of the open case in the author's process.
 
+#![allow(unsafe_code)]
+
 use std::os::fd::OwnedFd;
 
 use gpubench::abi::Buffer;

@@ -1,5 +1,7 @@
 //! The user's cdylib: loading it and calling the functions of its table.
 
+#![allow(unsafe_code)]
+
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 

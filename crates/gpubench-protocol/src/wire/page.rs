@@ -3,6 +3,8 @@
 //! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both
 //! sides may write anything at any time, so each word is read once, through an atomic, and copied.
 
+#![allow(unsafe_code)]
+
 use std::mem::offset_of;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

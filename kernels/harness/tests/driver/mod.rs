@@ -2,6 +2,7 @@
 //! threads, threads of a block in the order of the shim's own loop. Enough for kernels that never
 //! wait for one another.
 
+#![allow(unsafe_code)]
 #![allow(dead_code)]
 
 use std::ffi::{c_char, c_void};

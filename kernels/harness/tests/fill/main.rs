@@ -1,5 +1,7 @@
 //! Inputs: `gb_fill`. Here is what holds for every distribution, each of which has a module.
 
+#![allow(unsafe_code)]
+
 #[path = "../driver/mod.rs"]
 mod driver;
 mod elements;
