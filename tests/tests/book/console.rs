@@ -2,9 +2,9 @@
 
 /// A command and the lines under it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    pub command: String,
-    pub printed: String,
+pub(crate) struct Step {
+    pub(crate) command: String,
+    pub(crate) printed: String,
 }
 
 /// The steps of a block. A command goes on to the next line where a quotation or a backslash at the
@@ -12,7 +12,7 @@ pub struct Step {
 ///
 /// # Panics
 /// When the block does not begin with a command.
-pub fn steps(block: &str) -> Vec<Step> {
+pub(crate) fn steps(block: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for line in block.lines() {
         if let Some(last) = steps.last_mut().filter(|step| is_open(&step.command)) {
@@ -31,7 +31,7 @@ pub fn steps(block: &str) -> Vec<Step> {
 }
 
 /// The words of the simple commands of a line for a shell, without comments and redirections.
-pub fn commands(line: &str) -> Vec<Vec<String>> {
+pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
     lexed(line).0
 }
 

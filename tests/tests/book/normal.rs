@@ -38,18 +38,14 @@ const FIGURES: [(&str, &str); 16] = [
 ];
 
 /// The words of a text, normalised; `[…]` stands for any others.
-pub fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     static PATTERNS: OnceLock<Vec<(Regex, &str)>> = OnceLock::new();
     let patterns = PATTERNS.get_or_init(|| {
         let pattern = |(pattern, normal)| (Regex::new(pattern).expect("a pattern"), normal);
         FIGURES.into_iter().map(pattern).collect()
     });
     let mut all = Vec::new();
-    for line in text.lines() {
-        let is_progress = PROGRESS.iter().any(|word| line.trim_start().starts_with(word));
-        if is_progress && line.starts_with("   ") {
-            continue;
-        }
+    for line in without_progress(text).lines() {
         // An explanation is wrapped between words; each of its lines begins with a bar.
         let mut line = line.strip_prefix("  │ ").unwrap_or(line).to_owned();
         for (pattern, normal) in patterns {
@@ -58,6 +54,16 @@ pub fn words(text: &str) -> Vec<String> {
         all.extend(line.split_whitespace().map(str::to_owned));
     }
     without_counts(all)
+}
+
+/// A text without the lines that say how far the work is.
+pub(crate) fn without_progress(text: &str) -> String {
+    let is_progress = |line: &str| {
+        let words = line.trim_start();
+        line.starts_with("   ") && PROGRESS.iter().any(|word| words.starts_with(word))
+    };
+    let lines = text.lines().filter(|line| !is_progress(line));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// The number of samples comes after `cv`.
@@ -71,7 +77,7 @@ fn without_counts(mut words: Vec<String>) -> Vec<String> {
 }
 
 /// Whether a page shows what was printed, but for what it leaves out.
-pub fn shows(page: &str, printed: &str) -> bool {
+pub(crate) fn shows(page: &str, printed: &str) -> bool {
     let (shown, printed) = (words(page), words(printed));
     let parts: Vec<&[String]> = shown.split(|word| word == "[…]").collect();
     let (first, rest) = parts.split_first().expect("one part at least");

@@ -20,7 +20,7 @@ use gpubench_tests::repository;
 
 /// What a comment asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Marker {
+pub(crate) enum Marker {
     File(Utf8PathBuf),
     Append(Utf8PathBuf),
     Edit(Utf8PathBuf),
@@ -33,25 +33,25 @@ pub enum Marker {
 
 /// A block of code, or a comment that needs none.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// The number of its first line in the page, from 1.
-    pub line: usize,
-    pub language: String,
-    pub marker: Option<Marker>,
-    pub text: String,
+    pub(crate) line: usize,
+    pub(crate) language: String,
+    pub(crate) marker: Option<Marker>,
+    pub(crate) text: String,
 }
 
 /// A page of the repository.
 #[derive(Clone, Debug)]
-pub struct Page {
-    pub path: Utf8PathBuf,
-    pub blocks: Vec<Block>,
+pub(crate) struct Page {
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) blocks: Vec<Block>,
 }
 
 impl Page {
     /// # Panics
     /// When it is not there, has a comment that means nothing or a block without an end.
-    pub fn read(path: &Utf8Path) -> Page {
+    pub(crate) fn read(path: &Utf8Path) -> Page {
         let text = std::fs::read_to_string(repository().join(path)).expect("the page is there");
         Page {
             path: path.to_owned(),
@@ -60,13 +60,13 @@ impl Page {
     }
 
     /// Where a block is, as editors understand it.
-    pub fn place(&self, block: &Block) -> String {
+    pub(crate) fn place(&self, block: &Block) -> String {
         format!("{}:{}", self.path, block.line)
     }
 }
 
 /// The readme, and the pages of the book that are written by hand.
-pub fn pages() -> Vec<Page> {
+pub(crate) fn pages() -> Vec<Page> {
     let mut paths: Vec<Utf8PathBuf> = repository()
         .join("docs/guides")
         .read_dir_utf8()
