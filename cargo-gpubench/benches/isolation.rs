@@ -16,12 +16,12 @@ use gpubench::catalog::RecordRequest;
 use gpubench::codec;
 use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{DeviceOrder, SealedFile, cpu};
-use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, Purpose, ReadyCase, Session};
+use gpubench_device::{DeviceOrder, FrozenFile, cpu};
+use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
+use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, ReadyCase, RunMode, Session};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{StopRule, Turnout, WarmUpRule, median};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
 
 /// Checked calls of a case.
 const CALLS: usize = 50;
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cache: folder.path(),
         interrupt: interrupt.flag(),
     })?;
-    let modules = [(0, SealedFile::copy_of(&module)?)];
+    let modules = [(0, FrozenFile::copy_of(&module)?)];
     let seeds = Seeds::from_os()?;
     let device = DeviceOrder::cpu(facts.device.multiprocessors, 0);
     let begin = Begin {
@@ -89,10 +89,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut referee = RefereeClient::spawn(&device, Output::Captured, &interrupt)?;
     referee.begin(&begin, &interrupt)?;
-    let mut null_worker = NullWorker::on(device);
+    let mut control_worker = ControlWorker::on(device);
     let protocol = Protocol {
-        purpose: Purpose::Measure,
-        turnout: Turnout::exactly(NonZeroUsize::MIN),
+        mode: RunMode::Measure,
+        worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
         warm_up: WarmUpRule {
             max_windows: 10,
             ..WarmUpRule::default()
@@ -149,7 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 protocol: &protocol,
                 referee: &mut referee,
                 author: &mut author,
-                null_worker: &mut null_worker,
+                control_worker: &mut control_worker,
                 watcher: &mut |_: &[f64]| {},
             };
             let Measured { judgement, windows, .. } = session.measure(&case)?;

@@ -74,7 +74,7 @@ ends! {
     a_call_that_computes_once_is_found: "calls::computes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2";
 }
 
-/// Which look comes first, the seal, the snapshot or the second snapshot, is a matter of luck.
+/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
 #[test]
 fn calls_that_return_before_their_work_is_done_never_pass() {
     for benchmark in ["late::finishes_from_a_thread", "late::keeps_writing"] {

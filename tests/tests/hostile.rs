@@ -165,7 +165,7 @@ fn a_worker_without_its_connection_fails_alone() {
     );
 }
 
-/// Which look comes first, the seal, the snapshot or the second snapshot, is a matter of luck.
+/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
 #[test]
 fn threads_that_write_behind_the_call_never_pass() {
     for benchmark in ["answers::finishes_later", "answers::keeps_writing"] {

@@ -11,10 +11,10 @@ use super::arguments;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
 use gpubench::plan::{KernelRef, Plan, Step};
 
-use gpubench_device::CodeHome;
+use gpubench_device::KernelHost;
 use gpubench_device::compilers::{declared_kernels, makes_kernels_by_macros};
 use gpubench_diagnostic::in_backticks;
-use gpubench_protocol::window::Duties;
+use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS, MAX_SOURCES};
 
 /// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can
@@ -36,8 +36,8 @@ fn invalid(message: impl Into<String>) -> Invalid {
 ///
 /// # Errors
 /// The first thing found wrong.
-pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
-    let recording = duties.recording;
+pub fn validate(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
+    let recording = placement.recording;
     gpubench::plan::check(recording, facts).map_err(|error| invalid(error.to_string()))?;
     size(recording)?;
     for tensor in &recording.tensors {
@@ -49,17 +49,17 @@ pub fn validate(duties: &Duties<'_>, catalog: &Catalog, facts: &DeviceFacts) -> 
     if let Some(plan) = recording.reference.plan() {
         declared_by_plan(catalog, plan).map_err(|Invalid(what)| invalid(format!("its reference: {what}")))?;
     }
-    match duties.home {
-        CodeHome::Referee => kernels_of_the_referee(recording, catalog),
-        CodeHome::Author => Ok(()),
+    match placement.home {
+        KernelHost::Referee => kernels_of_the_referee(recording, catalog),
+        KernelHost::Author => Ok(()),
     }
 }
 
 /// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it,
 /// and scratch.
-pub fn memory_needed(duties: &Duties<'_>) -> u64 {
-    let recording = duties.recording;
-    let of = |tensor: &Tensor| tensor.bytes().saturating_mul(duties.copies(tensor));
+pub fn memory_needed(placement: &CodePlacement<'_>) -> u64 {
+    let recording = placement.recording;
+    let of = |tensor: &Tensor| tensor.bytes().saturating_mul(placement.copies(tensor));
     let tensors = recording.tensors.iter().map(of);
     tensors.chain(scratch(recording)).fold(0, u64::saturating_add)
 }
@@ -147,7 +147,7 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     )))
 }
 
-/// The referee runs generators and references in the process that holds masters and expected
+/// The referee runs generators and references in the process that holds pristine and expected
 /// outputs. So it runs no kernel from a file that also has a kernel under test: its author could
 /// write both.
 fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {

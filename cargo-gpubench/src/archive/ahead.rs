@@ -10,7 +10,7 @@ use gpubench::codec;
 
 use super::{ArchivedKernels, Digest, Manifest};
 use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError, Wanted};
-use gpubench_device::{Backend, SealedFile};
+use gpubench_device::{Backend, FrozenFile};
 use gpubench_diagnostic::in_backticks;
 
 /// Why no compiler is here, as a person reads it.
@@ -144,8 +144,8 @@ impl Compiler for AheadCompiler {
         }
     }
 
-    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
-        let sealed = SealedFile::copy_of(compiled)?;
+    fn freeze(&self, compiled: &Path) -> Result<FrozenFile, KernelBuildError> {
+        let sealed = FrozenFile::copy_of(compiled)?;
         let archived = self.images.iter().find(|image| image.path == compiled);
         match archived {
             // The copy is looked at, which nobody can exchange any more.
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, typical_device};
-    use gpubench_device::compilers::BASELINE;
+    use gpubench_device::compilers::PORTABLE;
 
     #[test]
     fn machine_code_runs_on_its_major_version_from_its_own_minor_version_on() {
@@ -208,7 +208,7 @@ mod tests {
             ("sm_90a", 90, Some(0)),
             ("sm_100a", 103, None),
             ("sm_100f", 103, Some(3)),
-            (BASELINE, 90, None),
+            (PORTABLE, 90, None),
         ] {
             let typical = typical_device(device);
             let distance = (Backend::of(typical.kind).distance)(target, &typical);
@@ -253,10 +253,10 @@ mod tests {
         let compiler = AheadCompiler::new(&[&archived], folder, Err("there is no NVRTC".to_owned()));
         let image = folder.join("image");
         fs_err::write(&image, "compiled").expect("written");
-        let sealed = compiler.seal(image.as_std_path()).expect("as it was unpacked");
+        let sealed = compiler.freeze(image.as_std_path()).expect("as it was unpacked");
         fs_err::write(&image, "exchanged").expect("written");
         assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"compiled");
-        let refused = compiler.seal(image.as_std_path()).expect_err("it is another");
+        let refused = compiler.freeze(image.as_std_path()).expect_err("it is another");
         let words = format!("the kernels in `{image}` were changed after they were unpacked");
         assert!(refused.to_string().starts_with(&words), "{refused}");
     }

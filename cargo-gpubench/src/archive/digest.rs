@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_diagnostic::hexadecimal;
 
 /// A SHA-256 digest as 64 lower-case hexadecimal digits.
@@ -21,7 +21,7 @@ impl Digest {
     }
 
     /// Whether it is the digest of a sealed copy; not where the copy cannot be read.
-    pub(super) fn is_of(&self, copy: &SealedFile) -> bool {
+    pub(super) fn is_of(&self, copy: &FrozenFile) -> bool {
         let Ok(mut file) = fs_err::File::open(copy.path()) else {
             return false;
         };

@@ -7,7 +7,7 @@ use std::path::Path;
 use camino::Utf8PathBuf;
 
 use gpubench_contract::units::size;
-use gpubench_device::SealError;
+use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Why an archive cannot be made or used.
@@ -159,7 +159,7 @@ pub enum ArchiveError {
     },
     /// What was unpacked cannot be kept as it is.
     #[error(transparent)]
-    Unsealed(#[from] SealError),
+    Incomplete(#[from] FreezeError),
     /// A path is not UTF-8.
     #[error("the path `{path}` is not UTF-8")]
     PathNotUtf8 {
@@ -276,7 +276,7 @@ impl Expected for ArchiveError {
             | Self::PathNotUtf8 { .. }
             | Self::LibraryUnreadable { .. }
             | Self::Io { .. }
-            | Self::Unsealed(_) => {
+            | Self::Incomplete(_) => {
                 return None;
             }
         };

@@ -10,8 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::digest::CopyError;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::build::{Built, BuiltLibrary, Coverage, seal_libraries};
-use gpubench_device::SealedFile;
+use crate::build::{Built, BuiltLibrary, Coverage, freeze_libraries};
+use gpubench_device::FrozenFile;
 
 /// An archive in a folder, every file of it verified.
 #[derive(Debug)]
@@ -49,14 +49,14 @@ impl Unpacked {
         let mut library_path: Vec<Utf8PathBuf> = archived.needs.iter().filter_map(parent_of).collect();
         library_path.dedup();
         let library = archived.file.below(folder);
-        let check = |path: &Utf8Path, copy: &SealedFile| {
+        let check = |path: &Utf8Path, copy: &FrozenFile| {
             let mut files = std::iter::once(&archived.file).chain(&archived.needs);
             match files.any(|file| file.below(folder) == path && file.sha256.is_of(copy)) {
                 true => Ok(()),
                 false => Err(ArchiveError::Exchanged { path: path.to_owned() }),
             }
         };
-        let code = seal_libraries(&library, &library_path, check)?;
+        let code = freeze_libraries(&library, &library_path, check)?;
         Ok(BuiltLibrary {
             package: archived.package.clone(),
             crate_name: archived.crate_name.clone(),

@@ -13,7 +13,7 @@ use crate::broker::recording::recordings::record_cases;
 use crate::build::Built;
 use gpubench_contract::Cause;
 use gpubench_device::compilers::Compiler;
-use gpubench_device::{Facts, SealedFile};
+use gpubench_device::{Facts, FrozenFile};
 use gpubench_diagnostic::{Failure, Interrupted, print_warning};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
@@ -60,7 +60,7 @@ pub(crate) fn compile_ahead(
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
         // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run
         // is recorded anew.
-        let mut ask = |_: &SealedFile, _: &OccupancyQuery| Ok(1);
+        let mut ask = |_: &FrozenFile, _: &OccupancyQuery| Ok(1);
         let build = KernelBuild {
             compiler: &*target.compiler,
             catalog,

@@ -15,7 +15,7 @@ use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};
 use gpubench_device::Facts;
-use gpubench_device::compilers::{BASELINE, GpuCompiler, HostCompiler, Processors};
+use gpubench_device::compilers::{GpuCompiler, HostCompiler, PORTABLE, Processors};
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, print_warning};
@@ -101,7 +101,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
 /// A crate for GPUs may have kernels that no compiler for processors takes; where no GPU is named,
 /// the CPU device is what the archive is for.
 fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
-    options.architectures.is_empty() || target.name != BASELINE
+    options.architectures.is_empty() || target.name != PORTABLE
 }
 
 /// Where the sources stand.
@@ -123,11 +123,11 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     let mut targets = Vec::new();
     match HostCompiler::find() {
         Ok(compiler) => targets.push(AheadTarget {
-            name: BASELINE.to_owned(),
+            name: PORTABLE.to_owned(),
             facts: facts_for_recording(cpu::facts(available_threads()).device),
-            compiler: Box::new(compiler.for_processors(Processors::Baseline)),
+            compiler: Box::new(compiler.for_processors(Processors::Portable)),
         }),
-        Err(missing) => warn_of_lack(BASELINE, &missing.to_string()),
+        Err(missing) => warn_of_lack(PORTABLE, &missing.to_string()),
     }
     if options.architectures.is_empty() {
         return Ok(targets);

@@ -11,10 +11,10 @@ use super::stored::stored_run::load_run;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{
-    Color, Detail, GITHUB_LIMIT, Gate, JsonReporter, Outlet, Output, Passage, Reporter, TerminalOptions,
+    Color, Detail, GITHUB_LIMIT, Gate, GateResult, JsonReporter, Output, OutputTarget, Reporter, TerminalOptions,
     comparison_markdown, comparison_page, comparisons_page, runs_page,
 };
-use gpubench_store::compare::{Contestant, Matching, Rules, compare};
+use gpubench_store::compare::{Matching, NamedRun, Rules, compare};
 use gpubench_store::{Home, RunName, StoredRun, load};
 
 /// What `cargo gpubench compare` is asked.
@@ -39,7 +39,7 @@ pub struct CompareOptions {
     /// How much of it is shown.
     pub verbosity: Verbosity,
     /// Where it is written to as Markdown as well.
-    pub export_markdown: Option<Outlet>,
+    pub export_markdown: Option<OutputTarget>,
 }
 
 /// How a comparison is written.
@@ -99,7 +99,7 @@ fn known_of(name: &str, home: &Home) -> Option<ComparedRun> {
     let run = name.parse().map(|name| load(&RunName::Baseline(name), home)).ok()?;
     run.inspect_err(|error| print_warning(&chain(error)))
         .ok()
-        .map(|run| Contestant { name, run: &run }.described())
+        .map(|run| NamedRun { name, run: &run }.described())
 }
 
 /// Each run beside the first.
@@ -113,7 +113,7 @@ fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonCo
             Ok((name.to_string(), run))
         })
         .collect::<Result<_, Failure>>()?;
-    let contestants = || runs.iter().map(|(name, run)| Contestant { name, run });
+    let contestants = || runs.iter().map(|(name, run)| NamedRun { name, run });
     let Some(baseline) = contestants().next() else {
         return Ok(Vec::new());
     };
@@ -172,7 +172,7 @@ fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<
     let mut stdout = Output::stdout();
     match options.format {
         // Standard output is for the export.
-        ComparisonFormat::Human if options.export_markdown == Some(Outlet::StandardOutput) => {
+        ComparisonFormat::Human if options.export_markdown == Some(OutputTarget::StandardOutput) => {
             Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
         }
         ComparisonFormat::Human => {
@@ -222,5 +222,5 @@ fn outcome(comparisons: &[ComparisonComplete], gate: Gate) -> ExitCode {
         return ExitCode::BenchmarkFailed;
     }
     let passages = comparisons.iter().map(|comparison| gate.passage(comparison));
-    exit_code_of(passages.max().unwrap_or(Passage::Open))
+    exit_code_of(passages.max().unwrap_or(GateResult::Open))
 }

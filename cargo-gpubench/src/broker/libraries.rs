@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchivedFile, ArchivedKernels, Digest, FORMAT, typical_device};
-    use gpubench_device::compilers::{BASELINE, CompilerMissing, GpuCompiler, GpuCompilers, NoHostCompiler, Wanted};
+    use gpubench_device::compilers::{CompilerMissing, GpuCompiler, GpuCompilers, NoHostCompiler, PORTABLE, Wanted};
     use gpubench_device::cuda::Architecture;
     use gpubench_diagnostic::Explanation;
 
@@ -235,12 +235,12 @@ mod tests {
         let error = compiler.err().expect("nothing can run");
         assert_eq!(error.exit_code().number(), code);
         let shown = anstream::adapter::strip_str(&Explanation(&*error).to_string()).to_string();
-        shown.replace(BASELINE, "[processors]")
+        shown.replace(PORTABLE, "[processors]")
     }
 
     #[test]
     fn kernels_for_other_devices_and_no_compiler_are_an_archive_that_cannot_be_used() {
-        let gpu = refused(without_a_compiler(&["sm_80", BASELINE], &[SourceForm::Cuda]), 103);
+        let gpu = refused(without_a_compiler(&["sm_80", PORTABLE], &[SourceForm::Cuda]), 103);
         let cpu = refused(without_a_cpp_compiler(&["sm_80"]), 103);
         insta::assert_snapshot!(format!("{gpu}\n{cpu}"));
     }

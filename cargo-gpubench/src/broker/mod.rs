@@ -5,7 +5,7 @@ mod against;
 mod ahead;
 mod archive;
 mod benchmark_line;
-mod campaign;
+mod case_runner;
 pub mod cases;
 mod choice;
 mod code;
@@ -31,7 +31,7 @@ mod sources;
 mod status;
 mod stored;
 
-pub use against::question::Question;
+pub use against::decision::DecisionRule;
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
 pub use places::PlaceOptions;

@@ -7,8 +7,8 @@ use super::stored::fences::fences;
 use super::stored::stored_run::load_run;
 use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
-use gpubench_report::{HtmlReport, Outlet, address};
-use gpubench_store::compare::{Contestant, compare};
+use gpubench_report::{HtmlReport, OutputTarget, address};
+use gpubench_store::compare::{NamedRun, compare};
 use gpubench_store::history::{History, HistoryEntry};
 use gpubench_store::{Home, RunName, StoreError, StoredRun};
 
@@ -24,7 +24,7 @@ pub struct ReportOptions {
     /// Where runs and histories are.
     pub places: PlaceOptions,
     /// The page to write; `gpubench/report.html` in the target directory where it is not said.
-    pub output: Option<Outlet>,
+    pub output: Option<OutputTarget>,
 }
 
 /// Writes a page about stored runs.
@@ -41,12 +41,12 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     };
     let past = options.places.past(&run.run, &home)?;
     let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
-    let candidate = Contestant { name: &name, run: &run };
+    let candidate = NamedRun { name: &name, run: &run };
     let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home)?
         .iter()
         .map(|(name, run)| {
             let rules = options.judging.rules(fences.clone());
-            compare(Contestant { name, run }, candidate, Arrangement::Apart, &rules)
+            compare(NamedRun { name, run }, candidate, Arrangement::Apart, &rules)
         })
         .collect();
     let report = HtmlReport {
@@ -63,9 +63,9 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
 }
 
 /// Where runs put their pages; outside of a workspace the current folder.
-fn usual_place(places: &PlaceOptions) -> Outlet {
+fn usual_place(places: &PlaceOptions) -> OutputTarget {
     let page = places.home().ok().and_then(|home| home.page().ok());
-    page.map_or_else(|| "gpubench-report.html".into(), Outlet::File)
+    page.map_or_else(|| "gpubench-report.html".into(), OutputTarget::File)
 }
 
 fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {

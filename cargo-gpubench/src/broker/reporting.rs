@@ -10,11 +10,11 @@ use gpubench_contract::{
     SchemaVersion, Verdict,
 };
 use gpubench_diagnostic::{ExitCode, Expected, Failure, print_error, print_warning};
-use gpubench_measure::measurement::Purpose;
+use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
-    CsvReporter, Detail, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Passage, Phase, Progress,
-    ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
+    CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
+    Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
 };
 
 /// The listeners of a run, and what becomes of its results.
@@ -131,7 +131,7 @@ impl Reporting {
             Some(other) => self.bookkeeping.compare_in_turns(&stored, other),
         };
         let judged = comparison.as_ref().filter(|_| has_results);
-        let passage = judged.map_or(Passage::Open, |comparison| self.bookkeeping.passage(comparison));
+        let passage = judged.map_or(GateResult::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
             self.tell(|reporter| reporter.comparison_complete(comparison));
@@ -175,11 +175,11 @@ impl Reporting {
 }
 
 /// What a run or a comparison exits with where no benchmark failed.
-pub(super) fn exit_code_of(passage: Passage) -> ExitCode {
+pub(super) fn exit_code_of(passage: GateResult) -> ExitCode {
     match passage {
-        Passage::Open => ExitCode::Success,
-        Passage::Inconclusive => ExitCode::Inconclusive,
-        Passage::Regressed => ExitCode::Regression,
+        GateResult::Open => ExitCode::Success,
+        GateResult::Inconclusive => ExitCode::Inconclusive,
+        GateResult::Regressed => ExitCode::Regression,
     }
 }
 
@@ -234,9 +234,9 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
             options: options.repeated.clone(),
             overridden_axes: overridden,
         });
-    match Purpose::from(options.action) {
-        Purpose::Measure => reporter,
-        Purpose::Test | Purpose::Profile(_) => reporter.without_figures(),
+    match RunMode::from(options.action) {
+        RunMode::Measure => reporter,
+        RunMode::Test | RunMode::Profile(_) => reporter.without_figures(),
     }
 }
 

@@ -1,10 +1,10 @@
-//! The referee and the null worker of a run, each started when it is first needed.
+//! The referee and the control worker of a run, each started when it is first needed.
 
 use gpubench::catalog::OccupancyQuery;
 
 use super::code::occupancy::NoAnswer;
-use gpubench_device::{DeviceOrder, SealedFile};
-use gpubench_measure::clients::{Interrupt, NullWorker, Output, RefereeClient, RoleFailure};
+use gpubench_device::{DeviceOrder, FrozenFile};
+use gpubench_measure::clients::{ControlWorker, Interrupt, Output, RefereeClient, RoleFailure};
 use gpubench_protocol::wire::Begin;
 
 /// The roles that all cases of a run share.
@@ -15,7 +15,7 @@ pub(super) struct Roles<'a> {
     waiting: Option<RefereeClient>,
     /// One that can be given cases.
     begun: Option<RefereeClient>,
-    null_worker: NullWorker,
+    control_worker: ControlWorker,
     interrupt: &'a Interrupt,
 }
 
@@ -32,16 +32,16 @@ impl<'a> Roles<'a> {
             begin,
             waiting: referee,
             begun: None,
-            null_worker: NullWorker::on(device),
+            control_worker: ControlWorker::on(device),
             interrupt,
         }
     }
 
-    /// The referee, ready for a case, and the null worker.
+    /// The referee, ready for a case, and the control worker.
     ///
     /// # Errors
     /// The referee cannot be started, or has no memory for its part.
-    pub(super) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut NullWorker), RoleFailure> {
+    pub(super) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut ControlWorker), RoleFailure> {
         let referee = match self.begun.take() {
             Some(referee) => referee,
             None => {
@@ -52,14 +52,14 @@ impl<'a> Roles<'a> {
                 referee
             }
         };
-        Ok((self.begun.insert(referee), &mut self.null_worker))
+        Ok((self.begun.insert(referee), &mut self.control_worker))
     }
 
     /// Asks the device for the occupancy of a compiled kernel.
     ///
     /// # Errors
     /// The referee cannot tell.
-    pub(super) fn occupancy(&mut self, module: &SealedFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
+    pub(super) fn occupancy(&mut self, module: &FrozenFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
         let interrupt = self.interrupt;
         let answer = self
             .ready()
@@ -75,6 +75,6 @@ impl<'a> Roles<'a> {
     /// What they are in the middle of is unknown: the next case gets new ones.
     pub(super) fn retire(&mut self) {
         (self.waiting, self.begun) = (None, None);
-        self.null_worker.retire();
+        self.control_worker.retire();
     }
 }

@@ -1,6 +1,6 @@
 //! The command from its options to its exit code.
 
-use super::campaign::Campaign;
+use super::case_runner::CaseRunner;
 use super::device_choice::choose_device;
 use super::device_turn::DeviceTurn;
 use super::listing::print_names;
@@ -42,13 +42,13 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         return print_names(&chosen.ours, options.output.format);
     }
     let plan = sources.fit(options, targets, &chosen)?;
-    let (candidate, opponent) = sources.sides(options, &device, &chosen, authors)?;
+    let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
     // A referee that waits would have a place on the device meanwhile.
     let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
-    let mut campaign = Campaign::begin(options, candidate, opponent, referee, plan, &interrupt)?;
-    let end = campaign.measure();
+    let mut runner = CaseRunner::begin(options, candidate, baseline_run, referee, plan, &interrupt)?;
+    let end = runner.measure();
     drop(turn);
-    campaign.finish(end)
+    runner.finish(end)
 }
 
 /// What becomes of the results, where there are some.

@@ -2,23 +2,23 @@
 
 use std::num::NonZeroUsize;
 
-use super::against::opponent::Counterpart;
-use super::against::question::Question;
+use super::against::baseline_run::BaselineCase;
+use super::against::decision::DecisionRule;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
 use gpubench_contract::{Flush, Method, ThresholdSource};
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
-use gpubench_measure::measurement::{Protocol, Purpose, Yardsticks};
+use gpubench_measure::measurement::{Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
-use gpubench_stats::{Looks, StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
 use gpubench_store::compare::Threshold;
 
 /// How a run measures.
 pub(super) struct RunSettings<'a> {
     pub(super) options: &'a RunOptions,
-    pub(super) purpose: Purpose,
+    pub(super) mode: RunMode,
     pub(super) seeds: Seeds,
     /// How calls are measured.
     pub(super) method: Method,
@@ -41,18 +41,18 @@ impl<'a> RunSettings<'a> {
         facts: &'a Facts,
         interrupt: &'a Interrupt,
     ) -> Result<RunSettings<'a>, Failure> {
-        let purpose = Purpose::from(options.action);
+        let mode = RunMode::from(options.action);
         let (method, flush_bytes) = options.measurement.method(facts);
         Ok(RunSettings {
             options,
-            purpose,
+            mode,
             seeds: seeds(options.measurement.seed)?,
             method,
             flush_bytes,
             interrupt,
             device,
             facts,
-            clock_bound: match purpose.is_timed() {
+            clock_bound: match mode.is_timed() {
                 true => facts.clock_bound.clone(),
                 false => ClockBound::Absent("nothing is timed".into()),
             },
@@ -75,21 +75,21 @@ impl<'a> RunSettings<'a> {
     }
 
     /// How a case is measured, which may have a counterpart.
-    pub(super) fn protocol_for(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Protocol<'_> {
+    pub(super) fn protocol_for(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> Protocol<'_> {
         let stop = StopRule {
             step: self.facts.clock_tick_ns,
             ..case.stopping.clone()
         };
         Protocol {
-            purpose: self.purpose,
-            turnout: self.turnout(case, counterpart),
+            mode: self.mode,
+            worker_count: self.worker_count(case, baseline_case),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
-            stop: match counterpart {
+            stop: match baseline_case {
                 // How far samples spread is no measure of how well the ratio of pairs is known.
-                Counterpart::Ready(_) => StopRule { plateau: None, ..stop },
+                BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
                 _ => stop,
             },
             within: case.window_within,
@@ -113,27 +113,27 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    fn turnout(&self, case: &CaseOptions, counterpart: &Counterpart<'_>) -> Turnout {
-        let CaseOptions { workers, looks, .. } = *case;
-        match (counterpart, looks) {
-            _ if self.purpose == Purpose::Test => {
-                Turnout::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
+    fn worker_count(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> WorkerCountRule {
+        let CaseOptions { workers, analyses, .. } = *case;
+        match (baseline_case, analyses) {
+            _ if self.mode == RunMode::Test => {
+                WorkerCountRule::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
             }
-            _ if !self.purpose.is_timed() => Turnout::exactly(NonZeroUsize::MIN),
-            (Counterpart::Ready(_), _) => Turnout::exactly(looks.first(workers)),
-            (_, Looks::Once) => Turnout::exactly(workers),
-            (_, Looks::UntilDecided) => match self.facts.backend().words().advisory {
-                None => Turnout::until_known(workers),
+            _ if !self.mode.is_timed() => WorkerCountRule::exactly(NonZeroUsize::MIN),
+            (BaselineCase::Ready(_), _) => WorkerCountRule::exactly(analyses.first(workers)),
+            (_, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
+            (_, InterimAnalyses::UntilDecided) => match self.facts.backend().words().advisory {
+                None => WorkerCountRule::until_known(workers),
                 // Such times are not worth twice the time.
-                Some(_) => Turnout::first_of(workers),
+                Some(_) => WorkerCountRule::first_of(workers),
             },
         }
     }
 
     /// What the rounds of a case and its counterpart are to decide.
-    pub(super) fn question(&self, case: &CaseOptions) -> Question {
-        Question {
-            looks: case.looks,
+    pub(super) fn question(&self, case: &CaseOptions) -> DecisionRule {
+        DecisionRule {
+            analyses: case.analyses,
             confidence: self.options.results.judging.confidence,
             threshold: Threshold {
                 value: case.noise_threshold,
@@ -144,12 +144,12 @@ impl<'a> RunSettings<'a> {
     }
 
     /// What the samples of a case are held against.
-    pub(super) fn yardsticks(&self, case: &CaseOptions) -> Yardsticks {
-        Yardsticks {
+    pub(super) fn expectations(&self, case: &CaseOptions) -> Expectations {
+        Expectations {
             target_cv: case.stopping.target_cv,
             peak_bandwidth: self.facts.peak_bandwidth,
             peak_arithmetic: self.facts.peak_arithmetic,
-            demands: case.demands,
+            criteria: case.criteria,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use gpubench::catalog::Catalog;
 
-use super::against::opponent::{Opponent, OtherCases};
-use super::against::other_revision::{Opposition, OtherRevision};
+use super::against::baseline_run::{BaselineRun, OtherCases};
+use super::against::other_revision::{BaselineSource, OtherRevision};
 use super::choice::{ChosenCases, choose_other_cases};
 use super::code::compilers::compiler_for;
 use super::device_choice::ChosenDevice;
@@ -56,11 +56,12 @@ impl Sources {
         interrupt: &Interrupt,
     ) -> Result<Sources, Failure> {
         let verbosity = options.output.verbosity;
-        let opposition = results.against.as_ref();
-        let opposition = opposition.map(|source| Opposition::obtain(source, &options.libraries, verbosity, interrupt));
-        let opposition = opposition.transpose()?;
+        let baseline_source = results.against.as_ref();
+        let baseline_source =
+            baseline_source.map(|source| BaselineSource::obtain(source, &options.libraries, verbosity, interrupt));
+        let baseline_source = baseline_source.transpose()?;
         let candidate = Libraries::obtain(&options.libraries, interrupt)?;
-        let other = opposition.map(|opposition| opposition.build(verbosity, interrupt));
+        let other = baseline_source.map(|baseline_source| baseline_source.build(verbosity, interrupt));
         let other = other.transpose()?;
         if let (Some(archive), Some(_)) = (&candidate.archive, &other) {
             status(verbosity, "Unpacked", format_args!("the candidate, {archive}"));
@@ -166,10 +167,10 @@ impl Sources {
         device: &'a ChosenDevice,
         chosen: &'a Chosen,
         authors: Both<Authors<'a>>,
-    ) -> Result<(Side<'a>, Option<Opponent<'a>>), Failure> {
+    ) -> Result<(Side<'a>, Option<BaselineRun<'a>>), Failure> {
         let ChosenDevice { order, facts } = device;
         let processors = match &self.other {
-            Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Baseline,
+            Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Portable,
             _ => Processors::Here,
         };
         let here = || compiler_for(facts, &options.device, processors);
@@ -195,7 +196,7 @@ impl Sources {
         };
         let own_compiler = other.compiler(&facts.device, catalogs, here)?;
         let compiler = own_compiler.map_or_else(|| Rc::clone(&candidate.compiler), Rc::from);
-        let opponent = Opponent::new(other, cases, catalogs, authors, compiler, candidate.selected);
-        Ok((candidate, Some(opponent)))
+        let baseline_run = BaselineRun::new(other, cases, catalogs, authors, compiler, candidate.selected);
+        Ok((candidate, Some(baseline_run)))
     }
 }

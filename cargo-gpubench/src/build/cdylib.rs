@@ -11,14 +11,14 @@ use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
 use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
+use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
-use super::origin::{Stranger, strangers};
+use super::origin::{ForeignPackage, strangers};
 use super::package_metadata::PackageMetadata;
-use super::sealed_libraries::seal_libraries;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
 use crate::config::CaseSettings;
-use gpubench_device::{SealError, SealedFile};
+use gpubench_device::{FreezeError, FrozenFile};
 
 /// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own
 /// `[profile.gpubench]` adds.
@@ -58,7 +58,7 @@ pub struct BuiltLibrary {
     /// The shared library.
     pub library: Utf8PathBuf,
     /// What of it is loaded: a sealed copy, behind those of the libraries that it needs.
-    pub code: Vec<SealedFile>,
+    pub code: Vec<FrozenFile>,
     /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before
     /// what is there already.
     pub library_path: Vec<Utf8PathBuf>,
@@ -189,7 +189,7 @@ impl CdylibBuild<'_> {
     }
 
     /// The packages in a library that were built from another checkout.
-    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<Stranger>, BuildError> {
+    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
         let Some(code) = library.code.last() else {
             return Ok(Vec::new());
         };
@@ -200,7 +200,7 @@ impl CdylibBuild<'_> {
     }
 
     /// Has cargo forget what it built of packages, so that it builds them again.
-    fn forget(&self, strangers: &[Stranger]) -> Result<(), BuildError> {
+    fn forget(&self, strangers: &[ForeignPackage]) -> Result<(), BuildError> {
         let BuildOptions {
             manifest, compilation, ..
         } = self.options;
@@ -257,7 +257,7 @@ impl Outputs {
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
             library: library.to_owned(),
-            code: seal_libraries(library, &library_path, |_, _| Ok::<(), SealError>(()))?,
+            code: freeze_libraries(library, &library_path, |_, _| Ok::<(), FreezeError>(()))?,
             library_path,
             settings,
         })

@@ -6,8 +6,8 @@ use std::process::ExitStatus;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use super::Stranger;
-use gpubench_device::SealError;
+use super::ForeignPackage;
+use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
 /// Why there is nothing to benchmark.
@@ -16,7 +16,7 @@ use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 pub enum BuildError {
     /// What was built cannot be kept as it is.
     #[error(transparent)]
-    Unsealed(#[from] SealError),
+    Incomplete(#[from] FreezeError),
     /// Cargo cannot be started.
     #[error("could not start `{program}`")]
     CargoNotStarted {
@@ -135,7 +135,7 @@ pub enum BuildError {
         /// The package.
         package: String,
         /// What is in its library.
-        strangers: Vec<Stranger>,
+        strangers: Vec<ForeignPackage>,
     },
     /// Cargo succeeded and named no library.
     #[error("cargo built package `{package}` but named no shared library")]
@@ -185,7 +185,7 @@ impl Expected for BuildError {
             | Self::NoLibrary { .. }
             | Self::OtherCheckout { .. }
             | Self::LibraryUnreadable { .. }
-            | Self::Unsealed(_)
+            | Self::Incomplete(_)
             | Self::CompilerSilent { .. } => ExitCode::BuildFailed,
             Self::Interrupted => ExitCode::Interrupted,
         }
@@ -221,8 +221,8 @@ impl Expected for BuildError {
     }
 }
 
-fn in_list(strangers: &[Stranger]) -> String {
-    let strangers: Vec<String> = strangers.iter().map(Stranger::to_string).collect();
+fn in_list(strangers: &[ForeignPackage]) -> String {
+    let strangers: Vec<String> = strangers.iter().map(ForeignPackage::to_string).collect();
     strangers.join(", ")
 }
 
@@ -331,7 +331,7 @@ pub enum BuildNotice {
     #[error("the target directory had {}: built again", in_list(.strangers))]
     OtherCheckout {
         /// What was in the library.
-        strangers: Vec<Stranger>,
+        strangers: Vec<ForeignPackage>,
     },
     /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
     #[error(

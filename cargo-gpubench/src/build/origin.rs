@@ -7,19 +7,19 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::origin::{BEFORE_FOLDER, BEFORE_PACKAGE};
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_diagnostic::printable_line;
 
 /// A package in a library that was built from a folder of another checkout.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stranger {
+pub struct ForeignPackage {
     /// Its name.
     pub package: String,
     /// The folder that it was built from.
     pub folder: Utf8PathBuf,
 }
 
-impl fmt::Display for Stranger {
+impl fmt::Display for ForeignPackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (package, folder) = (printable_line(&self.package), printable_line(self.folder.as_str()));
         write!(f, "`{package}` of `{folder}`")
@@ -31,7 +31,7 @@ impl fmt::Display for Stranger {
 ///
 /// # Errors
 /// The copy cannot be read.
-pub(super) fn strangers(code: &SealedFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<Stranger>> {
+pub(super) fn strangers(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<ForeignPackage>> {
     let known: BTreeSet<Utf8PathBuf> = folders.iter().map(|folder| real(folder)).collect();
     let origins = origins(&fs_err::read(code.path())?);
     Ok(origins
@@ -45,7 +45,7 @@ fn real(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
 }
 
-fn origins(library: &[u8]) -> BTreeSet<Stranger> {
+fn origins(library: &[u8]) -> BTreeSet<ForeignPackage> {
     let mut found = BTreeSet::new();
     let mut rest = library;
     while let Some(at) = find(rest, BEFORE_PACKAGE) {
@@ -55,7 +55,7 @@ fn origins(library: &[u8]) -> BTreeSet<Stranger> {
         let end = words.iter().position(|byte| *byte == 1);
         let words = end.and_then(|end| std::str::from_utf8(&words[..end]).ok());
         if let Some((package, folder)) = words.and_then(|words| words.split_once(BEFORE_FOLDER)) {
-            found.insert(Stranger {
+            found.insert(ForeignPackage {
                 package: package.to_owned(),
                 folder: folder.into(),
             });

@@ -1,13 +1,15 @@
 //! What results are compared with, and where they are kept.
 
 use super::settings::BaselineArguments;
-use crate::broker::options::{BaselineOptions, HistoryOptions, Newcomers, OpponentSource, PageTarget, ResultOptions};
+use crate::broker::options::{
+    BaselineOptions, HistoryOptions, NewBenchmarks, OpponentSource, PageTarget, ResultOptions,
+};
 
 impl BaselineArguments {
     pub(super) fn into_options(self, page: Option<PageTarget>) -> ResultOptions {
         let with = |newcomers| move |name| BaselineOptions { name, newcomers };
-        let strict = self.baseline.map(with(Newcomers::Refused));
-        let lenient = self.baseline_lenient.map(with(Newcomers::Listed));
+        let strict = self.baseline.map(with(NewBenchmarks::Refused));
+        let lenient = self.baseline_lenient.map(with(NewBenchmarks::Listed));
         let revision = self.against.map(OpponentSource::Revision);
         let keeps = !self.discard_baseline;
         ResultOptions {

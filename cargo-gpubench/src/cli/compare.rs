@@ -10,7 +10,7 @@ use super::settings::{JudgingArguments, PlaceArguments};
 use super::standard_output::refuse_two;
 use crate::broker::{CompareOptions, ComparisonFormat};
 use crate::config::{Fraction, Value, settings};
-use gpubench_report::{Color, Outlet};
+use gpubench_report::{Color, OutputTarget};
 use gpubench_store::RunName;
 use gpubench_store::compare::Matching;
 
@@ -74,7 +74,7 @@ settings! {
         ///
         /// `-` is standard output; the table then goes to standard error.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
-        export_markdown: Option<Outlet> => Line "main pr --export-markdown comment.md";
+        export_markdown: Option<OutputTarget> => Line "main pr --export-markdown comment.md";
 
         /// Show only what changed or is in doubt, or of baselines only the names
         #[arg(short, long, help_heading = "Output options")]
@@ -102,7 +102,7 @@ impl CompareArguments {
             let name = only.to_string();
             return Err(UsageError::NothingToCompareWith { name });
         }
-        refuse_to_overwrite(&self.names, self.export_markdown.as_ref().and_then(Outlet::file))?;
+        refuse_to_overwrite(&self.names, self.export_markdown.as_ref().and_then(OutputTarget::file))?;
         let printed = match self.message_format {
             ComparisonFormat::Human => None,
             ComparisonFormat::Json => Some("--message-format json"),
@@ -111,7 +111,7 @@ impl CompareArguments {
         let exported = self
             .export_markdown
             .as_ref()
-            .filter(|outlet| **outlet == Outlet::StandardOutput);
+            .filter(|outlet| **outlet == OutputTarget::StandardOutput);
         refuse_two(printed.into_iter().chain(exported.map(|_| "--export-markdown -")))?;
         Ok(CompareOptions {
             runs: self.names,
@@ -230,7 +230,7 @@ mod tests {
         );
         assert_eq!(options.judging.gate.on_inconclusive, OnInconclusive::FailForAny);
         assert_eq!(options.verbosity, Verbosity::Quiet);
-        assert_eq!(options.export_markdown, Some(Outlet::File("c.md".into())));
+        assert_eq!(options.export_markdown, Some(OutputTarget::File("c.md".into())));
     }
 
     #[test]

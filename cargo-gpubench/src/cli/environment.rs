@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use super::offer::takes_a_value;
+use super::layered_value::takes_a_value;
 use gpubench_diagnostic::{closest, suggestion};
 
 /// What the variables of options begin with.

@@ -13,7 +13,7 @@ use super::man::{ManArguments, Manual};
 use super::overwriting::refuse_to_overwrite;
 use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
-use super::show_config::{InForce, ShowConfigArguments};
+use super::show_config::{SettingOrigins, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
@@ -40,7 +40,7 @@ pub struct GpubenchArguments {
 
     /// Every setting with its source.
     #[arg(skip)]
-    in_force: InForce,
+    in_force: SettingOrigins,
 }
 
 /// Declares the subcommands: the name of each, and its arguments.
@@ -153,7 +153,7 @@ impl GpubenchArguments {
         run: &Values<'_>,
         below: Option<&(&str, Values<'_>)>,
         repeated: Vec<String>,
-        in_force: InForce,
+        in_force: SettingOrigins,
     ) -> Self {
         Self {
             subcommand: below.and_then(|(name, values)| GpubenchSubcommand::read(name, values)),

@@ -12,11 +12,11 @@ use clap::{Arg, Command, FromArgMatches};
 use super::app::described;
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
-use super::offer::{is_flag, of_environment, of_profile};
+use super::layered_value::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
-use super::show_config::{InForce, SettingInForce};
+use super::show_config::{SettingInForce, SettingOrigins};
 use super::{App, GpubenchArguments, UsageError, Verb, foreign};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
@@ -123,7 +123,7 @@ pub fn settle(
         values.offer_below(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
     }
     drop_contradicted(&mut run, gpubench);
-    let in_force = InForce {
+    let in_force = SettingOrigins {
         profile: profile_name,
         file,
         settings: in_force(gpubench, &rows, &run),

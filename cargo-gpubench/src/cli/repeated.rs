@@ -5,8 +5,8 @@
 
 use clap::{Arg, Command};
 
-use super::offer::is_flag;
-use crate::config::{Offer, Source, Values};
+use super::layered_value::is_flag;
+use crate::config::{LayeredValue, Source, Values};
 
 /// Headings of options that say what is built and how it is measured, in the order in which they
 /// are repeated.
@@ -46,7 +46,7 @@ pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
 
 fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
     let (long, id) = (option.get_long().unwrap_or_default(), option.get_id().as_str());
-    let by_environment = |offer: &Offer| matches!(offer.source, Source::Environment(_));
+    let by_environment = |offer: &LayeredValue| matches!(offer.source, Source::Environment(_));
     if !run.on_line(id) && !run.offer(id).is_some_and(by_environment) {
         return Vec::new();
     }

@@ -11,7 +11,7 @@ use super::settings::{ChangeArguments, PlaceArguments};
 use crate::broker::ReportOptions;
 use crate::broker::options::PageTarget;
 use crate::config::settings;
-use gpubench_report::Outlet;
+use gpubench_report::OutputTarget;
 use gpubench_store::RunName;
 
 settings! {
@@ -37,7 +37,7 @@ settings! {
         /// Without it the page is `gpubench/report.html` in the target directory, where a run with
         /// `--report html` puts its own, and outside of a workspace `gpubench-report.html` here.
         #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
-        output: Option<Outlet> => Line "results.jsonl --output page.html";
+        output: Option<OutputTarget> => Line "results.jsonl --output page.html";
 
         #[command(flatten)]
         places: PlaceArguments;
@@ -58,7 +58,7 @@ impl ReportArguments {
     pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
         refuse_to_overwrite(
             self.runs.iter().chain(&self.compare),
-            self.output.iter().filter_map(Outlet::file),
+            self.output.iter().filter_map(OutputTarget::file),
         )?;
         Ok(ReportOptions {
             runs: self.runs,
@@ -93,7 +93,7 @@ impl FromStr for PageTarget {
         match (kind, file) {
             ("html", None) => Ok(Self::TargetDirectory),
             ("html", Some("")) => Err(NotAReport::File),
-            ("html", Some(file)) => Ok(Self::Outlet(file.into())),
+            ("html", Some(file)) => Ok(Self::OutputTarget(file.into())),
             _ => Err(NotAReport::Kind(kind.to_owned())),
         }
     }
@@ -110,9 +110,12 @@ mod tests {
     #[test]
     fn a_report_is_of_a_kind_and_may_have_a_file() {
         assert_eq!(target("html"), Ok(PageTarget::TargetDirectory));
-        let file = PageTarget::Outlet(Outlet::File("a=b.html".into()));
+        let file = PageTarget::OutputTarget(OutputTarget::File("a=b.html".into()));
         assert_eq!(target("html=a=b.html"), Ok(file));
-        assert_eq!(target("html=-"), Ok(PageTarget::Outlet(Outlet::StandardOutput)));
+        assert_eq!(
+            target("html=-"),
+            Ok(PageTarget::OutputTarget(OutputTarget::StandardOutput))
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };
 use gpubench_contract::Flush;
-use gpubench_report::{Color, OnInconclusive, Outlet};
+use gpubench_report::{Color, OnInconclusive, OutputTarget};
 use gpubench_stats::Confidence;
 use gpubench_store::RunName;
 
@@ -31,7 +31,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
-values! { Outlet, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
+values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
     #[command(next_help_heading = "Run options")]
@@ -370,25 +370,25 @@ settings! {
         ///
         /// `-` is standard output; the table then goes to standard error.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        export_json: Option<Outlet> => Profile "--export-json results.jsonl";
+        export_json: Option<OutputTarget> => Profile "--export-json results.jsonl";
 
         /// Write the results to this file as well, a row a case
         ///
         /// `-` is standard output; the table then goes to standard error.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        export_csv: Option<Outlet> => Profile "--export-csv results.csv";
+        export_csv: Option<OutputTarget> => Profile "--export-csv results.csv";
 
         /// Write the results to this file as well, as a Markdown table
         ///
         /// `-` is standard output; the table then goes to standard error.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        export_markdown: Option<Outlet> => Profile "--export-markdown results.md";
+        export_markdown: Option<OutputTarget> => Profile "--export-markdown results.md";
 
         /// Write the results to this file as well, as JUnit's XML, which most CI services show
         ///
         /// `-` is standard output; the table then goes to standard error.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        export_junit: Option<Outlet> => Profile "--export-junit results.xml";
+        export_junit: Option<OutputTarget> => Profile "--export-junit results.xml";
 
         /// Write a page about the run as well: `html`, or `html=FILE` to say where
         ///

@@ -5,9 +5,9 @@ use std::fmt::{self, Display, Write};
 use camino::Utf8PathBuf;
 use clap::Arg;
 
-use super::offer::{is_flag, takes_several};
+use super::layered_value::{is_flag, takes_several};
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Place, Source, settings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, ConfigLine, Source, settings};
 use gpubench_diagnostic::print_warning;
 use gpubench_store::{Home, Listing};
 
@@ -38,7 +38,7 @@ settings! {
 
 /// Every setting of a run, once the environment and the configuration have been heard.
 #[derive(Debug, Default)]
-pub(super) struct InForce {
+pub(super) struct SettingOrigins {
     pub(super) profile: String,
     pub(super) file: Option<Utf8PathBuf>,
     pub(super) settings: Vec<SettingInForce>,
@@ -57,7 +57,7 @@ pub(super) struct SettingInForce {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     Said(Source),
-    Overridden(Place),
+    Overridden(ConfigLine),
     BuiltIn,
     /// Nobody, and there is no value; what a run does then, in words.
     Nobody(Option<String>),
@@ -65,7 +65,7 @@ enum Origin {
 
 impl ShowConfigArguments {
     /// What is to be printed.
-    pub(super) fn text(&self, in_force: &InForce) -> String {
+    pub(super) fn text(&self, in_force: &SettingOrigins) -> String {
         match &self.case {
             _ if self.template => template(),
             Some(case) => {
@@ -86,7 +86,7 @@ impl ShowConfigArguments {
     }
 }
 
-impl InForce {
+impl SettingOrigins {
     fn of_run(&self) -> String {
         let mut text = self.head();
         let lines = self.settings.iter();
@@ -271,10 +271,10 @@ mod tests {
 
     /// What holds for a case where an override says 3 s for what `filter` fits.
     fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
-        let in_force = InForce {
+        let in_force = SettingOrigins {
             cases: CaseLayers {
                 overrides: vec![CaseOverride {
-                    place: Place::at("gpubench.toml", 7),
+                    place: ConfigLine::at("gpubench.toml", 7),
                     filter: Regex::new(filter).expect("an expression"),
                     settings: CaseSettings {
                         timeout: Some(TimeLimit::seconds(3)),
@@ -283,7 +283,7 @@ mod tests {
                 }],
                 ..CaseLayers::default()
             },
-            ..InForce::default()
+            ..SettingOrigins::default()
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
         in_force.of_case(
@@ -330,21 +330,21 @@ mod tests {
         );
     }
 
-    fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> InForce {
+    fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> SettingOrigins {
         let verb = described_verb();
         let mut options = verb.get_arguments();
         let option = options.find(|option| option.get_id() == "workers").expect("an option");
-        InForce {
+        SettingOrigins {
             settings: vec![SettingInForce::of(option, &["10".to_owned()], source)],
             cases: CaseLayers {
                 overrides,
                 ..CaseLayers::default()
             },
-            ..InForce::default()
+            ..SettingOrigins::default()
         }
     }
 
-    fn of_a_case(in_force: &InForce) -> String {
+    fn of_a_case(in_force: &SettingOrigins) -> String {
         in_force.of_case(&BothForms::of("sums", &[]), "not looked up")
     }
 
@@ -373,7 +373,7 @@ mod tests {
         let overridden = workers(
             None,
             vec![CaseOverride {
-                place: Place::at("gpubench.toml", 7),
+                place: ConfigLine::at("gpubench.toml", 7),
                 filter: Regex::new("^sums").expect("an expression"),
                 settings: CaseSettings {
                     workers: Some(WorkerCount::of(10)),

@@ -2,7 +2,7 @@
 
 use super::UsageError;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
-use gpubench_report::Outlet;
+use gpubench_report::OutputTarget;
 
 /// Looks whether several options of a run ask for standard output.
 ///
@@ -15,14 +15,14 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
     };
     let exports = output.exports.iter();
     let exports = exports
-        .filter(|export| export.outlet == Outlet::StandardOutput)
+        .filter(|export| export.outlet == OutputTarget::StandardOutput)
         .map(|export| match export.format {
             ExportFormat::Json => "--export-json -",
             ExportFormat::Csv => "--export-csv -",
             ExportFormat::Markdown => "--export-markdown -",
             ExportFormat::Junit => "--export-junit -",
         });
-    let page = page.filter(|page| **page == PageTarget::Outlet(Outlet::StandardOutput));
+    let page = page.filter(|page| **page == PageTarget::OutputTarget(OutputTarget::StandardOutput));
     refuse_two(format.into_iter().chain(exports).chain(page.map(|_| "--report html=-")))
 }
 

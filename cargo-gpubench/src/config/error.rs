@@ -5,7 +5,7 @@ use std::io;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use super::{InvalidSetting, Place, SamplesCross};
+use super::{ConfigLine, InvalidSetting, SamplesCross};
 use gpubench_diagnostic::{ExitCode, Expected, in_backticks, suggestion};
 
 /// A configuration that cannot be used.
@@ -25,7 +25,7 @@ pub enum ConfigError {
     #[error("{place}: not TOML: {message}")]
     Syntax {
         /// Where it goes wrong.
-        place: Place,
+        place: ConfigLine,
         /// How.
         message: String,
     },
@@ -33,7 +33,7 @@ pub enum ConfigError {
     #[error("{place}: `{key}` is {wanted}, not {got}")]
     Kind {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// The key.
         key: String,
         /// What it wants.
@@ -45,7 +45,7 @@ pub enum ConfigError {
     #[error("{place}: the value of `{key}` makes no sense")]
     Value {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// The key.
         key: String,
         /// Why.
@@ -56,7 +56,7 @@ pub enum ConfigError {
     #[error("{place}: the bounds on samples cross")]
     Samples {
         /// Where the table is.
-        place: Place,
+        place: ConfigLine,
         /// How.
         #[source]
         source: SamplesCross,
@@ -65,7 +65,7 @@ pub enum ConfigError {
     #[error("{place}: an override needs `filter`, a regular expression for the names of its cases")]
     FilterMissing {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// A key of it that `filter` may have been misspelt as.
         similar: Option<String>,
     },
@@ -85,7 +85,7 @@ pub enum ConfigError {
     #[error("{place}: the profile `{profile}` inherits from `{parent}`, which is not there")]
     UnknownParent {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// The profile.
         profile: String,
         /// What it inherits from.
@@ -95,7 +95,7 @@ pub enum ConfigError {
     #[error("{place}: the profile `{profile}` inherits from itself{}", by_way(.by_way_of))]
     Circle {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// The profile.
         profile: String,
         /// The others of the circle.
@@ -105,7 +105,7 @@ pub enum ConfigError {
     #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later, this is {ours}")]
     OlderTool {
         /// Where.
-        place: Place,
+        place: ConfigLine,
         /// What it wants.
         wanted: String,
         /// What there is.
@@ -165,7 +165,7 @@ impl Expected for ConfigError {
 #[error("{place}: the key `{key}` {ineffective}")]
 pub struct ConfigWarning {
     /// Where.
-    pub place: Place,
+    pub place: ConfigLine,
     /// The key.
     pub key: String,
     /// Why.

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::Ineffective;
-use super::place::Text;
+use super::line::Text;
 use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning, Row, Scope};
 use gpubench_diagnostic::{closest, read_text_at_most};

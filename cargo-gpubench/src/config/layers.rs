@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::{CaseSettings, CompleteSettings, Place};
+use super::{CaseSettings, CompleteSettings, ConfigLine};
 use gpubench_diagnostic::{closest, suggestion};
 
 /// What is said about cases beside their packages, in the order in which it counts.
@@ -20,7 +20,7 @@ pub struct CaseLayers {
 #[derive(Clone, Debug)]
 pub struct CaseOverride {
     /// Where it stands.
-    pub place: Place,
+    pub place: ConfigLine,
     /// Found in the names of the cases: with the package in front, or without.
     pub filter: Regex,
     /// What holds for them.
@@ -89,7 +89,7 @@ mod tests {
 
     fn overriding(filter: &str, settings: CaseSettings) -> CaseOverride {
         CaseOverride {
-            place: Place::at("gpubench.toml", 1),
+            place: ConfigLine::at("gpubench.toml", 1),
             filter: Regex::new(filter).expect("an expression"),
             settings,
         }

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::Ineffective;
 use super::file::{Key, Reading, Value};
-use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigValue, Place};
+use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigLine, ConfigValue};
 use gpubench_diagnostic::closest;
 
 /// The profile that every other inherits from in the end.
@@ -32,7 +32,7 @@ pub struct Setting {
     /// The value.
     pub value: ConfigValue,
     /// Where it stands.
-    pub place: Place,
+    pub place: ConfigLine,
     /// The profile that says it.
     pub profile: String,
 }
@@ -40,7 +40,7 @@ pub struct Setting {
 /// A profile as it stands in a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProfileTable {
-    inherits: Option<(String, Place)>,
+    inherits: Option<(String, ConfigLine)>,
     settings: BTreeMap<String, Setting>,
     overrides: Vec<CaseOverride>,
 }
@@ -155,7 +155,7 @@ impl Reading<'_> {
             .collect()
     }
 
-    fn case_override(&mut self, table: &DeTable<'_>, place: Place) -> Result<CaseOverride, ConfigError> {
+    fn case_override(&mut self, table: &DeTable<'_>, place: ConfigLine) -> Result<CaseOverride, ConfigError> {
         let Some((key, value)) = table.get_key_value(FILTER) else {
             let similar = table.keys().find(|key| closest(key.get_ref(), [FILTER]).is_some());
             let similar = similar.map(|key| key.get_ref().to_string());

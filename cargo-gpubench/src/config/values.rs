@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::Place;
+use super::ConfigLine;
 
 /// Who says what a setting is, below the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ pub enum Source {
         /// Its name.
         name: String,
         /// Where it says so.
-        place: Place,
+        place: ConfigLine,
     },
 }
 
 /// What a layer below the command line says of a setting.
 #[derive(Clone, Debug)]
-pub struct Offer {
+pub struct LayeredValue {
     /// Its words.
     pub texts: Vec<String>,
     /// The values that they are, as the command line's grammar reads them.
@@ -39,7 +39,7 @@ pub struct Values<'a> {
     /// The command line, with the built-in values.
     pub line: &'a ArgMatches,
     /// What the layers below it say, by the ids of the settings.
-    pub offers: BTreeMap<String, Offer>,
+    pub offers: BTreeMap<String, LayeredValue>,
 }
 
 impl Values<'_> {
@@ -49,14 +49,14 @@ impl Values<'_> {
     }
 
     /// Adds what a lower layer offers, where no higher one does.
-    pub fn offer_below(&mut self, lower: BTreeMap<String, Offer>) {
+    pub fn offer_below(&mut self, lower: BTreeMap<String, LayeredValue>) {
         for (id, offer) in lower {
             self.offers.entry(id).or_insert(offer);
         }
     }
 
     /// What counts of what is offered for a setting.
-    pub fn offer(&self, id: &str) -> Option<&Offer> {
+    pub fn offer(&self, id: &str) -> Option<&LayeredValue> {
         self.offers.get(id).filter(|_| !self.on_line(id))
     }
 

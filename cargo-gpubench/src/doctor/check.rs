@@ -35,7 +35,7 @@ impl Area {
         Check {
             area: self,
             check: check.to_string(),
-            standing: Standing::Good,
+            standing: CheckStatus::Good,
             value: value.to_string(),
             cost: None,
         }
@@ -44,7 +44,7 @@ impl Area {
     /// Something is less than it could be.
     pub(super) fn gap(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
         Check {
-            standing: Standing::Gap,
+            standing: CheckStatus::Gap,
             cost: Some(cost.to_string()),
             ..self.good(check, value)
         }
@@ -53,7 +53,7 @@ impl Area {
     /// Something that the area cannot do without is not there.
     pub(super) fn missing(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
         Check {
-            standing: Standing::Missing,
+            standing: CheckStatus::Missing,
             ..self.gap(check, value, cost)
         }
     }
@@ -62,7 +62,7 @@ impl Area {
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum CheckStatus {
     /// As it should be.
     Good,
     /// Something is less than it could be; measuring goes on without it.
@@ -79,7 +79,7 @@ pub struct Check {
     /// What was looked at.
     pub check: String,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: CheckStatus,
     /// What was found.
     pub value: String,
     /// What the gap costs, and what can be done; null where there is none.

@@ -16,7 +16,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Area, Check, Standing};
+pub use check::{Area, Check, CheckStatus};
 pub use machine::{Machine, Sandbox, Verdict};
 pub use show::{json_lines, text};
 pub use survey::survey;

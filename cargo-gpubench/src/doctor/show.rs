@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::check::{Area, Check, Standing};
+use super::check::{Area, Check, CheckStatus};
 use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
 use gpubench_device::Backend;
@@ -38,11 +38,11 @@ fn entry(check: &Check, longest: usize, line: usize) -> String {
     beside(&head, said.iter().map(String::as_str), line)
 }
 
-fn sign_of(standing: Standing) -> (char, Style) {
+fn sign_of(standing: CheckStatus) -> (char, Style) {
     match standing {
-        Standing::Good => ('✓', GOOD),
-        Standing::Gap => ('!', DOUBTFUL),
-        Standing::Missing => ('✗', BAD),
+        CheckStatus::Good => ('✓', GOOD),
+        CheckStatus::Gap => ('!', DOUBTFUL),
+        CheckStatus::Missing => ('✗', BAD),
     }
 }
 
@@ -102,8 +102,8 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
         measures_on,
         device,
         message,
-        gaps: count(Standing::Gap),
-        missing: count(Standing::Missing),
+        gaps: count(CheckStatus::Gap),
+        missing: count(CheckStatus::Missing),
     };
     let lines = found.chain([last]);
     lines

@@ -114,7 +114,7 @@ fn a_machine_without_a_gpu_measures_on_the_cpu_device() {
 #[test]
 fn a_machine_that_lacks_nothing() {
     let machine = with_gpu();
-    assert!(machine.checks().iter().all(|check| check.standing == Standing::Good));
+    assert!(machine.checks().iter().all(|check| check.standing == CheckStatus::Good));
     insta::assert_snapshot!(page(&machine, DeviceChoice::Auto));
 }
 
@@ -176,7 +176,7 @@ fn a_driver_that_is_there_and_unusable_is_worse_than_none() {
         .into_iter()
         .find(|check| check.check == "driver")
         .unwrap();
-    assert_eq!(driver.standing, Standing::Missing);
+    assert_eq!(driver.standing, CheckStatus::Missing);
     assert!(driver.cost.unwrap().contains("LD_LIBRARY_PATH"));
 }
 
@@ -206,11 +206,11 @@ fn what_a_machine_lacks_costs_a_grade_that_is_named() {
         )
     };
     let whole = with_gpu();
-    assert_eq!(grades(&whole).0, Standing::Good);
+    assert_eq!(grades(&whole).0, CheckStatus::Good);
     let mut open = with_gpu();
     open.sandbox.files = FileClosing::Partial;
     let (standing, said) = grades(&open);
-    assert_eq!(standing, Standing::Gap);
+    assert_eq!(standing, CheckStatus::Gap);
     assert!(
         said.starts_with("`sealed` for launch plans, `advisory` for hosted code"),
         "{said}"
@@ -220,7 +220,7 @@ fn what_a_machine_lacks_costs_a_grade_that_is_named() {
         opened.facts.clock_bound = ClockBound::Absent("the GPU is shared through MPS".into());
     }
     let (standing, said) = grades(&shared);
-    assert_eq!(standing, Standing::Gap);
+    assert_eq!(standing, CheckStatus::Gap);
     assert!(
         said.contains("`advisory`") && said.contains("shared through MPS"),
         "{said}"

@@ -234,9 +234,9 @@ pub struct WindowCounts {
     pub timed: u64,
     /// With the check launched right behind the call.
     pub early_check: u64,
-    /// Of the null worker, interleaved with the sampled ones and behind the worker's end; not among
+    /// Of the control worker, interleaved with the sampled ones and behind the worker's end; not among
     /// the case's `windows`.
-    pub null: u64,
+    pub control: u64,
 }
 
 impl WindowCounts {
@@ -254,9 +254,9 @@ pub struct Conservation {
     pub claimed_ns: f64,
     /// What the referee's clock saw, the tool's own part of the windows included.
     pub observed_ns: f64,
-    /// The tool's own part, as the referee's clock saw it in null windows, in which its own twin of
+    /// The tool's own part, as the referee's clock saw it in control windows, in which its own twin of
     /// the call runs; null where there were none.
-    pub null_ns: Option<f64>,
+    pub control_ns: Option<f64>,
     /// The reported figure, made of what passed for the referee in each window beyond the tool's
     /// own part. Null where the clock bounds nothing.
     pub verified_ns: Option<f64>,
@@ -271,24 +271,24 @@ pub struct Conservation {
     /// For each of `samples` in order, what passed for the referee in its window beyond the claim.
     /// Empty where the clock bounds nothing.
     pub residuals_ns: Vec<i64>,
-    /// The same of the null windows that the bound was made of, in order, without those whose
+    /// The same of the control windows that the bound was made of, in order, without those whose
     /// outputs something changed: those between the windows of the samples or, where these were
     /// longer while the worker under test lived, as `grade_reason` says then, those behind its end.
-    pub null_residuals_ns: Vec<i64>,
+    pub control_residuals_ns: Vec<i64>,
     /// How many of them are each worker's, in the order of `workers`; empty where they are those
     /// behind its end.
     #[serde(default)]
-    pub null_shares: Vec<u64>,
+    pub control_shares: Vec<u64>,
 }
 
 impl Conservation {
     /// Both clocks side by side, without a bound; `None` where one of them is not a finite time, as
     /// a worker may claim.
-    pub fn of(claimed_ns: f64, observed_ns: f64, null_ns: Option<f64>) -> Option<Conservation> {
+    pub fn of(claimed_ns: f64, observed_ns: f64, control_ns: Option<f64>) -> Option<Conservation> {
         (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
             claimed_ns,
             observed_ns,
-            null_ns: null_ns.filter(|null| null.is_finite()),
+            control_ns: control_ns.filter(|control| control.is_finite()),
             ..Conservation::default()
         })
     }
@@ -382,7 +382,7 @@ mod tests {
     fn a_claim_that_is_no_time_has_no_conservation() {
         assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
         assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
-        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().null_ns, None);
+        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().control_ns, None);
     }
 
     #[test]

@@ -69,7 +69,7 @@ words! {
         Mismatch = "mismatch",
         /// The output digest, taken right after the call, differs from that of the output that was
         /// checked.
-        Unsealed = "unsealed",
+        Incomplete = "incomplete",
         /// Bytes of an output changed after the call had ended.
         Late = "late",
         /// The call took less time than the declared bytes need at peak bandwidth.
@@ -183,7 +183,7 @@ impl Cause {
             | Cause::NonFinite
             | Cause::Mismatch => &[Verdict::WrongOutput],
             Cause::OutOfBounds => &[Verdict::WrongOutput, Verdict::Crashed],
-            Cause::Late | Cause::Unsealed => &[Verdict::LateWrite],
+            Cause::Late | Cause::Incomplete => &[Verdict::LateWrite],
             Cause::ClaimTooShort => &[Verdict::TimeMismatch],
             Cause::BelowBandwidth => &[Verdict::BelowFloor],
             Cause::InputWritten

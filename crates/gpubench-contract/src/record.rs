@@ -242,7 +242,7 @@ pub struct BenchmarkComplete {
     pub throughput: Throughput,
     /// What was found in each output.
     pub checks: Vec<Check>,
-    /// Number of windows of the workers under test, of every kind; those of the null worker are not
+    /// Number of windows of the workers under test, of every kind; those of the control worker are not
     /// among them.
     pub windows: u64,
     /// Windows by kind.

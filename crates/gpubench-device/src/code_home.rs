@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
-pub enum CodeHome {
+pub enum KernelHost {
     /// The author: kernels are native code here, and could do anything to the process they run in.
     Author,
     /// The referee: kernels run on a device apart from its process.

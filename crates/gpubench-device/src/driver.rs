@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::plan::TensorMapDescription;
 
 use super::{DeviceError, Facts, HostFailure};
-use crate::SealedFile;
+use crate::FrozenFile;
 
 /// An address on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +51,7 @@ pub enum Access {
 /// What nobody may do to an allocation any more, whoever holds its descriptor. Devices without such
 /// a lock accept and do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seal {
+pub enum Freeze {
     /// Change its size.
     Size,
     /// Change its size, or map it for writing; mappings that exist keep their access.
@@ -64,7 +64,7 @@ pub enum ModuleImage<'a> {
     /// The tool's own kernels.
     Harness,
     /// A user's compiled kernels. Loading them may run code of theirs.
-    File(&'a SealedFile),
+    File(&'a FrozenFile),
 }
 
 /// A call of the user's host code, for [`Driver::host_call`].
@@ -168,7 +168,7 @@ pub trait Driver: Send {
     ///
     /// # Errors
     /// When the device refuses.
-    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError>;
+    fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError>;
 
     /// Unmaps and forgets an allocation.
     fn release(&mut self, memory: Memory);

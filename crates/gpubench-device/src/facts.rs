@@ -7,7 +7,7 @@ use gpubench::codec;
 use gpubench_contract::ArithmeticPeaks;
 use serde::{Deserialize, Serialize};
 
-use super::{Backend, CodeHome};
+use super::{Backend, KernelHost};
 
 /// Device properties that the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct Facts {
     /// Bytes of a cache flush, unless the user says otherwise.
     pub flush_bytes: u64,
     /// Where kernels that compute references and inputs are run.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// Whether the referee's clock bounds a worker's claimed time.
     pub clock_bound: ClockBound,
     /// Peak memory bandwidth in bytes per second, where it is known.

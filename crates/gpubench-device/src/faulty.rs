@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Seal, Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory, Module,
+    ModuleImage, Stream,
 };
 
 /// A call of a driver.
@@ -124,9 +124,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.map(memory, access)
     }
 
-    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
-        self.count("seal")?;
-        self.inner.seal(memory, seal)
+    fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
+        self.count("freeze")?;
+        self.inner.freeze(memory, freeze)
     }
 
     fn release(&mut self, memory: Memory) {

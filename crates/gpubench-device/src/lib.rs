@@ -16,22 +16,22 @@ mod facts;
 mod fault_code;
 #[cfg(any(test, feature = "testing"))]
 pub mod faulty;
+mod frozen_file;
 mod guarded;
 pub mod harness;
 pub mod memfd;
 pub mod nvtx;
 mod order;
-mod sealed_file;
 pub mod telemetry;
 pub mod word;
 
 pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
-pub use code_home::CodeHome;
+pub use code_home::KernelHost;
 pub use driver::{
-    Access, DevicePtr, Driver, Event, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Seal, Stream,
+    Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
+pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
 pub use order::DeviceOrder;
-pub use sealed_file::{CopyIdentity, SealError, SealedFile};

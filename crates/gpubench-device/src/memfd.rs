@@ -8,7 +8,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
 use super::guarded::Reserved;
-use super::{Access, DeviceError, DevicePtr, Memory, Seal};
+use super::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
 /// Bytes of a page: the granularity of allocations.
 pub const PAGE: u64 = 4096;
@@ -93,11 +93,11 @@ impl MemfdTable {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn seal(&self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+    pub fn freeze(&self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        let seals = match seal {
-            Seal::Size => size,
-            Seal::SizeAndContents => size | SealFlags::FUTURE_WRITE,
+        let seals = match freeze {
+            Freeze::Size => size,
+            Freeze::SizeAndContents => size | SealFlags::FUTURE_WRITE,
         };
         fcntl_add_seals(&self.get(memory)?.descriptor, seals).map_err(|error| DeviceError::Os {
             what: "sealing a buffer",
@@ -220,7 +220,7 @@ mod tests {
         let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
         let memory = ours.create(PAGE).unwrap();
         let near = ours.map(memory, Access::ReadWrite).unwrap();
-        ours.seal(memory, Seal::SizeAndContents).unwrap();
+        ours.freeze(memory, Freeze::SizeAndContents).unwrap();
         bytes_at(near, 1)[0] = 1;
 
         let descriptor = ours.export(memory).unwrap();

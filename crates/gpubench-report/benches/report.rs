@@ -14,7 +14,7 @@ use gpubench_contract::{
 use gpubench_report::HtmlReport;
 use gpubench_stats::summary;
 use gpubench_store::StoredRun;
-use gpubench_store::compare::{Contestant, Rules, compare};
+use gpubench_store::compare::{NamedRun, Rules, compare};
 use gpubench_store::history::HistoryEntry;
 
 const BENCHMARKS: u64 = 200;
@@ -27,11 +27,11 @@ fn main() {
     for samples in [200, 1_000] {
         let (baseline, candidate) = (run("old", samples), run("new", samples));
         let comparison = compare(
-            Contestant {
+            NamedRun {
                 name: "main",
                 run: &baseline,
             },
-            Contestant {
+            NamedRun {
                 name: "this run",
                 run: &candidate,
             },
@@ -148,20 +148,20 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             warm_up: 20,
             timed: samples as u64,
             early_check: 20,
-            null: 40,
+            control: 40,
         },
         distinct_inputs: samples as u64 + 40,
         conservation: Some(Conservation {
             claimed_ns: center,
             observed_ns: center + 291_000.0,
-            null_ns: Some(290_500.0),
+            control_ns: Some(290_500.0),
             verified_ns: Some(center + 500.0),
             added_ns: Some(0.0),
             excess_ns: Some(500.0),
             bound_ns: Some(2_400.0),
             residuals_ns: vec![291_000; samples],
-            null_residuals_ns: vec![290_500; samples / 10],
-            null_shares: vec![samples as u64 / 10],
+            control_residuals_ns: vec![290_500; samples / 10],
+            control_shares: vec![samples as u64 / 10],
         }),
         environment: environment(),
         wall_ns: 310_000_000,

@@ -40,7 +40,7 @@ pub enum OnInconclusive {
 
 /// What a gate says of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Passage {
+pub enum GateResult {
     /// Nothing speaks against it.
     Open,
     /// Too little could be judged.
@@ -52,9 +52,9 @@ pub enum Passage {
 impl Gate {
     /// Whether a comparison passes. Benchmarks that now fail are no matter of a gate: they fail by
     /// themselves.
-    pub fn passage(self, comparison: &ComparisonComplete) -> Passage {
+    pub fn passage(self, comparison: &ComparisonComplete) -> GateResult {
         if self.on_regression == OnRegression::Fail && comparison.has_regressed() {
-            return Passage::Regressed;
+            return GateResult::Regressed;
         }
         let too_little = match self.on_inconclusive {
             OnInconclusive::Show => false,
@@ -62,8 +62,8 @@ impl Gate {
             OnInconclusive::FailForAny => comparison.undecided().is_some() || comparison.has_undecided_benchmarks(),
         };
         match too_little {
-            true => Passage::Inconclusive,
-            false => Passage::Open,
+            true => GateResult::Inconclusive,
+            false => GateResult::Open,
         }
     }
 
@@ -99,19 +99,19 @@ mod tests {
     #[test]
     fn a_regression_stops_unless_it_is_only_to_be_shown() {
         let comparison = every_change();
-        assert_eq!(Gate::default().passage(&comparison), Passage::Regressed);
+        assert_eq!(Gate::default().passage(&comparison), GateResult::Regressed);
         assert_eq!(stopped(Gate::default(), &comparison), [ChangeVerdict::Regressed; 2]);
-        assert_eq!(gate(OnInconclusive::Show).passage(&comparison), Passage::Open);
+        assert_eq!(gate(OnInconclusive::Show).passage(&comparison), GateResult::Open);
         assert!(stopped(gate(OnInconclusive::Show), &comparison).is_empty());
     }
 
     #[test]
     fn one_undecided_benchmark_stops_only_where_any_is_asked_for() {
         let comparison = every_change();
-        assert_eq!(gate(OnInconclusive::FailForAll).passage(&comparison), Passage::Open);
+        assert_eq!(gate(OnInconclusive::FailForAll).passage(&comparison), GateResult::Open);
         assert!(stopped(gate(OnInconclusive::FailForAll), &comparison).is_empty());
         let any = gate(OnInconclusive::FailForAny);
-        assert_eq!(any.passage(&comparison), Passage::Inconclusive);
+        assert_eq!(any.passage(&comparison), GateResult::Inconclusive);
         assert_eq!(
             stopped(any, &comparison),
             [ChangeVerdict::Inconclusive, ChangeVerdict::NotCompared]
@@ -122,16 +122,16 @@ mod tests {
     fn a_comparison_that_decided_nothing_stops_where_that_is_asked_for() {
         let all = gate(OnInconclusive::FailForAll);
         let comparison = on_another_device();
-        assert_eq!(all.passage(&comparison), Passage::Inconclusive);
+        assert_eq!(all.passage(&comparison), GateResult::Inconclusive);
         assert_eq!(stopped(all, &comparison), [ChangeVerdict::NotCompared; 3]);
-        assert_eq!(Gate::default().passage(&comparison), Passage::Open);
+        assert_eq!(Gate::default().passage(&comparison), GateResult::Open);
         let mut only_new = comparison;
         only_new.rows.clear();
         only_new.new = vec!["axpy".to_owned()];
-        assert_eq!(all.passage(&only_new), Passage::Inconclusive);
+        assert_eq!(all.passage(&only_new), GateResult::Inconclusive);
         assert_eq!(
             gate(OnInconclusive::FailForAny).passage(&only_new),
-            Passage::Inconclusive
+            GateResult::Inconclusive
         );
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::wording::{interval, level};
-use super::{Gate, Output, OutputError, Passage, Reporter};
+use super::{Gate, GateResult, Output, OutputError, Reporter};
 use gpubench_contract::units::{change, listed, percent};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ChangeVerdict, ComparisonComplete, ComparisonRow, Device, RunEnd, RunFinished,
@@ -123,7 +123,7 @@ impl JunitReporter {
     /// results is not judged.
     fn closing_comparison(&self, report: &Report) -> Option<&ComparisonComplete> {
         let comparison = self.comparison.as_ref()?;
-        let is_closed = self.gate.passage(comparison) != Passage::Open;
+        let is_closed = self.gate.passage(comparison) != GateResult::Open;
         (is_closed && !self.results.is_empty() && report.failures + report.errors == 0).then_some(comparison)
     }
 }

@@ -5,7 +5,6 @@
 //! [`Reporter`].
 #![forbid(unsafe_code)]
 
-mod contest;
 mod csv;
 mod gate;
 mod html;
@@ -13,9 +12,10 @@ mod json;
 mod junit;
 mod markdown;
 mod markdown_text;
-mod outlet;
 mod output;
+mod output_target;
 mod pull_request;
+mod ranking;
 mod remarks;
 mod reporter;
 mod summary;
@@ -32,8 +32,8 @@ pub use json::{JsonReporter, json_line};
 pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;
 pub use markdown_text::GITHUB_LIMIT;
-pub use outlet::Outlet;
 pub use output::{Output, OutputError, address};
+pub use output_target::OutputTarget;
 pub use pull_request::*;
 pub use reporter::*;
 pub use terminal::*;

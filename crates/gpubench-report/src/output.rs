@@ -132,7 +132,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Outlet;
+    use crate::OutputTarget;
 
     #[test]
     fn a_reader_that_has_gone_is_told_from_a_failed_write() {
@@ -165,27 +165,27 @@ mod tests {
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(folder.path()).unwrap().join("new/report.html");
-        let report = Outlet::File(path.clone());
+        let report = OutputTarget::File(path.clone());
         report.write("old").unwrap();
         report.write("new").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(path.parent().unwrap().read_dir_utf8().unwrap().count(), 1);
         assert!(report.ensure_writable().is_ok());
         let folder = path.parent().unwrap();
-        let report = Outlet::File(folder.to_owned());
+        let report = OutputTarget::File(folder.to_owned());
         assert!(report.write("x").is_err() && report.ensure_writable().is_err());
         assert_eq!(folder.read_dir_utf8().unwrap().count(), 1);
     }
 
     #[test]
     fn nothing_takes_the_place_of_a_device() {
-        let null = Outlet::from("/dev/null");
-        assert!(null.ensure_writable().is_err() && null.write("x").is_err());
+        let control = OutputTarget::from("/dev/null");
+        assert!(control.ensure_writable().is_err() && control.write("x").is_err());
         let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
         assert!(
             !names
                 .map(|entry| entry.file_name().to_owned())
-                .any(|name| name == ".null.tmp")
+                .any(|name| name == ".control.tmp")
         );
     }
 

@@ -113,7 +113,7 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
         Cause::Cached => " (the answer to the first call)",
         Cause::Partial => " (part of the output was left)",
         Cause::Constant => " (one value everywhere)",
-        Cause::Unsealed => " (the output changed after the call)",
+        Cause::Incomplete => " (the output changed after the call)",
         Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
         Cause::WorksBetweenWindows => " (its work went on when no call was under way)",
         Cause::NotReproducible => " (a second recording gave another plan)",

@@ -9,7 +9,7 @@ const LONGEST_FILE: u64 = 4 << 30;
 
 /// A process that the tool starts and that code or sources of others get into.
 ///
-/// The referee, the null worker, a worker that replays a plan on a GPU and NVRTC's process run the
+/// The referee, the control worker, a worker that replays a plan on a GPU and NVRTC's process run the
 /// tool's code alone: they give up what [`give_up`](crate::give_up) says, and need no row. A probe
 /// only leads a session, since the driver may start a privileged program to load its kernel module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Whether the time that passed for the referee is the time that a worker claims.
 //!
 //! A window's *residual* is what the referee's clock saw beyond the claim, `S2 - S1 - claim`: the
-//! tool's own part of the window, and whatever the claim leaves out. Null windows, in which the
+//! tool's own part of the window, and whatever the claim leaves out. Control windows, in which the
 //! tool's own twin of the call runs, have residuals of the tool's own part alone. Time that is
 //! hidden from a claim makes its residual longer, and nothing that a worker does makes it shorter
 //! but claiming too much.
@@ -42,13 +42,13 @@ const VAGUE_SHARE: f64 = 0.02;
 /// others.
 const TOLD: f64 = 0.75;
 
-/// How many times as far as null windows a worker's may spread.
+/// How many times as far as control windows a worker's may spread.
 const WIDER: f64 = 3.0;
 
 /// Fewer windows than this, of either kind, say nothing.
 const FEWEST: usize = 6;
 
-/// Null windows may last so much longer while the worker under test lives than behind its end:
+/// Control windows may last so much longer while the worker under test lives than behind its end:
 /// another process with a context costs a little.
 const DISTURBED_NS: f64 = 5_000.0;
 
@@ -66,13 +66,13 @@ pub struct Clocked {
 pub struct ClockedTurn {
     /// Those of its calls.
     pub windows: Vec<Clocked>,
-    /// Residuals of the null windows among them, in nanoseconds.
-    pub null_ns: Vec<f64>,
+    /// Residuals of the control windows among them, in nanoseconds.
+    pub control_ns: Vec<f64>,
 }
 
 /// A case's claims by the referee's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Balance {
+pub struct TimingAudit {
     /// The reported figure, made of what passed for the referee instead of what was claimed.
     pub verified_ns: f64,
     /// By how much that is longer than the figure of the claims.
@@ -81,33 +81,33 @@ pub struct Balance {
     pub bound_ns: f64,
     /// The figure of the claims.
     pub claimed_ns: f64,
-    /// By how much null windows took longer while the worker under test lived than behind its end,
+    /// By how much control windows took longer while the worker under test lived than behind its end,
     /// where that is more than can be explained. The excess is over the shorter ones then.
     pub disturbance_ns: Option<f64>,
 }
 
-impl Balance {
-    /// Compares both clocks. `alone` are residuals of null windows behind the end of the worker
+impl TimingAudit {
+    /// Compares both clocks. `alone` are residuals of control windows behind the end of the worker
     /// under test, which it cannot disturb; empty where there are none. `None` where there are too
     /// few windows, or where a time is not finite.
-    pub fn of(turns: &[ClockedTurn], alone: &[f64]) -> Option<Balance> {
-        let null: Vec<f64> = turns.iter().flat_map(|turn| turn.null_ns.iter().copied()).collect();
+    pub fn of(turns: &[ClockedTurn], alone: &[f64]) -> Option<TimingAudit> {
+        let control: Vec<f64> = turns.iter().flat_map(|turn| turn.control_ns.iter().copied()).collect();
         let turns: Vec<&ClockedTurn> = turns.iter().filter(|turn| !turn.windows.is_empty()).collect();
         let windows: usize = turns.iter().map(|turn| turn.windows.len()).sum();
-        if windows.min(null.len()) < FEWEST {
+        if windows.min(control.len()) < FEWEST {
             return None;
         }
-        let disturbance_ns = disturbance(&null, alone)?;
+        let disturbance_ns = disturbance(&control, alone)?;
         let alone = disturbance_ns.map(|_| alone);
-        let own = |turn: &ClockedTurn| match (alone, &turn.null_ns[..]) {
+        let own = |turn: &ClockedTurn| match (alone, &turn.control_ns[..]) {
             (Some(alone), _) => alone.to_vec(),
-            (None, []) => null.clone(),
+            (None, []) => control.clone(),
             (None, own) => own.to_vec(),
         };
         let own: Vec<Vec<f64>> = turns.iter().map(|turn| own(turn)).collect();
         let own_parts: Vec<f64> = own
             .iter()
-            .map(|null_ns| interquartile_mean(null_ns))
+            .map(|control_ns| interquartile_mean(control_ns))
             .collect::<Option<_>>()?;
         let claimed_ns = figure(turns.iter().map(|turn| each(turn, |window| window.claim_ns)))?;
         let verified = |(turn, own_part): (&&ClockedTurn, &f64)| {
@@ -118,12 +118,12 @@ impl Balance {
             .iter()
             .map(|turn| each(turn, |window| window.residual_ns))
             .collect();
-        let of_null_window = variance_of_window(&own)?;
+        let of_control_window = variance_of_window(&own)?;
         // More would let a worker widen its own bound.
-        let of_window = variance_of_window(&residuals)?.min(WIDER.powi(2) * of_null_window);
-        let variance = of_figure(of_window, &residuals) + of_figure(of_null_window, &own);
+        let of_window = variance_of_window(&residuals)?.min(WIDER.powi(2) * of_control_window);
+        let variance = of_figure(of_window, &residuals) + of_figure(of_control_window, &own);
         let error_ns = variance.sqrt();
-        Some(Balance {
+        Some(TimingAudit {
             verified_ns,
             excess_ns: verified_ns - claimed_ns,
             bound_ns: TWIN_NS + TWIN_SHARE * claimed_ns.max(0.0) + CRITICAL * error_ns,
@@ -178,15 +178,15 @@ fn of_figure(of_window: f64, workers: &[Vec<f64>]) -> f64 {
     of_workers / (workers.len() as f64).powi(2)
 }
 
-/// By how much null windows were longer beside the worker than behind its end, where that is more
+/// By how much control windows were longer beside the worker than behind its end, where that is more
 /// than can be explained; nothing at all where a residual is no time.
-fn disturbance(null: &[f64], alone: &[f64]) -> Option<Option<f64>> {
+fn disturbance(control: &[f64], alone: &[f64]) -> Option<Option<f64>> {
     if alone.len() < FEWEST {
         return Some(None);
     }
-    let longer_by = median(null)? - median(alone)?;
+    let longer_by = median(control)? - median(alone)?;
     let variance = |residuals: &[f64]| Some(variance_of_mean(&sorted(residuals)?, 1.0));
-    let variance = variance(null)? + variance(alone)?;
+    let variance = variance(control)? + variance(alone)?;
     let explained = DISTURBED_NS + CRITICAL * variance.sqrt();
     Some((longer_by > explained).then_some(longer_by))
 }

@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpubench_contract::{Arrangement, Better, ChangeVerdict, ThresholdSource};
-use gpubench_stats::{Confidence, Estimate, Looks, Paired, Ratio, median};
-use gpubench_store::compare::{Contestant, Rules, Threshold, compare, is_decided, judge};
+use gpubench_stats::{Confidence, Estimate, InterimAnalyses, Paired, Ratio, median};
+use gpubench_store::compare::{NamedRun, Rules, Threshold, compare, is_decided, judge};
 use gpubench_store::testing::{DRIFTS, Drift, MACHINES, Machine, Noise, RunApart, SHAPES, Shifts, Size, TwoLevel, run};
 use gpubench_store::{read, save};
 
@@ -62,8 +62,7 @@ fn time() {
         let [before, after] = files.map(|file| read(&file).expect("it is read"));
         let read_in = began.elapsed();
         let began = Instant::now();
-        let [baseline, candidate] =
-            [("before", &before), ("after", &after)].map(|(name, run)| Contestant { name, run });
+        let [baseline, candidate] = [("before", &before), ("after", &after)].map(|(name, run)| NamedRun { name, run });
         black_box(compare(baseline, candidate, Arrangement::Apart, &Rules::default()));
         println!(
             "1 000 benchmarks, {workers} workers of {samples} samples a side: read in {read_in:.0?}, compared in {:.0?}",
@@ -381,7 +380,7 @@ struct Decided {
 fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
     let drift = &DRIFTS[DRIFTS.len() - 1];
     let mut random = fastrand::Rng::with_seed(2026);
-    let [first, .., most] = Looks::ROUNDS;
+    let [first, .., most] = InterimAnalyses::ROUNDS;
     let trials = TRIALS / 4;
     let mut taken = 0;
     let (of_five, verdicts) = (0..trials)
@@ -390,21 +389,21 @@ fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
             let [before, after] = sides
                 .each_ref()
                 .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            let ratio = |rounds: usize, looks: Looks| {
+            let ratio = |rounds: usize, analyses: InterimAnalyses| {
                 let paired = Paired::of(&before[..rounds], &after[..rounds]).expect("rounds");
-                paired.ratio(looks.confidence(Confidence::DEFAULT), 0.0)
+                paired.ratio(analyses.confidence(Confidence::DEFAULT), 0.0)
             };
             let mut rounds = first;
-            while let Some(next) = Looks::UntilDecided.next(rounds) {
-                if is_decided(&ratio(rounds, Looks::UntilDecided), FLOOR) {
+            while let Some(next) = InterimAnalyses::UntilDecided.next(rounds) {
+                if is_decided(&ratio(rounds, InterimAnalyses::UntilDecided), FLOOR) {
                     break;
                 }
                 rounds = next;
             }
             taken += rounds;
             (
-                judge(&ratio(first, Looks::Once), FLOOR, Better::Lower),
-                judge(&ratio(rounds, Looks::UntilDecided), FLOOR, Better::Lower),
+                judge(&ratio(first, InterimAnalyses::Once), FLOOR, Better::Lower),
+                judge(&ratio(rounds, InterimAnalyses::UntilDecided), FLOOR, Better::Lower),
             )
         })
         .unzip();

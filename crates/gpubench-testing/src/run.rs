@@ -76,7 +76,7 @@ pub fn every_verdict() -> SampleRun {
         conservation: Some(Conservation {
             claimed_ns: 1_000.0,
             observed_ns: 342_000.0,
-            null_ns: Some(291_000.0),
+            control_ns: Some(291_000.0),
             verified_ns: Some(51_000.0),
             excess_ns: Some(50_000.0),
             bound_ns: Some(2_400.0),
@@ -182,7 +182,7 @@ pub fn on_gpu() -> SampleRun {
                 conservation: Some(Conservation {
                     claimed_ns: value,
                     observed_ns: value + 291_400.0,
-                    null_ns: Some(291_000.0),
+                    control_ns: Some(291_000.0),
                     verified_ns: Some(value + 400.0),
                     added_ns: Some(0.0),
                     excess_ns: Some(400.0),
@@ -190,8 +190,8 @@ pub fn on_gpu() -> SampleRun {
                     residuals_ns: (0..result.samples.len() as i64)
                         .map(|sample| 291_400 + 32 * (sample % 3 - 1))
                         .collect(),
-                    null_residuals_ns: vec![290_968, 291_000, 291_032],
-                    null_shares: vec![1; 3],
+                    control_residuals_ns: vec![290_968, 291_000, 291_032],
+                    control_shares: vec![1; 3],
                 }),
                 ..result
             }
@@ -417,7 +417,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             warm_up: 4,
             timed: 8,
             early_check: 2,
-            null: 0,
+            control: 0,
         },
         distinct_inputs: 14,
         conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),

@@ -1,4 +1,4 @@
-// `gb_digest`: the seal of a window and its early check. A keyed sum over words of a bijection of
+// `gb_digest`: the output digest of a window and its early check. A keyed sum over words of a bijection of
 // each word, so that the order of visiting does not matter and a single changed word always shows;
 // several changed words cancel with a probability near 2^-64 for anyone without the key.
 #pragma once

@@ -1,5 +1,5 @@
 // `gb_noise` and `gb_noise_check`: keyed noise for what must be written (outputs) and what must not
-// (the slack behind buffers). Byte i is a function of (key, offset + i), so any part of a stream
+// (the redzone behind buffers). Byte i is a function of (key, offset + i), so any part of a stream
 // can be made or compared on its own.
 #pragma once
 

@@ -1,5 +1,5 @@
 // `gb_twin`: does to a case's buffers what every kernel of it must, and no more: loads the inputs
-// and stores to the outputs. The null worker runs it in place of a call.
+// and stores to the outputs. The control worker runs it in place of a call.
 #pragma once
 
 #include "work.cuh"

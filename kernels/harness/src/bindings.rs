@@ -1,5 +1,5 @@
-//! The structs the harness kernels share with the tool, made by bindgen from
-//! `include/gb_harness.h`. Change the header, then run `regenerate.sh`.
+//! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
+//! Change the header, then run `regenerate.sh`.
 
 // header: 9d8793026e474e63
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
@@ -32,8 +32,7 @@ pub const GB_FILL_BITS: gb_fill_kind = 3;
 pub type gb_fill_kind = ::core::ffi::c_uint;
 /// Equal values: a NaN matches a NaN, zero matches negative zero.
 pub const GB_CHECK_EXACT: gb_check_mode = 0;
-/// Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol * |expected|
-/// in double.
+/// Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol * |expected| in double.
 pub const GB_CHECK_CLOSE: gb_check_mode = 1;
 /// How `gb_check` compares.
 pub type gb_check_mode = ::core::ffi::c_uint;
@@ -257,8 +256,7 @@ pub struct gb_reveal_args {
     pub buffers: [gb_lines_args; 8usize],
     /// Buffers.
     pub count: u64,
-    /// Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be
-    /// taken.
+    /// Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be taken.
     pub out: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

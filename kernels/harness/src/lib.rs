@@ -11,13 +11,13 @@
 //! | when | kernel | what for |
 //! |---|---|---|
 //! | before the call | [`Kernel::Fill`] | inputs that no earlier call has seen |
-//! | | [`Kernel::Noise`] | poison in outputs and scratch, noise in the slack behind every buffer |
+//! | | [`Kernel::Noise`] | poison in outputs and scratch, noise in the redzone behind every buffer |
 //! | | [`Kernel::Lines`] | decoy lines in the inputs |
 //! | | [`Kernel::Flush`] | a cold last-level cache |
 //! | | [`Kernel::Reveal`] | the true lines, put back at the last moment, and the referee's clock right before |
-//! | in place of the call | [`Kernel::Twin`] | what the case does to memory, in a null window |
+//! | in place of the call | [`Kernel::Twin`] | what the case does to memory, in a control window |
 //! | at both ends | [`Kernel::Stamp`] | the referee's own clock |
-//! | right behind the call | [`Kernel::Digest`] | the seal, and in early-check windows the digest of the whole output |
+//! | right behind the call | [`Kernel::Digest`] | the output digest, and in early-check windows the digest of the whole output |
 //! | after the call | [`Kernel::Check`] | every element of every output against the expected one, folded by [`CheckSummary`] |
 //! | | [`Kernel::NoiseCheck`] | writes outside of buffers, folded by [`NoiseSummary`] |
 

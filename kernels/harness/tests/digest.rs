@@ -1,4 +1,4 @@
-//! The seal and the early check: `gb_digest`; and the stamp and the flush beside it.
+//! The output digest and the early check: `gb_digest`; and the stamp and the flush beside it.
 
 #![allow(unsafe_code)]
 

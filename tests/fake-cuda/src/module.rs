@@ -7,7 +7,7 @@ use cudarc::driver::sys::{
     CUdeviceptr, CUfunction, CUfunction_attribute, CUjit_option, CUlaunchAttribute, CUlaunchAttributeID,
     CUlaunchConfig, CUmodule,
 };
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 
 use crate::behaviour::{Moment, behaviour};
@@ -36,7 +36,7 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
             Image::Library(bytes) => {
                 let library = Loadable::new(bytes)?;
                 gpu.begin_cheating();
-                let code = SealedFile::copy_of(library.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
+                let code = FrozenFile::copy_of(library.path()).map_err(|error| DeviceError::Load(Box::new(error)))?;
                 gpu.cpu.load(ModuleImage::File(&code))?
             }
         };

@@ -43,8 +43,8 @@ fn catalog() -> Catalog {
     }
 }
 
-fn on_cpu(recording: &Recording) -> Duties<'_> {
-    Duties::new(recording, CodeHome::Author)
+fn on_cpu(recording: &Recording) -> CodePlacement<'_> {
+    CodePlacement::new(recording, KernelHost::Author)
 }
 
 fn launch() -> Launch {
@@ -436,15 +436,15 @@ fn a_kernel_that_the_referee_runs_is_not_from_a_file_of_the_kernel_under_test() 
         source_of_its_own("including.cu", vec![main]),
         declared_again,
     ]);
-    let verdict_of = |recording: &Recording, home| validate(&Duties::new(recording, home), &catalog, &facts());
+    let verdict_of = |recording: &Recording, home| validate(&CodePlacement::new(recording, home), &catalog, &facts());
     let cases = [(0, "refused"), (1, "valid"), (2, "refused"), (3, "refused")];
     for (source, expected) in cases {
         for (recording, what) in [
             (with_reference_of(source), "reference"),
             (with_generator_of(source), "generator"),
         ] {
-            assert_eq!(verdict_of(&recording, CodeHome::Author), Ok(()));
-            let verdict = verdict_of(&recording, CodeHome::Referee);
+            assert_eq!(verdict_of(&recording, KernelHost::Author), Ok(()));
+            let verdict = verdict_of(&recording, KernelHost::Referee);
             match expected {
                 "valid" => assert_eq!(verdict, Ok(()), "{what} of source {source}"),
                 _ => {

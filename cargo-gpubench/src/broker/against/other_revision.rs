@@ -21,7 +21,7 @@ use gpubench_measure::clients::Interrupt;
 
 /// Another revision before the candidate is built.
 #[derive(Debug)]
-pub(crate) enum Opposition<'o> {
+pub(crate) enum BaselineSource<'o> {
     /// It is checked out, and is built as the candidate is.
     CheckedOut(Checkout, &'o BuildOptions),
     /// It was built when it was archived.
@@ -86,7 +86,7 @@ impl Expected for Unmeasurable {
     }
 }
 
-impl<'o> Opposition<'o> {
+impl<'o> BaselineSource<'o> {
     /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong
     /// with it is known before anything is built.
     ///
@@ -98,15 +98,15 @@ impl<'o> Opposition<'o> {
         candidate: &'o LibrarySource,
         verbosity: Verbosity,
         interrupt: &Interrupt,
-    ) -> Result<Opposition<'o>, Failure> {
+    ) -> Result<BaselineSource<'o>, Failure> {
         match (source, candidate) {
             (OpponentSource::Archive(archive), _) => {
                 let unpacked = OtherRevision::unpack(archive, verbosity, interrupt)?;
-                Ok(Opposition::Unpacked(Box::new(unpacked)))
+                Ok(BaselineSource::Unpacked(Box::new(unpacked)))
             }
             (OpponentSource::Revision(revision), LibrarySource::Build(build)) => {
                 let checkout = check_out(revision, build, verbosity, interrupt)?;
-                Ok(Opposition::CheckedOut(checkout, build))
+                Ok(BaselineSource::CheckedOut(checkout, build))
             }
             (OpponentSource::Revision(revision), LibrarySource::Archive { archive, .. }) => Err(NoSources {
                 revision: revision.clone(),
@@ -122,8 +122,8 @@ impl<'o> Opposition<'o> {
     /// When it does not build.
     pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
         let (checkout, candidate) = match self {
-            Opposition::CheckedOut(checkout, candidate) => (checkout, candidate),
-            Opposition::Unpacked(revision) => return Ok(*revision),
+            BaselineSource::CheckedOut(checkout, candidate) => (checkout, candidate),
+            BaselineSource::Unpacked(revision) => return Ok(*revision),
         };
         let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
         let what = format_args!("the baseline, `{name}` ({revision})");

@@ -4,8 +4,8 @@ use super::other_revision::OtherRevision;
 use crate::broker::cases::Case;
 use gpubench_contract::{BenchmarkComplete, Revision};
 use gpubench_device::compilers::Compiler;
-use gpubench_stats::Looks;
-use gpubench_store::compare::{CaseKey, LooksTaken};
+use gpubench_stats::InterimAnalyses;
+use gpubench_store::compare::{AnalysesTaken, CaseKey};
 
 /// What came of the other revision so far.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct OtherResults {
     /// A result for each of its cases.
     pub(crate) results: Vec<BenchmarkComplete>,
     /// How often they were looked at.
-    pub(crate) looks: LooksTaken,
+    pub(crate) analyses: AnalysesTaken,
 }
 
 impl OtherResults {
@@ -30,13 +30,13 @@ impl OtherResults {
             revision: revision.revision(),
             compiler: compiler.identity().to_owned(),
             results: Vec::new(),
-            looks: LooksTaken::new(),
+            analyses: AnalysesTaken::new(),
         }
     }
 
     /// Keeps a result that may have been looked at so often before there were no more samples.
-    pub(crate) fn keep_looked_at(&mut self, result: BenchmarkComplete, looks: Looks) {
-        self.looks.insert(CaseKey::of(&result), looks);
+    pub(crate) fn keep_looked_at(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
+        self.analyses.insert(CaseKey::of(&result), analyses);
         self.results.push(result);
     }
 

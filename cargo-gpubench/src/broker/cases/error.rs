@@ -45,12 +45,12 @@ pub enum CaseError {
     },
     /// Nothing is left to run.
     #[error("no benchmark is selected")]
-    NothingSelected(NothingBecause),
+    NothingSelected(EmptyReason),
 }
 
 /// Why nothing is left to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NothingBecause {
+pub enum EmptyReason {
     /// The crates have no benchmarks.
     NoBenchmarks {
         /// Their packages.
@@ -103,7 +103,7 @@ impl Expected for CaseError {
     }
 }
 
-impl NothingBecause {
+impl EmptyReason {
     fn remedy(&self) -> String {
         match self {
             Self::NoBenchmarks { packages } => match &packages[..] {

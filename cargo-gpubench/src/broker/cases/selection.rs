@@ -6,7 +6,7 @@ use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 
 use super::expansion::{axes_on, combinations, override_axes};
 use super::{
-    AxisOverride, Case, CaseError, Disposition, IgnoredSelection, NameFilter, NamePattern, Naming, NothingBecause,
+    AxisOverride, Case, CaseError, Disposition, EmptyReason, IgnoredSelection, NameFilter, NamePattern, Naming,
     Partition,
 };
 use gpubench_contract::DeviceWords;
@@ -64,7 +64,7 @@ pub struct CaseSelection {
 
 /// How much of what there is is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum SelectedPart {
     /// Every case that is not ignored, with the values that its axes have by themselves.
     Everything,
     /// Some of them, or other values.
@@ -73,12 +73,16 @@ pub enum Reach {
 
 impl CaseSelection {
     /// How much of what there is is chosen.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> SelectedPart {
         let is_everything = self.names.is_everything()
             && self.axes.is_empty()
             && self.partition.is_none()
             && self.ignored != IgnoredSelection::Only;
-        if is_everything { Reach::Everything } else { Reach::Part }
+        if is_everything {
+            SelectedPart::Everything
+        } else {
+            SelectedPart::Part
+        }
     }
 }
 
@@ -214,14 +218,14 @@ fn why_nothing(
     left_out: usize,
     selection: &CaseSelection,
     naming: Naming,
-) -> NothingBecause {
+) -> EmptyReason {
     if candidates.is_empty() {
-        return NothingBecause::NoBenchmarks {
+        return EmptyReason::NoBenchmarks {
             packages: catalogs.iter().map(|catalog| catalog.package.to_owned()).collect(),
         };
     }
     if left_out > 0 {
-        return NothingBecause::Ignored {
+        return EmptyReason::Ignored {
             fitting: left_out,
             asked: selection.ignored,
         };
@@ -232,13 +236,13 @@ fn why_nothing(
     };
     let fitting = fitting_by_name(candidates, &without_skip, naming).len();
     if fitting > 0 {
-        return NothingBecause::Skipped { fitting };
+        return EmptyReason::Skipped { fitting };
     }
     let names: Vec<_> = candidates
         .iter()
         .map(|candidate| candidate.case.name_as(naming))
         .collect();
-    NothingBecause::NoNameFits {
+    EmptyReason::NoNameFits {
         of: candidates.len(),
         closest: probable_name(selection, &names),
         meant: selection.meant.clone(),

@@ -10,7 +10,7 @@ use gpubench::catalog::{Catalog, Fill, Recording};
 use gpubench::plan::{KernelRef, Plan};
 
 use gpubench_contract::Cause;
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
@@ -30,7 +30,7 @@ pub(crate) struct Module {
 #[derive(Debug)]
 struct CompiledModule {
     path: PathBuf,
-    code: SealedFile,
+    code: FrozenFile,
     /// The compiler that made it.
     made_by: String,
     /// What a person should know of how it was made.
@@ -38,7 +38,7 @@ struct CompiledModule {
 }
 
 /// The library that has a kernel, or why there is none.
-pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a SealedFile, CaseFailure> {
+pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a FrozenFile, CaseFailure> {
     let missing = || CaseFailure::error(Cause::Internal, "its kernels were not compiled");
     let module = modules.get(&kernel.source).ok_or_else(missing)?;
     let module = module.as_ref().map_err(CaseFailure::clone)?;
@@ -172,7 +172,7 @@ impl KernelBuild<'_> {
     }
 
     /// Compiles one kernel, and gives its library.
-    pub(crate) fn compile_one(&self, kernel: &KernelRef) -> Result<SealedFile, CaseFailure> {
+    pub(crate) fn compile_one(&self, kernel: &KernelRef) -> Result<FrozenFile, CaseFailure> {
         let compiled = self.compile_source(kernel.source, std::slice::from_ref(&kernel.name))?;
         let modules = Modules::from([(kernel.source, Ok(compiled))]);
         library_of(&modules, kernel).cloned()
@@ -197,7 +197,7 @@ impl KernelBuild<'_> {
             .map(|(name, error)| (name, failure(&error)))
             .collect();
         let sealed = |path: PathBuf| {
-            let code = self.compiler.seal(&path).map_err(|error| failure(&error))?;
+            let code = self.compiler.freeze(&path).map_err(|error| failure(&error))?;
             Ok(CompiledModule {
                 made_by: self.compiler.made_by(&path),
                 notice: self.compiler.made_otherwise(source, &path),

@@ -5,12 +5,12 @@ use gpubench::catalog::{Occupancy, OccupancyQuery};
 
 use super::kernels::KernelBuild;
 use gpubench_contract::Cause;
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_measure::clients::RoleFailure;
 use gpubench_measure::measurement::CaseFailure;
 
 /// Asks the device for the occupancy of a compiled kernel.
-pub(crate) type AskDevice<'a> = dyn FnMut(&SealedFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
+pub(crate) type AskDevice<'a> = dyn FnMut(&FrozenFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
 
 /// The occupancies of one library's kernels, each found out once.
 pub(crate) struct Occupancies<'a> {
@@ -111,7 +111,7 @@ mod tests {
         };
         let interrupt = Interrupt::catch().expect("signals");
         let mut asked = Vec::new();
-        let mut ask = |module: &SealedFile, query: &OccupancyQuery| {
+        let mut ask = |module: &FrozenFile, query: &OccupancyQuery| {
             assert!(module.path().is_file());
             asked.push(query.kernel.name.clone());
             Ok(6)

@@ -7,8 +7,8 @@ use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::{Flush, Method};
 use gpubench_device::Facts;
-use gpubench_measure::measurement::Demands;
-use gpubench_stats::{Looks, StopRule};
+use gpubench_measure::measurement::PassCriteria;
+use gpubench_stats::{InterimAnalyses, StopRule};
 
 /// How long and how often is measured.
 #[derive(Clone, Debug)]
@@ -45,13 +45,13 @@ pub struct CaseOptions {
     /// How many fresh workers the case's samples come from.
     pub workers: NonZeroUsize,
     /// Whether a comparison in turns may have more of them: not where somebody has said how many.
-    pub looks: Looks,
+    pub analyses: InterimAnalyses,
     /// The relative change that is taken for noise, as a fraction.
     pub noise_threshold: f64,
     /// When there are enough samples, on a device whose clock has no steps.
     pub stopping: StopRule,
     /// What it must meet beside being right.
-    pub demands: Demands,
+    pub criteria: PassCriteria,
     /// How long one window may take before it counts as hung: a call of the kernel with everything
     /// around it.
     pub window_within: Duration,
@@ -90,9 +90,9 @@ impl From<CaseSettings> for CaseOptions {
         let settings = said.complete();
         Self {
             workers: settings.workers.number(),
-            looks: match said.workers {
-                Some(_) => Looks::Once,
-                None => Looks::UntilDecided,
+            analyses: match said.workers {
+                Some(_) => InterimAnalyses::Once,
+                None => InterimAnalyses::UntilDecided,
             },
             noise_threshold: settings.noise_threshold.value(),
             stopping: StopRule {
@@ -102,7 +102,7 @@ impl From<CaseSettings> for CaseOptions {
                 max_time: settings.max_time.duration(),
                 ..StopRule::default()
             },
-            demands: Demands {
+            criteria: PassCriteria {
                 notices: settings.deny.into(),
                 least_grade: settings.require_grade.into(),
             },

@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 
 use gpubench_measure::clients::Output;
-use gpubench_report::{Color, Outlet};
+use gpubench_report::{Color, OutputTarget};
 
 /// What is shown and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Export {
     /// In which format.
     pub format: ExportFormat,
     /// Where to.
-    pub outlet: Outlet,
+    pub outlet: OutputTarget,
 }
 
 /// Formats of files with results.

@@ -2,10 +2,10 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use gpubench_report::{Gate, Outlet};
+use gpubench_report::{Gate, OutputTarget};
 use gpubench_stats::Confidence;
 use gpubench_store::RunName;
-use gpubench_store::compare::{Fences, Floors, LooksTaken, Matching, Rules, Setups};
+use gpubench_store::compare::{AnalysesTaken, Fences, Floors, Matching, Rules, Setups};
 
 /// What becomes of the results, beside being shown.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ impl ResultOptions {
     /// The file of the page, where one is named.
     pub fn page_file(&self) -> Option<&Utf8Path> {
         match self.page.as_ref()? {
-            PageTarget::Outlet(outlet) => outlet.file(),
+            PageTarget::OutputTarget(outlet) => outlet.file(),
             PageTarget::TargetDirectory => None,
         }
     }
@@ -73,7 +73,7 @@ pub enum PageTarget {
     /// `gpubench/report.html` in the target directory.
     TargetDirectory,
     /// This file, or standard output.
-    Outlet(Outlet),
+    OutputTarget(OutputTarget),
 }
 
 /// What results are measured in turns with.
@@ -91,12 +91,12 @@ pub struct BaselineOptions {
     /// The stored run.
     pub name: RunName,
     /// What becomes of benchmarks that it lacks.
-    pub newcomers: Newcomers,
+    pub newcomers: NewBenchmarks,
 }
 
 /// What becomes of benchmarks that a baseline lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Newcomers {
+pub enum NewBenchmarks {
     /// `--baseline`: nothing is measured.
     Refused,
     /// `--baseline-lenient`: they are measured and listed as new.
@@ -124,7 +124,7 @@ impl JudgingOptions {
             floors: Floors::new(),
             confidence: self.confidence,
             fences,
-            looks: LooksTaken::new(),
+            analyses: AnalysesTaken::new(),
             matching: Matching::Names,
             setups: self.setups,
         }

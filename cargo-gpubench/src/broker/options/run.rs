@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions};
 use crate::broker::cases::CaseSelection;
-use gpubench_measure::measurement::Purpose;
-use gpubench_report::Outlet;
+use gpubench_measure::measurement::RunMode;
+use gpubench_report::OutputTarget;
 
 /// Everything a run is asked to do.
 #[derive(Clone, Debug)]
@@ -35,9 +35,9 @@ pub struct RunOptions {
 impl RunOptions {
     /// Whether standard output is for an export or a page, so that the table has to be elsewhere.
     pub fn gives_standard_output_away(&self) -> bool {
-        let page = self.results.page == Some(PageTarget::Outlet(Outlet::StandardOutput));
+        let page = self.results.page == Some(PageTarget::OutputTarget(OutputTarget::StandardOutput));
         let mut exports = self.output.exports.iter();
-        page || exports.any(|export| export.outlet == Outlet::StandardOutput)
+        page || exports.any(|export| export.outlet == OutputTarget::StandardOutput)
     }
 }
 
@@ -57,12 +57,12 @@ pub enum Action {
     Profile(Duration),
 }
 
-impl From<Action> for Purpose {
-    fn from(action: Action) -> Purpose {
+impl From<Action> for RunMode {
+    fn from(action: Action) -> RunMode {
         match action {
-            Action::Test => Purpose::Test,
-            Action::Profile(duration) => Purpose::Profile(duration),
-            Action::Measure | Action::List | Action::Build => Purpose::Measure,
+            Action::Test => RunMode::Test,
+            Action::Profile(duration) => RunMode::Profile(duration),
+            Action::Measure | Action::List | Action::Build => RunMode::Measure,
         }
     }
 }

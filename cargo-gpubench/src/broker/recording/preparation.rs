@@ -13,7 +13,7 @@ use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Method};
-use gpubench_device::{Facts, SealedFile};
+use gpubench_device::{Facts, FrozenFile};
 use gpubench_diagnostic::Interrupted;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::Interrupt;
@@ -36,7 +36,7 @@ pub(crate) struct PreparedCase {
     /// Position of the benchmark in its catalog.
     benchmark: u32,
     /// The cdylib, after the libraries that it needs.
-    library: Vec<SealedFile>,
+    library: Vec<FrozenFile>,
     /// Where it finds shared libraries that it loads while it runs.
     search: Vec<PathBuf>,
 }
@@ -100,7 +100,7 @@ impl Side<'_> {
                 .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
                 .unzip();
             phase(Phase::Recording);
-            let mut ask = |module: &SealedFile, query: &OccupancyQuery| ask_device(module, query);
+            let mut ask = |module: &FrozenFile, query: &OccupancyQuery| ask_device(module, query);
             let build = KernelBuild {
                 compiler,
                 catalog,

@@ -13,7 +13,7 @@ use gpubench_device::Facts;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Recorded, RoleFailure};
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_protocol::window::Duties;
+use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::AuthorFailure;
 
 /// Most different occupancies that a plan may depend on.
@@ -66,10 +66,10 @@ struct Recorder<'r, 'a, 'o> {
 
 /// Whether a recording can be measured on the device.
 fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
-    let duties = Duties::new(recording, facts.kernels_run_in);
-    validate(&duties, catalog, &facts.device)
+    let placement = CodePlacement::new(recording, facts.kernels_run_in);
+    validate(&placement, catalog, &facts.device)
         .map_err(|invalid| CaseFailure::error(Cause::PlanInvalid, invalid.to_string()))?;
-    let (needed, free) = (memory_needed(&duties), facts.free_memory.unwrap_or(u64::MAX));
+    let (needed, free) = (memory_needed(&placement), facts.free_memory.unwrap_or(u64::MAX));
     if needed > free {
         let message = format!(
             "it takes {} of memory with the copies that checking needs, and {} are free (hint: `--axis` chooses a smaller size)",

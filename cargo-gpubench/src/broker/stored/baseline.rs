@@ -7,7 +7,7 @@ use super::stored_run::load_run;
 use crate::broker::BaselineError;
 use crate::broker::cases::{Disposition, NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
-use crate::broker::options::{BaselineOptions, Newcomers};
+use crate::broker::options::{BaselineOptions, NewBenchmarks};
 use gpubench_contract::BenchmarkComplete;
 use gpubench_store::{Home, StoreError, StoredRun};
 
@@ -42,7 +42,7 @@ impl Baseline {
             .filter(|case| !stored.contains(&case.full_name()))
             .map(|case| case.name_as(ours.naming()))
             .collect();
-        if !lacking.is_empty() && asked.newcomers == Newcomers::Refused {
+        if !lacking.is_empty() && asked.newcomers == NewBenchmarks::Refused {
             return Err(BaselineError::Lacks {
                 baseline: asked.name.to_string(),
                 lacking,

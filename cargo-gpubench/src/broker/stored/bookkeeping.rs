@@ -18,8 +18,8 @@ use gpubench_contract::{
     Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, Revision, RunFinished, RunStarted,
 };
 use gpubench_diagnostic::{Failure, print_warning};
-use gpubench_report::{HtmlReport, Outlet, OutputError, Passage, address};
-use gpubench_store::compare::{Contestant, Fences, Rules, compare};
+use gpubench_report::{GateResult, HtmlReport, OutputError, OutputTarget, address};
+use gpubench_store::compare::{Fences, NamedRun, Rules, compare};
 use gpubench_store::history::History;
 use gpubench_store::{Destination, Home, Others, RunName, StoreError, StoredRun};
 
@@ -48,7 +48,7 @@ pub(crate) struct ResultPlan {
 struct Records {
     history: HistoryOptions,
     /// Where a page about the results is written to.
-    page: Option<Outlet>,
+    page: Option<OutputTarget>,
     judging: JudgingOptions,
     verbosity: Verbosity,
 }
@@ -165,7 +165,7 @@ impl Bookkeeping {
             revision,
             compiler,
             results,
-            looks,
+            analyses,
         } = other;
         if !candidate.is_complete() {
             print_warning(&format!(
@@ -179,11 +179,11 @@ impl Bookkeeping {
         // What runs apart differ by says nothing of two that drift together.
         let rules = Rules {
             fences: Fences::default(),
-            looks,
+            analyses,
             ..self.rules(&candidate.results)
         };
         let [baseline, ours] =
-            [(&*name, &baseline), (&*self.plan.origin.name, candidate)].map(|(name, run)| Contestant { name, run });
+            [(&*name, &baseline), (&*self.plan.origin.name, candidate)].map(|(name, run)| NamedRun { name, run });
         Some(compare(baseline, ours, Arrangement::Interleaved, &rules))
     }
 
@@ -200,11 +200,11 @@ impl Bookkeeping {
         let baseline = self.plan.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = self.rules(&candidate.results);
         let name = baseline.asked.name.to_string();
-        let baseline = Contestant {
+        let baseline = NamedRun {
             name: &name,
             run: &baseline.run,
         };
-        let candidate = Contestant {
+        let candidate = NamedRun {
             name: &self.plan.origin.name,
             run: candidate,
         };
@@ -212,7 +212,7 @@ impl Bookkeeping {
     }
 
     /// Whether a comparison is a reason to fail.
-    pub(crate) fn passage(&self, comparison: &ComparisonComplete) -> Passage {
+    pub(crate) fn passage(&self, comparison: &ComparisonComplete) -> GateResult {
         self.plan.records.judging.gate.passage(comparison)
     }
 
@@ -271,11 +271,11 @@ impl Bookkeeping {
 
 /// Where the page is; a file must be named where there is no target directory, and it must be
 /// possible to write it.
-fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<Outlet>, Failure> {
+fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<OutputTarget>, Failure> {
     let outlet = match target {
         None => return Ok(None),
-        Some(PageTarget::Outlet(outlet)) => outlet.clone(),
-        Some(PageTarget::TargetDirectory) => Outlet::File(home.page()?),
+        Some(PageTarget::OutputTarget(outlet)) => outlet.clone(),
+        Some(PageTarget::TargetDirectory) => OutputTarget::File(home.page()?),
     };
     outlet.ensure_writable()?;
     Ok(Some(outlet))

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::broker::cases::{CaseSelection, NameFilter, Reach, full_names};
+use crate::broker::cases::{CaseSelection, NameFilter, SelectedPart, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::{first_of, status};
@@ -28,8 +28,8 @@ pub(crate) struct SavePlan {
 /// selected.
 pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
     match selection.reach() {
-        Reach::Part => Others::Stay,
-        Reach::Everything => Others::GoWithTheirBenchmarks {
+        SelectedPart::Part => Others::Stay,
+        SelectedPart::Everything => Others::GoWithTheirBenchmarks {
             packages: ours.packages.iter().cloned().collect(),
             left_out: full_names(&ours.left_out),
         },

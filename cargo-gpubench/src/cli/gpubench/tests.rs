@@ -14,9 +14,9 @@ use crate::build::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unsettled, Verb, settle};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
-use gpubench_measure::measurement::Demands;
+use gpubench_measure::measurement::PassCriteria;
 use gpubench_report::Color;
-use gpubench_stats::Looks;
+use gpubench_stats::InterimAnalyses;
 
 fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
     let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
@@ -58,16 +58,16 @@ fn the_defaults_are_those_of_the_design() {
     assert_eq!(options.measurement.flush_bytes, None);
     let CaseOptions {
         workers,
-        looks,
+        analyses,
         noise_threshold,
         stopping,
-        demands,
+        criteria,
         window_within,
         reference_within,
     } = options.measurement.everywhere();
-    assert_eq!(demands, Demands::default());
+    assert_eq!(criteria, PassCriteria::default());
     assert_eq!(options.measurement.schedule, None);
-    assert_eq!((workers.get(), looks), (10, Looks::UntilDecided));
+    assert_eq!((workers.get(), analyses), (10, InterimAnalyses::UntilDecided));
     assert_eq!(noise_threshold, 0.01);
     assert_eq!(
         (stopping.target_cv, stopping.min_samples, stopping.max_samples),
@@ -155,13 +155,13 @@ fn what_is_given_arrives() {
     assert_eq!(options.measurement.seed, MasterSeed::Pinned(seed));
     let CaseOptions {
         workers,
-        looks,
+        analyses,
         stopping,
         window_within,
         reference_within,
         ..
     } = options.measurement.everywhere();
-    assert_eq!((workers.get(), looks), (3, Looks::Once));
+    assert_eq!((workers.get(), analyses), (3, InterimAnalyses::Once));
     assert_eq!(window_within, Duration::from_millis(500));
     assert_eq!(reference_within, Duration::from_secs(60));
     assert_eq!(stopping.target_cv, 0.005);

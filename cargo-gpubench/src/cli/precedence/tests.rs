@@ -8,7 +8,7 @@ use crate::broker::options::{
     RunOptions, Verbosity,
 };
 use crate::cli::Command;
-use crate::cli::offer::takes_a_value;
+use crate::cli::layered_value::takes_a_value;
 use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
 use gpubench_diagnostic::chain;
 use gpubench_measure::clients::Output;

@@ -122,8 +122,8 @@ fn bandwidths(gpu: &mut Side, bytes: u64) -> Result<(), DeviceError> {
         out: gpu.words.offset(16).0,
     };
     line("digest", bytes, gpu.median_ns(&digest, bytes)?);
-    let seal = gpu.median_ns(&DigestArguments { tiles: 16, ..digest }, 64 << 10)?;
-    println!("{:<40}{:>10.1} us", "seal of 64 KiB", seal / 1e3);
+    let output_digest = gpu.median_ns(&DigestArguments { tiles: 16, ..digest }, 64 << 10)?;
+    println!("{:<40}{:>10.1} us", "output digest of 64 KiB", output_digest / 1e3);
     checks(gpu, bytes, line)
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
 
-use crate::compilers::{BASELINE, HostCompiler, NoHostCompiler, Processors};
+use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, facts};
 use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts};
@@ -33,8 +33,8 @@ pub(super) const BACKEND: Backend = Backend {
         let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
         Ok(Box::new(compiler.for_processors(wishes.processors)))
     },
-    target: |_| BASELINE.to_owned(),
-    distance: |target, _| (target == BASELINE && Processors::Baseline.include_this_one()).then_some(0),
+    target: |_| PORTABLE.to_owned(),
+    distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     gauge: |_| None,
 };
 

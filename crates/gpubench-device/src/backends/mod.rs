@@ -9,7 +9,7 @@ use gpubench_diagnostic::Failure;
 
 use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, CodeHome, DeviceError, DeviceOrder, Driver, Facts};
+use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost};
 
 mod cpu;
 mod cuda;
@@ -24,7 +24,7 @@ pub struct Backend {
     /// others may be.
     pub hint: Option<&'static str>,
     /// Where kernels that compute references and inputs are run.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// Seeds of the orders of blocks and threads that a check tries where none is asked for, each
     /// in a process of its own: one where the order is the hardware's.
     pub schedules: &'static [u64],

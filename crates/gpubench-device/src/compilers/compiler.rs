@@ -13,7 +13,7 @@ use super::diagnostics::{readable, unknown_kernel};
 use super::error::KernelBuildError;
 use super::process::{Finished, Patience, Unfinished, run};
 use super::scratch::Scratch;
-use crate::SealedFile;
+use crate::FrozenFile;
 
 /// What the names of a source became.
 #[derive(Debug)]
@@ -115,8 +115,8 @@ pub trait Compiler: Sync {
     ///
     /// # Errors
     /// If the file cannot be read, or is known to be another than it was.
-    fn seal(&self, compiled: &Path) -> Result<SealedFile, KernelBuildError> {
-        Ok(SealedFile::copy_of(compiled)?)
+    fn freeze(&self, compiled: &Path) -> Result<FrozenFile, KernelBuildError> {
+        Ok(FrozenFile::copy_of(compiled)?)
     }
 
     /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gpubench::catalog::Source;
 
 use super::refusal::Refusal;
-use crate::SealError;
+use crate::FreezeError;
 use crate::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected};
 
@@ -42,7 +42,7 @@ impl Expected for NoHostCompiler {
 pub enum KernelBuildError {
     /// What was compiled cannot be kept as it is.
     #[error(transparent)]
-    Unsealed(#[from] SealError),
+    Incomplete(#[from] FreezeError),
     /// The compiler reported errors.
     #[error("could not compile `{source_name}` for {target}\n{diagnostics}")]
     Compile {

@@ -19,7 +19,7 @@ use super::items::{Marks, items};
 use super::kept::{is_as_written, keep};
 use super::options::host_options;
 use super::process::Finished;
-use super::processors::{BASELINE, Processors};
+use super::processors::{PORTABLE, Processors};
 use super::refusal::{all_refused, includes, needs_a_look, stub, users_words};
 use super::scratch::{Scratch, read, write};
 use super::static_shared::{LISTED, set_apart};
@@ -91,7 +91,7 @@ impl HostCompiler {
         key.add(&self.identity);
         match self.processors {
             Processors::Here => key.add(here),
-            Processors::Baseline => key.add(BASELINE),
+            Processors::Portable => key.add(PORTABLE),
         }
         key.add_all(REQUIRED_OPTIONS);
         key.add_all(&self.options);

@@ -38,5 +38,5 @@ pub use gpu::{
 };
 pub use host_compiler::HostCompiler;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
-pub use processors::{BASELINE, Processors};
+pub use processors::{PORTABLE, Processors};
 pub use scan::{declared_kernels, makes_kernels_by_macros};

@@ -6,13 +6,13 @@ pub enum Processors {
     /// This machine's own, with all that it can do.
     #[default]
     Here,
-    /// Every one of the [`BASELINE`].
-    Baseline,
+    /// Every one of the [`PORTABLE`].
+    Portable,
 }
 
 /// The level of processors that kernels compiled for other machines need: what servers and desktops
 /// have had for a decade.
-pub const BASELINE: &str = if cfg!(target_arch = "aarch64") {
+pub const PORTABLE: &str = if cfg!(target_arch = "aarch64") {
     "armv8-a"
 } else {
     "x86-64-v3"
@@ -28,7 +28,7 @@ impl Processors {
     pub(super) fn name(self) -> &'static str {
         match self {
             Processors::Here => "native",
-            Processors::Baseline => BASELINE,
+            Processors::Portable => PORTABLE,
         }
     }
 
@@ -36,7 +36,7 @@ impl Processors {
     pub fn include_this_one(self) -> bool {
         match self {
             Processors::Here => true,
-            Processors::Baseline => is_baseline(),
+            Processors::Portable => is_baseline(),
         }
     }
 }

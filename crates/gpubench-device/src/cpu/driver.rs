@@ -15,8 +15,8 @@ use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Seal, Stream,
+    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory,
+    Module, ModuleImage, Stream,
 };
 
 /// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of
@@ -193,8 +193,8 @@ impl Driver for CpuDriver {
         self.memory.map(memory, access)
     }
 
-    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
-        self.memory.seal(memory, seal)
+    fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
+        self.memory.freeze(memory, freeze)
     }
 
     fn release(&mut self, memory: Memory) {

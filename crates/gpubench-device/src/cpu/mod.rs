@@ -10,4 +10,4 @@ mod stream;
 pub use driver::{CpuDriver, available_threads, facts, processor_name};
 
 /// The role that runs a crate's own kernels on this device.
-pub const KERNELS_RUN_IN: crate::CodeHome = crate::CodeHome::Author;
+pub const KERNELS_RUN_IN: crate::KernelHost = crate::KernelHost::Author;

@@ -20,8 +20,8 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Function, HostFailure, HostWork, LaunchConfig, Memory,
-    Module, ModuleImage, Seal, Stream,
+    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure, HostWork, LaunchConfig,
+    Memory, Module, ModuleImage, Stream,
 };
 
 /// How long a stream is looked at without letting others have the core.
@@ -156,8 +156,8 @@ impl Driver for CudaDriver {
         self.shared.map(&self.context, memory, access)
     }
 
-    fn seal(&mut self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
-        self.shared.seal(memory, seal)
+    fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
+        self.shared.freeze(memory, freeze)
     }
 
     fn release(&mut self, memory: Memory) {

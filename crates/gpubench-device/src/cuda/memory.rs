@@ -15,7 +15,7 @@ use cudarc::driver::sys::{
 use super::call::{DriverError, call};
 use super::context::Context;
 use crate::memfd::MemfdTable;
-use crate::{Access, DeviceError, DevicePtr, Memory, Seal};
+use crate::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
@@ -183,9 +183,9 @@ impl SharedMemory {
         }
     }
 
-    pub(super) fn seal(&self, memory: Memory, seal: Seal) -> Result<(), DeviceError> {
+    pub(super) fn freeze(&self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         match self.get(memory)? {
-            Allocation::Host { memory, .. } => self.host.seal(*memory, seal),
+            Allocation::Host { memory, .. } => self.host.freeze(*memory, freeze),
             // The GPU's memory has no locks: what it held is restored before every window.
             Allocation::Device(_) => Ok(()),
         }

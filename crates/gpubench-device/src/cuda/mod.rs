@@ -37,4 +37,4 @@ pub use image::{DamagedImage, KernelImage};
 pub use mps::mps_daemon;
 
 /// The role that runs a crate's own kernels on this device.
-pub const KERNELS_RUN_IN: crate::CodeHome = crate::CodeHome::Referee;
+pub const KERNELS_RUN_IN: crate::KernelHost = crate::KernelHost::Referee;

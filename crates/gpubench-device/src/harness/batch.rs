@@ -22,7 +22,7 @@ const PLAIN_REPORT: u64 = 1 << 10;
 
 /// Private memory that looks report to.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct ReportBuffer {
     address: DevicePtr,
     bytes: u64,
 }
@@ -33,7 +33,7 @@ pub(super) struct Board {
 pub struct Batch {
     number: u64,
     stream: Stream,
-    board: Board,
+    board: ReportBuffer,
     used: u64,
 }
 
@@ -59,7 +59,7 @@ struct Report {
 
 /// Bytes that wait on the device to be copied.
 #[derive(Debug)]
-pub struct HandedIn(Report);
+pub struct PendingCopy(Report);
 
 /// The keys of a digest that will be queued, on the device.
 #[derive(Debug)]
@@ -203,13 +203,13 @@ impl Harness {
         })
     }
 
-    fn make_board(&self, driver: &mut dyn Driver, bytes: u64) -> Result<Board, DeviceError> {
+    fn make_board(&self, driver: &mut dyn Driver, bytes: u64) -> Result<ReportBuffer, DeviceError> {
         // Local memory of the looks is the device's, too.
         for (_, function) in &self.functions {
             driver.prepare(*function, &LaunchConfig::linear(1, 1))?;
         }
         let address = driver.alloc(bytes)?;
-        Ok(Board { address, bytes })
+        Ok(ReportBuffer { address, bytes })
     }
 
     fn largest_report(&self, driver: &dyn Driver) -> u64 {
@@ -360,10 +360,10 @@ impl Harness {
         driver: &mut dyn Driver,
         batch: &mut Batch,
         contents: &[u8],
-    ) -> Result<HandedIn, DeviceError> {
+    ) -> Result<PendingCopy, DeviceError> {
         let report = batch.reserve(contents.len() as u64)?;
         driver.write(report.address, contents)?;
-        Ok(HandedIn(report))
+        Ok(PendingCopy(report))
     }
 
     /// Queues: copy what was handed in to an address.
@@ -374,7 +374,7 @@ impl Harness {
         &self,
         driver: &mut dyn Driver,
         batch: &Batch,
-        HandedIn(report): HandedIn,
+        PendingCopy(report): PendingCopy,
         address: DevicePtr,
     ) -> Result<(), DeviceError> {
         driver.copy(batch.stream, address, report.address, report.bytes)

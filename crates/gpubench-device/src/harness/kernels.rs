@@ -9,14 +9,14 @@ use gpubench_harness::arguments::{
 };
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
-use super::batch::Board;
+use super::batch::ReportBuffer;
 use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use gpubench_contract::Flush;
 
 /// Bytes of a tile that a digest visits as a whole.
 const TILE_BYTES: u64 = 4096;
 
-/// Tiles that a seal visits: 64 KiB. It runs in the worker's time slice and must not be worth
+/// Tiles that an output digest visits: 64 KiB. It runs in the worker's time slice and must not be worth
 /// hiding time in.
 const SEAL_TILES: u64 = 16;
 
@@ -34,7 +34,7 @@ pub struct Harness {
     pub(super) functions: Vec<(Kernel, Function)>,
     sink: DevicePtr,
     /// What the next batch reports to, where it has room enough.
-    pub(super) board: Option<Board>,
+    pub(super) board: Option<ReportBuffer>,
     /// Batches that were begun.
     pub(super) batches: u64,
 }
@@ -42,7 +42,7 @@ pub struct Harness {
 /// How much of a buffer a digest visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// A keyed sample: the seal of a timed window.
+    /// A keyed sample: the output digest of a timed window.
     Sample,
     /// Every tile: the check of an early-check window.
     Whole,

@@ -4,5 +4,5 @@
 mod batch;
 mod kernels;
 
-pub use batch::{Batch, Captured, DigestSlot, DigestSum, Finding, Findings, HandedIn, Nanoseconds, Ticket};
+pub use batch::{Batch, Captured, DigestSlot, DigestSum, Finding, Findings, Nanoseconds, PendingCopy, Ticket};
 pub use kernels::{Comparison, Coverage, Harness, Revealed, Touch, Touched};

@@ -8,7 +8,7 @@ use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recor
 use gpubench::codec;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::{CodeHome, SealedFile};
+use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
     Attach, AuthorFailure, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules, from_author,
@@ -67,7 +67,7 @@ pub struct BufferGrant<'a> {
     /// Where every tensor lies.
     pub layouts: &'a [BufferLayout],
     /// Who runs kernels of generators and references.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// Compiled kernels by the position of their source, for the kernels that run there.
     pub modules: &'a [SourceModule],
     /// Contents and answers.
@@ -81,7 +81,7 @@ impl AuthorClient {
     /// # Errors
     /// When the library cannot be used.
     pub fn spawn(
-        library: &[SealedFile],
+        library: &[FrozenFile],
         library_path: &[PathBuf],
         within: Duration,
         output: Output,
@@ -233,7 +233,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
             if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
                 return refuse(format!(
                     "the benchmark `{}` has a value of {bytes} bytes for its axis `{}`; at most {LONGEST_TEXT} are possible (hint: have a short text \
-                     name what the function looks up)",
+                     name what the function analyses up)",
                     benchmark.path, axis.name
                 ));
             }
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(
             refusal("b", "kind", 4_000_000),
             "the benchmark `b` has a value of 4000000 bytes for its axis `kind`; at most 4096 are possible (hint: have a short text name what the \
-             function looks up)"
+             function analyses up)"
         );
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::error::RoleFailure;
-use super::interrupt::{Heard, Interrupt, deadline, listen};
+use super::interrupt::{ChannelEvent, Interrupt, deadline, listen};
 use super::log::Log;
 use super::role::{End, Output, RoleName};
 use super::spawn::spawn;
@@ -103,9 +103,9 @@ impl Child {
         match listen(&[&self.channel], deadline(within), interrupt)
             .map_err(|error| self.explain(error, REST_OF_FRAME))?
         {
-            Heard::Channel(_) => self.receive_now(within),
-            Heard::Interrupted => Err(RoleFailure::Interrupted),
-            Heard::Deadline => Err(self.explain(ChannelError::TimedOut, within)),
+            ChannelEvent::Channel(_) => self.receive_now(within),
+            ChannelEvent::Interrupted => Err(RoleFailure::Interrupted),
+            ChannelEvent::Deadline => Err(self.explain(ChannelError::TimedOut, within)),
         }
     }
 

@@ -45,7 +45,7 @@ impl Interrupt {
 
 /// What the broker heard first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum ChannelEvent {
     /// Something can be received from the channel at this position, or its peer is gone.
     Channel(usize),
     /// Nothing until the deadline.
@@ -58,18 +58,18 @@ pub enum Heard {
 ///
 /// # Errors
 /// When the operating system refuses to wait.
-pub fn listen(channels: &[&Channel], deadline: Instant, interrupt: &Interrupt) -> Result<Heard, ChannelError> {
+pub fn listen(channels: &[&Channel], deadline: Instant, interrupt: &Interrupt) -> Result<ChannelEvent, ChannelError> {
     loop {
         if interrupt.is_set() {
-            return Ok(Heard::Interrupted);
+            return Ok(ChannelEvent::Interrupted);
         }
         let left = deadline.saturating_duration_since(Instant::now());
         // Sliced, because a signal may arrive just before the wait.
         if let Some(position) = poll_readable(channels, left.min(LOOK_AROUND))? {
-            return Ok(Heard::Channel(position));
+            return Ok(ChannelEvent::Channel(position));
         }
         if left.is_zero() {
-            return Ok(Heard::Deadline);
+            return Ok(ChannelEvent::Deadline);
         }
     }
 }

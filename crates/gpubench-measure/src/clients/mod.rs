@@ -2,11 +2,11 @@
 
 mod author;
 mod child;
+mod control_worker;
 mod descriptors;
 mod error;
 mod interrupt;
 mod log;
-mod null_worker;
 mod private_folder;
 mod referee;
 mod role;
@@ -16,10 +16,10 @@ mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
 pub use child::Child;
+pub use control_worker::ControlWorker;
 pub use descriptors::allow_many_descriptors;
 pub use error::RoleFailure;
-pub use interrupt::{Heard, Interrupt, deadline, listen};
-pub use null_worker::NullWorker;
+pub use interrupt::{ChannelEvent, Interrupt, deadline, listen};
 pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient};
 pub use role::{End, Output, RoleName};
 pub use strays::adopt_orphans;

@@ -7,10 +7,10 @@ use gpubench::catalog::OccupancyQuery;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
-use gpubench_device::{Absence, DeviceOrder, Facts, SealedFile};
-use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile};
+use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, Cast, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
     WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
@@ -34,9 +34,9 @@ pub struct CaseOrder<'a> {
     /// How its calls are measured.
     pub method: Method,
     /// Which workers it has.
-    pub cast: Cast,
+    pub workers_of_case: CaseWorkers,
     /// Who does what in its windows, and the recording.
-    pub duties: Duties<'a>,
+    pub placement: CodePlacement<'a>,
     /// The recording's encoding.
     pub encoded: &'a [u8],
     /// Compiled kernels by the position of their source: those that the referee runs itself.
@@ -51,7 +51,7 @@ pub struct OpenedCase {
     /// Where every tensor and scratch allocation lies.
     pub layouts: Vec<BufferLayout>,
     /// The pages shared with its workers.
-    pub pages: Vec<(Seat, OwnedFd)>,
+    pub pages: Vec<(WindowOwner, OwnedFd)>,
     /// Every buffer, for the workers.
     pub buffers: Vec<OwnedFd>,
     /// Contents and answers, for the author.
@@ -60,9 +60,9 @@ pub struct OpenedCase {
 
 impl OpenedCase {
     /// The page shared with a worker, where the case has one.
-    pub fn page_of(&self, seat: Seat) -> Option<BorrowedFd<'_>> {
+    pub fn page_of(&self, owner: WindowOwner) -> Option<BorrowedFd<'_>> {
         let mut pages = self.pages.iter();
-        pages.find_map(|(whose, page)| (*whose == seat).then(|| page.as_fd()))
+        pages.find_map(|(whose, page)| (*whose == owner).then(|| page.as_fd()))
     }
 }
 
@@ -123,12 +123,12 @@ impl RefereeClient {
     /// # Errors
     /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
-        let recording = order.duties.recording;
+        let recording = order.placement.recording;
         let modules = encode_modules(order.modules);
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
-            cast: order.cast,
+            workers_of_case: order.workers_of_case,
             opening: order.opening,
             method: order.method,
         };
@@ -136,11 +136,11 @@ impl RefereeClient {
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
         let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
-        let pages = order.cast.seats().count();
+        let pages = order.workers_of_case.owners().count();
         let mut descriptors = frame.descriptors;
         let buffers = recording.tensors.len() + recording.plan.scratch.len();
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = pages + buffers + order.duties.author_allocations();
+        let expected = pages + buffers + order.placement.author_allocations();
         if layouts.len() != buffers || descriptors.len() != expected {
             let text = "it opened the case with other buffers than it should".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));
@@ -150,7 +150,7 @@ impl RefereeClient {
         Ok(OpenedCase {
             method: order.method,
             layouts,
-            pages: order.cast.seats().zip(descriptors).collect(),
+            pages: order.workers_of_case.owners().zip(descriptors).collect(),
             buffers,
             author_descriptors,
         })
@@ -162,7 +162,7 @@ impl RefereeClient {
     /// When the device cannot load the kernel.
     pub fn occupancy(
         &mut self,
-        module: &SealedFile,
+        module: &FrozenFile,
         query: &OccupancyQuery,
         interrupt: &Interrupt,
     ) -> Result<u32, RoleFailure> {

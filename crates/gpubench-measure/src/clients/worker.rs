@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
-use gpubench_device::{DeviceOrder, SealedFile};
+use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_protocol::wire::{
     BufferLayout, Claim, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, encode_modules, from_worker,
     module_descriptors, to_worker,
@@ -49,7 +49,7 @@ pub struct WorkerLaunch<'a> {
 #[derive(Debug, Default)]
 pub struct HostedLaunch<'a> {
     /// The user's cdylib, behind the libraries that it needs.
-    pub library: &'a [SealedFile],
+    pub library: &'a [FrozenFile],
     /// Where it finds shared libraries that it loads while it runs.
     pub library_path: &'a [PathBuf],
     /// Position of the benchmark in its catalog.

@@ -4,21 +4,21 @@
 use std::time::Instant;
 
 use super::case::ReadyCase;
+use super::control_lease::{ControlLease, fault_of};
+use super::controls::{ALONE, Controls, Runner};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
-use super::null_lease::{NullLease, fault_of};
-use super::nulls::{ALONE, Nulls, Runner};
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::Verdict;
-use gpubench_protocol::window::{Place, Seat, WindowKind};
+use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -28,14 +28,14 @@ const DIAGNOSIS: u32 = 2;
 
 /// An arm, and what came of its windows so far.
 pub(super) struct Arm<'a> {
-    pub(super) seat: Seat,
+    pub(super) owner: WindowOwner,
     /// Number of the case.
     case: u64,
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
     stopping: Stopping<'a>,
-    nulls: Nulls,
+    controls: Controls,
     /// The last that the worker printed that failed.
     printed: String,
     pub(super) pool: WorkerPool<'a>,
@@ -48,19 +48,19 @@ pub(super) struct Arm<'a> {
 /// Who leads through windows, and what both arms of a case share.
 pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
-    pub(super) null: NullLease<'c>,
+    pub(super) control: ControlLease<'c>,
     /// Number of the window that was begun last, of whatever arm; before the first, the one after
     /// which they begin.
     pub(super) begun: u32,
-    /// Null windows of the case that were begun, those of a measurement before included.
-    pub(super) nulls: usize,
+    /// Control windows of the case that were begun, those of a measurement before included.
+    pub(super) controls: usize,
 }
 
 impl Context<'_> {
     /// The next window. Windows are numbered over all workers and arms: none sees a number, and
     /// with it a key, that another had.
-    pub(super) fn next_place(&self, case: u64) -> Place {
-        Place {
+    pub(super) fn next_place(&self, case: u64) -> WindowId {
+        WindowId {
             case,
             window: self.begun + 1,
         }
@@ -96,10 +96,10 @@ impl<'a> Arm<'a> {
     ) -> Arm<'a> {
         let evidence = EvidenceBuilder::new(case, protocol, scratch);
         Arm {
-            seat: pool.seat(),
+            owner: pool.owner(),
             case: case.number,
             protocol,
-            nulls: Nulls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
+            controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
             evidence,
             samples: Samples::default(),
             stopping: Stopping::new(protocol),
@@ -122,7 +122,7 @@ impl<'a> Arm<'a> {
     /// Has the next worker of its pool take part in the round.
     pub(super) fn enter(&mut self) {
         self.evidence.begin_turn();
-        self.nulls.begin_turn();
+        self.controls.begin_turn();
         self.samples.begin_turn();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
@@ -211,12 +211,12 @@ impl<'a> Arm<'a> {
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
         let started = Instant::now();
-        if self.null_turn(context, worker)? == Step::Failed || self.window(context, worker, kind)? == Step::Failed {
+        if self.control_turn(context, worker)? == Step::Failed || self.window(context, worker, kind)? == Step::Failed {
             return Ok(Step::Failed);
         }
         match kind {
             WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
-            WindowKind::Timed | WindowKind::Null => {
+            WindowKind::Timed | WindowKind::Control => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
                 if let Some(claim) = self.evidence.last_claim() {
@@ -241,16 +241,16 @@ impl<'a> Arm<'a> {
         self.stopping.may_go_on(&self.samples)
     }
 
-    /// A null window, where the key draws one before the next window.
-    fn null_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+    /// A control window, where the key draws one before the next window.
+    fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let place = context.next_place(self.case);
-        match self.nulls.go_on(&context.null) && self.nulls.is_next(self.protocol.seeds, place) {
-            true => self.null_window(context, worker),
+        match self.controls.go_on(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
+            true => self.control_window(context, worker),
             false => Ok(Step::Done),
         }
     }
 
-    /// Has its worker see as many null windows as it needs, where the key has drawn few; `workers`
+    /// Has its worker see as many control windows as it needs, where the key has drawn few; `workers`
     /// is how many there are to be at first.
     ///
     /// # Errors
@@ -259,30 +259,30 @@ impl<'a> Arm<'a> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        while self.nulls.go_on(&context.null) && self.nulls.are_few(workers) {
+        while self.controls.go_on(&context.control) && self.controls.are_few(workers) {
             let started = Instant::now();
-            if self.null_window(context, &mut worker)? == Step::Failed {
+            if self.control_window(context, &mut worker)? == Step::Failed {
                 return Ok(());
             }
-            self.nulls.caught_up_for += started.elapsed();
+            self.controls.caught_up_for += started.elapsed();
         }
         self.worker = Some(worker);
         Ok(())
     }
 
-    fn null_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let before = context.nulls;
-        context.nulls += 1;
-        if self.nulls.runner == Runner::NullWorker {
-            self.nulls
+    fn control_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+        let before = context.controls;
+        context.controls += 1;
+        if self.controls.runner == Runner::ControlWorker {
+            self.controls
                 .windows
-                .extend(context.null.conduct(&mut context.sequencer, before)?);
+                .extend(context.control.conduct(&mut context.sequencer, before)?);
             return Ok(Step::Done);
         }
-        match context.sequencer.conduct_null(worker, self.seat, before)? {
+        match context.sequencer.conduct_control(worker, self.owner, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
-                    self.nulls.windows.push(evidence);
+                    self.controls.windows.push(evidence);
                     return Ok(Step::Done);
                 }
                 Some(why) => self.evidence.ending = Ending::Refused { why },
@@ -292,19 +292,19 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
-    /// Conducts null windows behind the end of the last worker: what it did to those between its
+    /// Conducts control windows behind the end of the last worker: what it did to those between its
     /// own shows beside these.
     ///
     /// # Errors
-    /// When it fails for no fault of the null worker.
-    pub(super) fn see_null_windows_alone(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        if self.nulls.runner != Runner::NullWorker || !self.is_complete() {
+    /// When it fails for no fault of the control worker.
+    pub(super) fn see_control_windows_alone(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        if self.controls.runner != Runner::ControlWorker || !self.is_complete() {
             return Ok(());
         }
         for _ in 0..ALONE {
-            let window = context.null.conduct(&mut context.sequencer, context.nulls)?;
-            context.nulls += 1;
-            self.nulls.alone.extend(window);
+            let window = context.control.conduct(&mut context.sequencer, context.controls)?;
+            context.controls += 1;
+            self.controls.alone.extend(window);
         }
         Ok(())
     }
@@ -347,7 +347,7 @@ impl<'a> Arm<'a> {
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
-        match context.sequencer.conduct(worker, self.seat, context.begun, kind)? {
+        match context.sequencer.conduct(worker, self.owner, context.begun, kind)? {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
                 self.evidence.windows.extend(evidence);
@@ -361,20 +361,25 @@ impl<'a> Arm<'a> {
     /// before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
-        match self.protocol.purpose {
-            Purpose::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
+        match self.protocol.mode {
+            RunMode::Test if turns > 1 => self.protocol.schedules.get(turns - 1).copied(),
             _ => None,
         }
     }
 
     /// The judgement on all windows, and on who else computed on the device meanwhile.
-    pub(super) fn finish(mut self, null: &NullLease<'_>, other_clients: Option<u32>, author: &Confinement) -> Measured {
+    pub(super) fn finish(
+        mut self,
+        control: &ControlLease<'_>,
+        other_clients: Option<u32>,
+        author: &Confinement,
+    ) -> Measured {
         self.evidence.note_sandbox("generators and references", author);
         let evidence = Evidence {
             other_clients,
             ..self
                 .evidence
-                .of_all_windows(self.nulls.seen(null), self.evidence.ending.clone())
+                .of_all_windows(self.controls.seen(control), self.evidence.ending.clone())
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
@@ -387,9 +392,9 @@ impl<'a> Arm<'a> {
             worker_samples: workers.iter().map(|samples| samples.len()).collect(),
             windows: self.evidence.windows,
             warm_ups: self.evidence.warm_ups,
-            null_turns: self.nulls.turns,
-            null_windows: self.nulls.windows,
-            null_alone: self.nulls.alone,
+            control_turns: self.controls.turns,
+            control_windows: self.controls.windows,
+            controls_alone: self.controls.alone,
             balance,
             samples: self.samples.ns,
             host_ns: self.samples.host_ns,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
-use super::case::Contest;
+use super::case::CasePair;
 
 /// The buffers of a case.
 pub(super) struct Buffers<'a> {
@@ -20,10 +20,10 @@ pub(super) struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
-    pub(super) fn of(contest: &Contest<'a>) -> Buffers<'a> {
-        let Contest {
+    pub(super) fn of(pair: &CasePair<'a>) -> Buffers<'a> {
+        let CasePair {
             candidate, baseline, ..
-        } = *contest;
+        } = *pair;
         let tensors = candidate.recording.tensors.len();
         let own = tensors + candidate.recording.plan.scratch.len();
         let Some(baseline) = baseline else {

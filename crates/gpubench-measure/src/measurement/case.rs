@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gpubench::catalog::{Execution, Recording};
 
 use gpubench_contract::Method;
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that can be measured.
@@ -40,14 +40,14 @@ pub struct ReadyCase<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct CaseLibrary<'a> {
     /// The cdylib, after the libraries that it needs.
-    pub files: &'a [SealedFile],
+    pub files: &'a [FrozenFile],
     /// Where it finds shared libraries that it loads while it runs.
     pub search: &'a [PathBuf],
 }
 
 /// What is measured, and what it is compared with window by window. Both have the same tensors.
 #[derive(Clone, Copy, Debug)]
-pub struct Contest<'a> {
+pub struct CasePair<'a> {
     /// What is measured.
     pub candidate: &'a ReadyCase<'a>,
     /// What it is compared with; its own reference and generators take no part.
@@ -56,7 +56,7 @@ pub struct Contest<'a> {
     pub question: Option<&'a dyn StoppingQuery>,
 }
 
-impl Contest<'_> {
+impl CasePair<'_> {
     /// Whether host code of the user's runs in a worker.
     pub(super) fn holds_host_code(&self) -> bool {
         let cases = [Some(self.candidate), self.baseline];

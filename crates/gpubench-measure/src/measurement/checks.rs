@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
-use super::demands::CheckFindings;
+use super::pass_criteria::CheckFindings;
 use crate::verdict::WindowEvidence;
 use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};

@@ -11,11 +11,11 @@
 //! fails, takes no accusation back. A failure of any other kind stands at once: a kernel that is
 //! wrong now and then has no second try.
 
-use super::case::Contest;
+use super::case::CasePair;
 use super::error::MeasureError;
 use super::failure::CaseFailure;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use super::session::Session;
 use crate::clients::RoleFailure;
 use crate::verdict::Judgement;
@@ -32,12 +32,12 @@ impl Session<'_> {
     /// # Errors
     /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user
     /// interrupts.
-    pub fn measure_and_confirm(&mut self, contest: &Contest<'_>) -> Result<MeasuredInTurns, MeasureError> {
-        confirm(self.protocol.purpose, |again| {
+    pub fn measure_and_confirm(&mut self, pair: &CasePair<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        confirm(self.protocol.mode, |again| {
             if again.is_some() {
                 self.watcher.begins_again();
             }
-            let measured = self.measure_in_turns(contest, again.unwrap_or_default());
+            let measured = self.measure_in_turns(pair, again.unwrap_or_default());
             measured.inspect_err(|_| self.watcher.goes_back())
         })
     }
@@ -46,11 +46,11 @@ impl Session<'_> {
 /// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
 /// The second measurement goes on behind the numbers of the first.
 fn confirm(
-    purpose: Purpose,
+    mode: RunMode,
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
 ) -> Result<MeasuredInTurns, MeasureError> {
     let first = measure(None)?;
-    let accused = Accused::of(&first).filter(|_| purpose == Purpose::Measure);
+    let accused = Accused::of(&first).filter(|_| mode == RunMode::Measure);
     let Some(accused) = accused else { return Ok(first) };
     match measure(Some(first.next)) {
         Ok(second) => Ok(accused.noted_in(second, first)),
@@ -150,7 +150,7 @@ impl Accusation {
         let doubt = match cause {
             Cause::ClaimTooShort => "the clock found the claims of the first of two measurements too short",
             Cause::WorksBetweenWindows => {
-                "null windows of the first of two measurements were disturbed while its workers lived"
+                "control windows of the first of two measurements were disturbed while its workers lived"
             }
             _ => return None,
         };
@@ -218,9 +218,9 @@ mod tests {
             windows: Vec::new(),
             warm_ups: Vec::new(),
             worker_samples: Vec::new(),
-            null_windows: Vec::new(),
-            null_turns: Vec::new(),
-            null_alone: Vec::new(),
+            control_windows: Vec::new(),
+            control_turns: Vec::new(),
+            controls_alone: Vec::new(),
             balance: None,
             samples: Vec::new(),
             host_ns: Vec::new(),
@@ -251,7 +251,7 @@ mod tests {
     /// What becomes of a case whose second measurement ends in an error.
     fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
         let mut error = Some(error);
-        confirm(Purpose::Measure, |attempt| match attempt {
+        confirm(RunMode::Measure, |attempt| match attempt {
             None => Ok(measured(first)),
             Some(_) => Err(error.take().expect("it is measured twice at most")),
         })
@@ -259,9 +259,9 @@ mod tests {
 
     /// How often a case is measured that comes to these ends one after another, and what its record
     /// is made of.
-    fn confirmed(purpose: Purpose, ends: &[Sides]) -> (usize, MeasuredInTurns) {
+    fn confirmed(mode: RunMode, ends: &[Sides]) -> (usize, MeasuredInTurns) {
         let mut attempts = Vec::new();
-        let result = confirm(purpose, |attempt| {
+        let result = confirm(mode, |attempt| {
             attempts.push(attempt);
             let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
             Ok(measured(*end))
@@ -273,7 +273,7 @@ mod tests {
 
     fn alone(ends: &[(Verdict, Option<Cause>)]) -> (usize, Measured) {
         let ends: Vec<Sides> = ends.iter().map(|end| (*end, None)).collect();
-        let (attempts, measured) = confirmed(Purpose::Measure, &ends);
+        let (attempts, measured) = confirmed(RunMode::Measure, &ends);
         (attempts, measured.candidate)
     }
 
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
         let short = "the clock found the claims of the first of two measurements too short";
-        let between = "null windows of the first of two measurements were disturbed while its workers lived";
+        let between = "control windows of the first of two measurements were disturbed while its workers lived";
         for (first, second, reason) in [
             (SHORT, PASS, short),
             (SHORT, WRONG, short),
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_else_makes_a_grade_advisory_is_still_said() {
-        let result = confirm(Purpose::Measure, |attempt| {
+        let result = confirm(RunMode::Measure, |attempt| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             measured.candidate.judgement.grade = Grade::Advisory;
             measured.candidate.judgement.grade_reason = Some("another process computes on the device".to_owned());
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn only_the_side_that_was_accused_loses_its_grade() {
         let grades = |first: Sides| {
-            let (_, measured) = confirmed(Purpose::Measure, &[first, (PASS, Some(PASS))]);
+            let (_, measured) = confirmed(RunMode::Measure, &[first, (PASS, Some(PASS))]);
             let baseline = measured.baseline.unwrap().unwrap();
             (measured.candidate.judgement.grade, baseline.judgement.grade)
         };
@@ -380,7 +380,7 @@ mod tests {
     #[test]
     fn a_side_that_is_accused_has_both_measured_again() {
         let of_both = |first: Sides, second: Sides| {
-            let (attempts, measured) = confirmed(Purpose::Measure, &[first, second]);
+            let (attempts, measured) = confirmed(RunMode::Measure, &[first, second]);
             let baseline = measured.baseline.unwrap().unwrap();
             (attempts, measured.candidate.notices, baseline.notices)
         };
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_candidate_that_is_wrong_has_no_second_try_for_an_accused_baseline() {
-        let (attempts, measured) = confirmed(Purpose::Measure, &[(WRONG, Some(SHORT)), (PASS, Some(PASS))]);
+        let (attempts, measured) = confirmed(RunMode::Measure, &[(WRONG, Some(SHORT)), (PASS, Some(PASS))]);
         assert_eq!(
             (attempts, measured.candidate.judgement.verdict),
             (1, Verdict::WrongOutput)
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn a_baseline_that_was_lost_is_no_ground_for_a_second_measurement() {
         let mut measurements = 0;
-        let result = confirm(Purpose::Measure, |_| {
+        let result = confirm(RunMode::Measure, |_| {
             measurements += 1;
             Ok(MeasuredInTurns {
                 baseline: Some(Err(RoleFailure::Interrupted)),
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn nothing_is_confirmed_where_nothing_is_timed() {
-        let (attempts, _) = confirmed(Purpose::Test, &[(SHORT, None)]);
+        let (attempts, _) = confirmed(RunMode::Test, &[(SHORT, None)]);
         assert_eq!(attempts, 1);
     }
 
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn a_baseline_that_is_lost_in_the_second_measurement_is_still_accused() {
         let lost = |first: Sides| {
-            let result = confirm(Purpose::Measure, |attempt| {
+            let result = confirm(RunMode::Measure, |attempt| {
                 Ok(match attempt {
                     None => measured(first),
                     Some(_) => MeasuredInTurns {
@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn a_first_measurement_that_cannot_be_made_is_an_error() {
         let mut measurements = 0;
-        let result = confirm(Purpose::Measure, |_| {
+        let result = confirm(RunMode::Measure, |_| {
             measurements += 1;
             Err(generator_panics("out of ideas"))
         });
@@ -504,7 +504,7 @@ mod tests {
             measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
             Ok(measured)
         };
-        let notices = confirm(Purpose::Measure, long).unwrap().candidate.notices;
+        let notices = confirm(RunMode::Measure, long).unwrap().candidate.notices;
         assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
     }
 }

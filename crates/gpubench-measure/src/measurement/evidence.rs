@@ -6,7 +6,7 @@ use super::case::ReadyCase;
 use super::pool::ReadyWorker;
 use super::protocol::Protocol;
 use crate::clients::{Start, WorkerClient};
-use crate::verdict::{Ending, Evidence, Execution, Judgement, NullWindows, WindowEvidence, judge, open_sandbox};
+use crate::verdict::{ControlWindows, Ending, Evidence, Execution, Judgement, WindowEvidence, judge, open_sandbox};
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
@@ -115,19 +115,24 @@ impl<'a> EvidenceBuilder<'a> {
     /// What the last window shows by itself.
     pub(super) fn judge_last(&self) -> Judgement {
         let last = &self.windows[self.windows.len().saturating_sub(1)..];
-        let evidence = self.of_windows(last, NullWindows::default(), Ending::Stopped);
+        let evidence = self.of_windows(last, ControlWindows::default(), Ending::Stopped);
         judge(&evidence, None)
     }
 
     /// The evidence of all windows so far.
-    pub(super) fn of_all_windows<'e>(&'e self, null: NullWindows<'e>, ending: Ending) -> Evidence<'e> {
+    pub(super) fn of_all_windows<'e>(&'e self, control: ControlWindows<'e>, ending: Ending) -> Evidence<'e> {
         Evidence {
             warm_ups: &self.warm_ups,
-            ..self.of_windows(&self.windows, null, ending)
+            ..self.of_windows(&self.windows, control, ending)
         }
     }
 
-    fn of_windows<'e>(&'e self, windows: &'e [WindowEvidence], null: NullWindows<'e>, ending: Ending) -> Evidence<'e> {
+    fn of_windows<'e>(
+        &'e self,
+        windows: &'e [WindowEvidence],
+        control: ControlWindows<'e>,
+        ending: Ending,
+    ) -> Evidence<'e> {
         Evidence {
             tensors: &self.case.recording.tensors,
             scratch: self.scratch,
@@ -139,7 +144,7 @@ impl<'a> EvidenceBuilder<'a> {
             clock_bound: self.protocol.clock_bound,
             floor_ns: self.case.floor_ns,
             warm_ups: &[],
-            null,
+            control,
             other_clients: None,
             open_sandboxes: &self.open_sandboxes,
         }

@@ -6,7 +6,7 @@ use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_contract::StopReason;
 use gpubench_protocol::window::Numbering;
-use gpubench_stats::Balance;
+use gpubench_stats::TimingAudit;
 
 /// What was measured.
 #[derive(Debug)]
@@ -19,15 +19,15 @@ pub struct Measured {
     pub warm_ups: Vec<Range<usize>>,
     /// How many of the samples are each worker's, in order.
     pub worker_samples: Vec<usize>,
-    /// Null windows, interleaved with the sampled ones.
-    pub null_windows: Vec<WindowEvidence>,
+    /// Control windows, interleaved with the sampled ones.
+    pub control_windows: Vec<WindowEvidence>,
     /// Where those of each worker begin among them.
-    pub null_turns: Vec<usize>,
-    /// Windows of the null worker after the end of the last worker under test; none of a case that
+    pub control_turns: Vec<usize>,
+    /// Windows of the control worker after the end of the last worker under test; none of a case that
     /// failed before.
-    pub null_alone: Vec<WindowEvidence>,
+    pub controls_alone: Vec<WindowEvidence>,
     /// What the referee's clock says of the claims, where it bounds them.
-    pub balance: Option<Balance>,
+    pub balance: Option<TimingAudit>,
     /// Samples in nanoseconds.
     pub samples: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
@@ -49,11 +49,11 @@ pub struct MeasuredInTurns {
     pub baseline: Option<Result<Measured, RoleFailure>>,
     /// Where the numbers of another measurement of the case would go on.
     pub next: Numbering,
-    /// In what state it leaves author, referee and null worker.
+    /// In what state it leaves author, referee and control worker.
     pub roles: RolesAfterwards,
 }
 
-/// What author, referee and null worker are in the middle of after a case.
+/// What author, referee and control worker are in the middle of after a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolesAfterwards {
     /// Nothing: they have let go of its buffers.

@@ -9,8 +9,8 @@ use gpubench::catalog::Execution;
 use super::case::ReadyCase;
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
-use gpubench_device::{CodeHome, DeviceOrder};
-use gpubench_protocol::window::Seat;
+use gpubench_device::{DeviceOrder, KernelHost};
+use gpubench_protocol::window::WindowOwner;
 use gpubench_sandbox::Confinement;
 
 /// When the workers of a case are started.
@@ -27,8 +27,8 @@ enum StartPolicy {
 impl StartPolicy {
     fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
-            (Execution::Sealed, CodeHome::Referee) => StartPolicy::AllAtOnce,
-            (Execution::Sealed, CodeHome::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
+            (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
+            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
         }
     }
 }
@@ -52,7 +52,7 @@ pub(super) struct WorkerPool<'a> {
 
 /// Which workers a pool starts.
 pub(super) struct PoolOrder {
-    pub(super) seat: Seat,
+    pub(super) owner: WindowOwner,
     /// Positions of their buffers among those of the case.
     pub(super) buffers: Vec<usize>,
     pub(super) workers: usize,
@@ -145,8 +145,8 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// Whose workers they are.
-    pub(super) fn seat(&self) -> Seat {
-        self.order.seat
+    pub(super) fn owner(&self) -> WindowOwner {
+        self.order.owner
     }
 
     fn may_start_more(&self) -> bool {
@@ -202,7 +202,7 @@ impl<'a> WorkerPool<'a> {
             request: self.case.request,
             guarded: self.guarded,
         };
-        let page = opened.page_of(self.order.seat);
+        let page = opened.page_of(self.order.owner);
         let positions = || self.order.buffers.iter().copied();
         let layouts: Vec<_> = positions().map(|buffer| opened.layouts[buffer]).collect();
         let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();

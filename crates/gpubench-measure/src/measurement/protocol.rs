@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use crate::clients::{Interrupt, Output};
-use gpubench_device::{ClockBound, CodeHome, DeviceOrder};
+use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
-use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 /// How cases are measured.
 #[derive(Debug)]
 pub struct Protocol<'a> {
     /// What cases are run for.
-    pub purpose: Purpose,
+    pub mode: RunMode,
     /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
-    pub turnout: Turnout,
+    pub worker_count: WorkerCountRule,
     /// When the first worker's warm-up is over.
     pub warm_up: WarmUpRule,
     /// When a case has samples enough.
@@ -24,7 +24,7 @@ pub struct Protocol<'a> {
     /// How long a generator or a reference may take.
     pub reference_within: Duration,
     /// Who runs kernels of generators and references.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
     /// The device.
     pub device: DeviceOrder,
     /// Seeds of the orders of blocks and threads that the workers of a test have, one after
@@ -43,8 +43,8 @@ pub struct Protocol<'a> {
 impl Protocol<'_> {
     /// The device as an arm's worker opens it, which is the `position`-th, counted from 0.
     pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
-        match (self.purpose, self.schedules.get(position)) {
-            (Purpose::Test, Some(schedule)) => self.device.with_schedule(*schedule),
+        match (self.mode, self.schedules.get(position)) {
+            (RunMode::Test, Some(schedule)) => self.device.with_schedule(*schedule),
             _ => self.device,
         }
     }

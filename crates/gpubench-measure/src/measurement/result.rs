@@ -6,22 +6,22 @@ use std::ops::Range;
 use gpubench::catalog::Recording;
 
 use super::checks::{checks, worth};
-use super::demands::{Demands, hold};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
+use super::pass_criteria::{PassCriteria, hold};
 use super::twin::twin;
-use crate::verdict::{NullWindows, WindowEvidence, null_residuals, residual, sampled};
+use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
     operand_type, split_by_worker,
 };
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{Balance, median, summary, worker_share};
+use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
 /// What a measurement is held against.
 #[derive(Clone, Copy, Debug)]
-pub struct Yardsticks {
+pub struct Expectations {
     /// The coefficient of variation that samples were to reach.
     pub target_cv: f64,
     /// The bytes per second that the device can move at most, where it is known.
@@ -29,11 +29,11 @@ pub struct Yardsticks {
     /// The operations per second that it can do at most.
     pub peak_arithmetic: ArithmeticPeaks,
     /// What the case must meet beside being right.
-    pub demands: Demands,
+    pub criteria: PassCriteria,
 }
 
 /// Fills a case's record in.
-pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, yardsticks: Yardsticks) {
+pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
     record.message = measured.judgement.message;
@@ -60,10 +60,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.event_overhead_ns = measured.event_overhead_ns;
     record.stop = measured.stop.map(|reason| Stop {
         reason,
-        target_cv: yardsticks.target_cv,
+        target_cv: expectations.target_cv,
     });
     record.throughput = match &record.stats {
-        Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &yardsticks),
+        Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &expectations),
         _ => Throughput::default(),
     };
     record.checks = checks(recording, &measured.windows, measured.judgement.window);
@@ -71,28 +71,28 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.window_counts = count(
         &measured.windows,
         &measured.warm_ups,
-        measured.null_windows.len() + measured.null_alone.len(),
+        measured.control_windows.len() + measured.controls_alone.len(),
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows);
     record.notices = measured.notices;
-    let limit = yardsticks.peak_arithmetic.limit(operand_type(&recording.tensors));
+    let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
     let mut worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
     worth.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
-        &measured.null_windows,
+        &measured.control_windows,
     )
     .map(|clocks| match measured.balance {
         None => clocks,
         Some(balance) => Conservation {
             residuals_ns: residuals(&sampled(&measured.windows, &measured.warm_ups), measured.samples.len()),
-            null_residuals_ns: whole(null_residuals(compared_with(
+            control_residuals_ns: whole(control_residuals(compared_with(
                 &balance,
-                &measured.null_windows,
-                &measured.null_alone,
+                &measured.control_windows,
+                &measured.controls_alone,
             ))),
-            null_shares: null_shares(&balance, &measured.null_windows, &measured.null_turns),
+            control_shares: control_shares(&balance, &measured.control_windows, &measured.control_turns),
             verified_ns: Some(balance.verified_ns),
             added_ns,
             excess_ns: Some(balance.excess_ns),
@@ -100,15 +100,15 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             ..clocks
         },
     });
-    let null = NullWindows {
-        windows: &measured.null_windows,
-        turns: &measured.null_turns,
-        ..NullWindows::default()
+    let control = ControlWindows {
+        windows: &measured.control_windows,
+        turns: &measured.control_turns,
+        ..ControlWindows::default()
     };
-    record.twin = twin(&measured.windows, &measured.warm_ups, null);
+    record.twin = twin(&measured.windows, &measured.warm_ups, control);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
-    hold(record, worth, yardsticks.demands);
+    hold(record, worth, expectations.criteria);
 }
 
 /// That more is reported than host code claims.
@@ -121,14 +121,14 @@ fn unclaimed(added_ns: f64) -> Option<String> {
 
 /// What the declared work comes to in a time, held against the peaks for the type that the case
 /// computes with.
-fn throughput(recording: &Recording, time_ns: f64, yardsticks: &Yardsticks) -> Throughput {
+fn throughput(recording: &Recording, time_ns: f64, expectations: &Expectations) -> Throughput {
     let peaks = Peaks {
-        bandwidth: yardsticks.peak_bandwidth,
+        bandwidth: expectations.peak_bandwidth,
         flops: None,
     };
     let rates = Throughput::of(recording.work, time_ns, peaks);
     let reached = |rate| {
-        yardsticks
+        expectations
             .peak_arithmetic
             .reached_by(rate, operand_type(&recording.tensors))
     };
@@ -176,7 +176,7 @@ fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String>
     (share > 1.0).then(|| notice(share))
 }
 
-fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> WindowCounts {
+fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) -> WindowCounts {
     let sampled = sampled(windows, warm_ups);
     let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
     let early_check = sampled.iter().filter(early).count() as u64;
@@ -184,7 +184,7 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: usize) -> 
         warm_up: (windows.len() - sampled.len()) as u64,
         timed: sampled.len() as u64 - early_check,
         early_check,
-        null: null as u64,
+        control: control as u64,
     }
 }
 
@@ -197,11 +197,11 @@ fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) 
 }
 
 /// Means over timed windows of what the worker claims and of what the referee's clock saw, and of
-/// the difference of both in null windows. Nothing is subtracted from any of them.
-fn conservation(windows: &[&WindowEvidence], null_windows: &[WindowEvidence]) -> Option<Conservation> {
+/// the difference of both in control windows. Nothing is subtracted from any of them.
+fn conservation(windows: &[&WindowEvidence], control_windows: &[WindowEvidence]) -> Option<Conservation> {
     let worker = claimed_and_observed(windows.iter().copied())?;
-    let null_ns = claimed_and_observed(null_windows).map(|(claimed, observed)| observed - claimed);
-    Conservation::of(worker.0, worker.1, null_ns)
+    let control_ns = claimed_and_observed(control_windows).map(|(claimed, observed)| observed - claimed);
+    Conservation::of(worker.0, worker.1, control_ns)
 }
 
 /// What passed beyond the claims of the windows that so many samples are from. Windows that failed
@@ -217,10 +217,10 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     }
 }
 
-/// The null windows that a balance was made of: where the worker under test disturbed those between
+/// The control windows that a balance was made of: where the worker under test disturbed those between
 /// its own, the ones behind its end.
 fn compared_with<'a>(
-    balance: &Balance,
+    balance: &TimingAudit,
     interleaved: &'a [WindowEvidence],
     alone: &'a [WindowEvidence],
 ) -> &'a [WindowEvidence] {
@@ -230,18 +230,20 @@ fn compared_with<'a>(
     }
 }
 
-/// How many of the interleaved null windows that a balance was made of are each worker's.
-fn null_shares(balance: &Balance, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
+/// How many of the interleaved control windows that a balance was made of are each worker's.
+fn control_shares(balance: &TimingAudit, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
     if balance.disturbance_ns.is_some() {
         return Vec::new();
     }
-    let null = NullWindows {
+    let control = ControlWindows {
         windows,
         turns,
-        ..NullWindows::default()
+        ..ControlWindows::default()
     };
-    let of_workers = null.by_worker().skip(1).take(turns.len());
-    of_workers.map(|windows| null_residuals(windows).len() as u64).collect()
+    let of_workers = control.by_worker().skip(1).take(turns.len());
+    of_workers
+        .map(|windows| control_residuals(windows).len() as u64)
+        .collect()
 }
 
 fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
@@ -329,12 +331,12 @@ mod tests {
 
     #[test]
     fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
-        let null = |length_ns: u64| {
-            let mut window = window(WindowKind::Null, WindowEnd::Checked, Some(0.0));
+        let control = |length_ns: u64| {
+            let mut window = window(WindowKind::Control, WindowEnd::Checked, Some(0.0));
             window.facts.s2_ns = window.facts.s1_ns + length_ns;
             window
         };
-        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| null(length_ns + more));
+        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| control(length_ns + more));
         let compared = |interleaved_ns: u64| {
             let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
             let clocked = Clocked {
@@ -343,11 +345,11 @@ mod tests {
             };
             let turn = ClockedTurn {
                 windows: vec![clocked; 8],
-                null_ns: null_residuals(&interleaved),
+                control_ns: control_residuals(&interleaved),
             };
-            let balance = Balance::of(&[turn], &null_residuals(&alone));
+            let balance = TimingAudit::of(&[turn], &control_residuals(&alone));
             let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
-            whole(null_residuals(compared))[0]
+            whole(control_residuals(compared))[0]
         };
         assert_eq!(compared(291_000), 291_000);
         assert_eq!(compared(350_000), 290_000);

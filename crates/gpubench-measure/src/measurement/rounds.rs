@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use super::arm::{Arm, Context, Part};
 use super::buffers::Buffers;
-use super::case::{Contest, StoppingQuery};
+use super::case::{CasePair, StoppingQuery};
 use super::error::MeasureError;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::Protocol;
-use super::purpose::Purpose;
+use super::run_mode::RunMode;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
-use gpubench_protocol::window::{Seat, Seeds, WindowKind};
-use gpubench_stats::Shares;
+use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
+use gpubench_stats::WorkerRules;
 
 /// The rounds of a case: the candidate, and perhaps a baseline.
 pub(super) struct Rounds<'a> {
@@ -32,31 +32,31 @@ pub(super) struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     /// Starts the workers of either arm.
     pub(super) fn start(
-        contest: &'a Contest<'a>,
+        pair: &'a CasePair<'a>,
         protocol: &'a Protocol<'a>,
         buffers: &'a Buffers<'a>,
         guarded: [u32; 2],
         opened: &OpenedCase,
     ) -> Rounds<'a> {
-        let Contest {
+        let CasePair {
             candidate, baseline, ..
-        } = *contest;
-        let shares = Shares::new(protocol.stop.clone(), protocol.turnout);
-        let first = match protocol.purpose {
-            Purpose::Measure | Purpose::Profile(_) => shares.first(),
+        } = *pair;
+        let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
+        let first = match protocol.mode {
+            RunMode::Measure | RunMode::Profile(_) => shares.first(),
             // No limit of samples concerns calls that give none.
-            Purpose::Test => protocol.turnout.first().get(),
+            RunMode::Test => protocol.worker_count.first().get(),
         };
         // Fewer rounds than there are before the first look are all that may be had.
-        let question = contest
+        let question = pair
             .question
-            .filter(|_| baseline.is_some() && shares.most() == protocol.turnout.most().get());
+            .filter(|_| baseline.is_some() && shares.most() == protocol.worker_count.most().get());
         let most = question
             .map_or(shares.most(), |question| question.most(first))
             .max(first);
-        let arm = |seat, case, positions: &[usize]| {
+        let arm = |owner, case, positions: &[usize]| {
             let order = PoolOrder {
-                seat,
+                owner,
                 buffers: positions.to_vec(),
                 workers: first,
                 reserve: most - first,
@@ -65,8 +65,8 @@ impl<'a> Rounds<'a> {
             Arm::new(case, protocol, &buffers.recording.plan.scratch, pool)
         };
         Rounds {
-            candidate: arm(Seat::Candidate, candidate, &buffers.of_candidate),
-            baseline: baseline.map(|baseline| arm(Seat::Baseline, baseline, &buffers.of_baseline)),
+            candidate: arm(WindowOwner::Candidate, candidate, &buffers.of_candidate),
+            baseline: baseline.map(|baseline| arm(WindowOwner::Baseline, baseline, &buffers.of_baseline)),
             question,
             first,
             case: candidate.number,
@@ -98,14 +98,14 @@ impl<'a> Rounds<'a> {
     /// fail.
     pub(super) fn run(
         &mut self,
-        purpose: Purpose,
+        mode: RunMode,
         context: &mut Context<'_>,
         watcher: &mut dyn Watcher,
     ) -> Result<(), MeasureError> {
-        match purpose {
-            Purpose::Measure => self.measure(context, watcher),
-            Purpose::Test => self.call_once_each(context),
-            Purpose::Profile(duration) => self.call_for(duration, context),
+        match mode {
+            RunMode::Measure => self.measure(context, watcher),
+            RunMode::Test => self.call_once_each(context),
+            RunMode::Profile(duration) => self.call_for(duration, context),
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Rounds<'a> {
         let needy = self.arms().filter(|arm| arm.takes_part());
         let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.keeps_company(arm) && !alone;
         let mut arms: Vec<&mut Arm<'a>> = needy.filter(|arm| needs(arm)).collect();
-        if seeds.first_of_pair(place) == Seat::Baseline {
+        if seeds.first_of_pair(place) == WindowOwner::Baseline {
             arms.reverse();
         }
         let since_early = arms.iter().map(|arm| arm.since_early()).max();
@@ -231,7 +231,7 @@ impl<'a> Rounds<'a> {
             let before = arm.samples.ns.len();
             arm.step(context, part)?;
             let samples = &arm.samples;
-            if arm.seat == Seat::Candidate && samples.ns.len() > before {
+            if arm.owner == WindowOwner::Candidate && samples.ns.len() > before {
                 watcher.sampled(&samples.ns, &samples.by_worker());
             }
         }

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
-    AuthorClient, Heard, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline, listen,
+    AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
+    listen,
 };
 use crate::verdict::{Ending, WindowEvidence};
-use gpubench_device::{CodeHome, FaultCode};
-use gpubench_protocol::window::{Duties, Seat, WindowKind};
+use gpubench_device::{FaultCode, KernelHost};
+use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 
 /// Beyond the broker's own deadline, so that the broker is the one to give a window up.
@@ -30,7 +31,7 @@ pub(super) struct Sequencer<'a> {
     /// Generates and computes references where that is its duty; the case is attached to it then.
     pub(super) author: &'a mut AuthorClient,
     /// Who makes the inputs and computes the references.
-    pub(super) duties: Duties<'a>,
+    pub(super) placement: CodePlacement<'a>,
     /// How long the roles may take.
     pub(super) protocol: &'a Protocol<'a>,
     /// The author's last order to make inputs; nothing before the first.
@@ -47,7 +48,7 @@ pub(super) enum WindowOutcome {
 }
 
 /// What a worker has said of its window, or how it was lost before it said anything.
-type Said = Result<Box<Claim>, Ending>;
+type ClaimResult = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
     /// Conducts one window of a worker on a seat.
@@ -57,20 +58,20 @@ impl Sequencer<'_> {
     pub(super) fn conduct(
         &mut self,
         worker: &mut WorkerClient,
-        seat: Seat,
+        owner: WindowOwner,
         window: u32,
         kind: WindowKind,
     ) -> Result<WindowOutcome, MeasureError> {
-        if self.duties.referee_prepares_alone() {
+        if self.placement.referee_prepares_alone() {
             self.prepare_with_answers(window)?;
         } else {
             self.prepare(window)?;
             self.compute_answers(window)?;
         }
-        self.release(worker, seat, window, kind)
+        self.release(worker, owner, window, kind)
     }
 
-    /// Conducts a null window of the worker on a seat: as any other from the referee's restoring
+    /// Conducts a control window of the worker on a seat: as any other from the referee's restoring
     /// on. Nothing is generated for it, and no other worker is armed meanwhile: a stream of its own
     /// that waits would be one more thing that could go on when it should not. Where the author
     /// works in every other window, it does the work of the last one again: a device that has
@@ -78,26 +79,26 @@ impl Sequencer<'_> {
     ///
     /// # Errors
     /// When it fails for no fault of the worker.
-    pub(super) fn conduct_null(
+    pub(super) fn conduct_control(
         &mut self,
         worker: &mut WorkerClient,
-        seat: Seat,
+        owner: WindowOwner,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         if let Some(order) = self.last_inputs {
             self.generate(&order)?;
         }
-        if self.duties.reference() == CodeHome::Author {
-            self.compute_answers(WindowKind::null_window(before))?;
+        if self.placement.reference() == KernelHost::Author {
+            self.compute_answers(WindowKind::control_window(before))?;
         }
-        let number = WindowKind::null_window(before);
-        self.release(worker, seat, number, WindowKind::Null)
+        let number = WindowKind::control_window(before);
+        self.release(worker, owner, number, WindowKind::Control)
     }
 
     fn release(
         &mut self,
         worker: &mut WorkerClient,
-        seat: Seat,
+        owner: WindowOwner,
         window: u32,
         kind: WindowKind,
     ) -> Result<WindowOutcome, MeasureError> {
@@ -105,7 +106,7 @@ impl Sequencer<'_> {
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             patience_ns,
-            seat,
+            owner,
             ..WindowOrder::about(window, kind)
         };
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
@@ -121,7 +122,7 @@ impl Sequencer<'_> {
     /// # Errors
     /// When a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
-        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.duties.referee_generates() {
+        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.placement.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
                 MeasureError::kernels(MeasureError::Generator)(failure)
             }),
@@ -131,7 +132,7 @@ impl Sequencer<'_> {
             .referee
             .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
             .map_err(failed)?;
-        if !self.duties.author_generates() {
+        if !self.placement.author_generates() {
             return Ok(());
         }
         self.last_inputs = Some(order);
@@ -157,12 +158,12 @@ impl Sequencer<'_> {
 
     /// Has the reference computed, by the author or by the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        match self.duties.reference() {
-            CodeHome::Author => self
+        match self.placement.reference() {
+            KernelHost::Author => self
                 .author
                 .reference(self.protocol.interrupt)
                 .map_err(MeasureError::own_code(MeasureError::Reference)),
-            CodeHome::Referee => self
+            KernelHost::Referee => self
                 .referee
                 .reference(window, self.protocol.reference_within, self.protocol.interrupt)
                 .map_err(MeasureError::kernels(MeasureError::Reference)),
@@ -172,13 +173,13 @@ impl Sequencer<'_> {
     /// Waits for the referee's facts and the worker's claim, in whichever order they come.
     fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
         let deadline = deadline(self.protocol.within);
-        let mut said: Option<Said> = None;
+        let mut said: Option<ClaimResult> = None;
         loop {
             match self.listen(worker, said.as_ref(), deadline)? {
-                Heard::Interrupted => return Err(MeasureError::Interrupted),
-                Heard::Channel(0) => break,
-                Heard::Channel(_) => said = Some(self.hear(worker, window)?),
-                Heard::Deadline => {
+                ChannelEvent::Interrupted => return Err(MeasureError::Interrupted),
+                ChannelEvent::Channel(0) => break,
+                ChannelEvent::Channel(_) => said = Some(self.hear(worker, window)?),
+                ChannelEvent::Deadline => {
                     said = Some(self.time_is_up(worker, said)?);
                     break;
                 }
@@ -207,9 +208,9 @@ impl Sequencer<'_> {
     fn listen(
         &mut self,
         worker: &mut WorkerClient,
-        said: Option<&Said>,
+        said: Option<&ClaimResult>,
         deadline: Instant,
-    ) -> Result<Heard, MeasureError> {
+    ) -> Result<ChannelEvent, MeasureError> {
         let both = [self.referee.child().channel(), worker.child().channel()];
         let channels = if said.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
@@ -221,7 +222,7 @@ impl Sequencer<'_> {
     }
 
     /// What the worker claims of a window, or how it was lost.
-    fn claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, MeasureError> {
+    fn claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
         let Protocol { within, interrupt, .. } = *self.protocol;
         match worker.claim(window, within, interrupt) {
             Ok(claim) => Ok(Ok(claim)),
@@ -230,7 +231,7 @@ impl Sequencer<'_> {
     }
 
     /// Takes what the worker says.
-    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<Said, MeasureError> {
+    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
         let said = self.claim(worker, window)?;
         match &said {
             // After a fault the device does nothing more: *done* will not come.
@@ -242,7 +243,11 @@ impl Sequencer<'_> {
     }
 
     /// The window has had its time.
-    fn time_is_up(&mut self, worker: &mut WorkerClient, said: Option<Said>) -> Result<Said, MeasureError> {
+    fn time_is_up(
+        &mut self,
+        worker: &mut WorkerClient,
+        said: Option<ClaimResult>,
+    ) -> Result<ClaimResult, MeasureError> {
         let within = self.protocol.within;
         match said {
             // The call has ended, and only the checks take their time; or *done* will never come,
@@ -273,7 +278,7 @@ impl Sequencer<'_> {
     /// When one of them fails.
     pub(super) fn let_go(self) -> Result<(), MeasureError> {
         let interrupt = self.protocol.interrupt;
-        if self.duties.needs_author() {
+        if self.placement.needs_author() {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)

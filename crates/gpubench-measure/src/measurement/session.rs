@@ -4,20 +4,20 @@ use std::rc::Rc;
 
 use super::arm::Context;
 use super::buffers::Buffers;
-use super::case::{Contest, ReadyCase};
+use super::case::{CasePair, ReadyCase};
+use super::control_lease::ControlLease;
 use super::error::MeasureError;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
-use super::null_lease::NullLease;
 use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
-use crate::clients::{AuthorClient, BufferGrant, CaseOrder, NullWorker, OpenedCase, RefereeClient};
+use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
 use gpubench_device::ClockBound;
-use gpubench_protocol::window::{Duties, Numbering};
-use gpubench_protocol::wire::Cast;
+use gpubench_protocol::window::{CodePlacement, Numbering};
+use gpubench_protocol::wire::CaseWorkers;
 
-/// Who measures cases, and how. The null worker is needed where the referee's clock bounds claims;
+/// Who measures cases, and how. The control worker is needed where the referee's clock bounds claims;
 /// its failure costs a case its grade, and nothing else.
 pub struct Session<'s> {
     /// How.
@@ -27,7 +27,7 @@ pub struct Session<'s> {
     /// Has the library of the cases.
     pub author: &'s mut AuthorClient,
     /// Need not be started yet.
-    pub null_worker: &'s mut NullWorker,
+    pub control_worker: &'s mut ControlWorker,
     /// Is shown the samples so far after each.
     pub watcher: &'s mut dyn Watcher,
 }
@@ -38,12 +38,12 @@ impl Session<'_> {
     /// # Errors
     /// When it fails for no fault of its kernels.
     pub fn measure(&mut self, case: &ReadyCase<'_>) -> Result<Measured, MeasureError> {
-        let contest = Contest {
+        let pair = CasePair {
             candidate: case,
             baseline: None,
             question: None,
         };
-        let measured = self.measure_in_turns(&contest, Numbering::default());
+        let measured = self.measure_in_turns(&pair, Numbering::default());
         measured.map(|measured| measured.candidate)
     }
 
@@ -55,39 +55,39 @@ impl Session<'_> {
     /// As [`Session::measure`].
     pub fn measure_in_turns(
         &mut self,
-        contest: &Contest<'_>,
+        pair: &CasePair<'_>,
         numbering: Numbering,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let Session {
             protocol,
             referee,
             author,
-            null_worker,
+            control_worker,
             watcher,
         } = self;
-        let buffers = Buffers::of(contest);
-        let case = contest.candidate;
+        let buffers = Buffers::of(pair);
+        let case = pair.candidate;
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
             method: case.method,
-            cast: Cast {
-                has_baseline: contest.baseline.is_some(),
-                has_null: *protocol.clock_bound == ClockBound::Exclusive && contest.holds_host_code(),
+            workers_of_case: CaseWorkers {
+                has_baseline: pair.baseline.is_some(),
+                has_control: *protocol.clock_bound == ClockBound::Exclusive && pair.holds_host_code(),
                 reserved: 0,
             },
-            duties: Duties::new(&buffers.recording, protocol.kernels_run_in),
+            placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),
             encoded: &buffers.encoded,
             modules: case.own_modules,
         };
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
-        let mut rounds = Rounds::start(contest, protocol, &buffers, guarded, &opened);
-        let null = NullLease::set_up(null_worker, &opened, &buffers.encoded);
-        let duties = Duties::new(case.recording, protocol.kernels_run_in);
-        if duties.needs_author() {
-            let attached = author.attach(&grant(case, &opened, &duties), protocol.interrupt);
+        let mut rounds = Rounds::start(pair, protocol, &buffers, guarded, &opened);
+        let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
+        let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
+        if placement.needs_author() {
+            let attached = author.attach(&grant(case, &opened, &placement), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
         }
         rounds.entrust(&opened);
@@ -95,35 +95,35 @@ impl Session<'_> {
             sequencer: Sequencer {
                 referee,
                 author,
-                duties,
+                placement,
                 protocol,
                 last_inputs: None,
             },
-            null,
+            control,
             begun: numbering.opening,
-            nulls: numbering.nulls,
+            controls: numbering.controls,
         };
         context.sequencer.prepare(0)?;
-        context.null.ready(protocol)?;
-        rounds.run(protocol.purpose, &mut context, *watcher)?;
+        context.control.ready(protocol)?;
+        rounds.run(protocol.mode, &mut context, *watcher)?;
 
         let (mut candidate, mut baseline) = rounds.retire();
-        candidate.see_null_windows_alone(&mut context)?;
+        candidate.see_control_windows_alone(&mut context)?;
         if let Some(Ok(baseline)) = &mut baseline {
-            baseline.see_null_windows_alone(&mut context)?;
+            baseline.see_control_windows_alone(&mut context)?;
         }
         let Context {
             sequencer,
-            mut null,
+            mut control,
             begun,
-            nulls,
+            controls,
         } = context;
-        null.hand_back(protocol)?;
+        control.hand_back(protocol)?;
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         Ok(MeasuredInTurns {
-            candidate: candidate.finish(&null, other_clients, author),
-            baseline: baseline.map(|baseline| Ok(baseline?.finish(&null, other_clients, author))),
-            next: Numbering::behind(begun, nulls),
+            candidate: candidate.finish(&control, other_clients, author),
+            baseline: baseline.map(|baseline| Ok(baseline?.finish(&control, other_clients, author))),
+            next: Numbering::behind(begun, controls),
             roles: match sequencer.let_go() {
                 Ok(()) => RolesAfterwards::AtRest,
                 // What was measured before is none the less true.
@@ -134,13 +134,13 @@ impl Session<'_> {
 }
 
 /// What the author gets of a case that the referee has opened.
-fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, duties: &Duties<'_>) -> BufferGrant<'g> {
+fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, placement: &CodePlacement<'_>) -> BufferGrant<'g> {
     BufferGrant {
         benchmark: case.benchmark,
         request: case.request,
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
-        kernels_run_in: duties.home,
+        kernels_run_in: placement.home,
         modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     }

@@ -3,20 +3,20 @@
 use super::protocol::Protocol;
 use super::samples::Samples;
 use gpubench_contract::StopReason;
-use gpubench_stats::{Shares, WarmUpRule};
+use gpubench_stats::{WarmUpRule, WorkerRules};
 
 /// When the workers of an arm have warmed up, and when they have samples enough.
 #[derive(Debug)]
 pub(super) struct Stopping<'a> {
     warm_up: &'a WarmUpRule,
-    shares: Shares,
+    shares: WorkerRules,
 }
 
 impl<'a> Stopping<'a> {
     pub(super) fn new(protocol: &'a Protocol<'a>) -> Stopping<'a> {
         Stopping {
             warm_up: &protocol.warm_up,
-            shares: Shares::new(protocol.stop.clone(), protocol.turnout),
+            shares: WorkerRules::new(protocol.stop.clone(), protocol.worker_count),
         }
     }
 

@@ -3,23 +3,23 @@
 
 use std::ops::Range;
 
-use crate::verdict::{NullWindows, WindowEvidence, sampled_by_worker};
+use crate::verdict::{ControlWindows, WindowEvidence, sampled_by_worker};
 use gpubench_contract::Twin;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 
-/// The twin of a case. Where there are null windows, it is what their kernel takes, which reads and
+/// The twin of a case. Where there are control windows, it is what their kernel takes, which reads and
 /// writes the case's buffers between two events as the code under test does. Elsewhere it is what
 /// the referee does in the windows that gave samples. No window is longer for it.
-pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], null: NullWindows<'_>) -> Option<Twin> {
+pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: ControlWindows<'_>) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
         let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
         checked.filter_map(job_ns).collect()
     };
-    let rounds: Vec<Vec<f64>> = if null.windows.is_empty() {
+    let rounds: Vec<Vec<f64>> = if control.windows.is_empty() {
         let workers = sampled_by_worker(windows, warm_ups);
         workers.map(|windows| times(windows, prepared_ns)).collect()
     } else {
-        let workers = null.by_worker().take(null.turns.len() + 1);
+        let workers = control.by_worker().take(control.turns.len() + 1);
         workers.map(|windows| times(windows, claimed_ns)).collect()
     };
     gpubench_stats::twin(&rounds.iter().map(Vec::as_slice).collect::<Vec<_>>())
@@ -66,35 +66,35 @@ mod tests {
         let times_ns = [70_000, 20_000, 60_000, 90_000, 80_000, 14_000];
         let mut windows = times_ns.map(|before_ns| window(WindowEnd::Checked, before_ns));
         windows[3].facts.end = WindowEnd::NotDone;
-        let twin = twin(&windows, &[0..1, 4..5], NullWindows::default()).unwrap();
+        let twin = twin(&windows, &[0..1, 4..5], ControlWindows::default()).unwrap();
         assert_eq!(twin.rounds_ns, [40_000.0, 14_000.0]);
         assert_eq!(twin.value_ns, 27_000.0);
     }
 
     #[test]
-    fn where_there_are_null_windows_a_twin_is_what_their_kernel_takes() {
+    fn where_there_are_control_windows_a_twin_is_what_their_kernel_takes() {
         let claims_ns = [9_000.0, 9_200.0, 9_400.0];
-        let null = claims_ns.map(|elapsed_ns| WindowEvidence {
+        let control = claims_ns.map(|elapsed_ns| WindowEvidence {
             claim: Some(Box::new(Claim {
                 elapsed_ns,
                 ..Claim::empty(1)
             })),
             ..window(WindowEnd::Checked, 70_000)
         });
-        let null = NullWindows {
-            windows: &null,
+        let control = ControlWindows {
+            windows: &control,
             turns: &[0, 2],
-            ..NullWindows::default()
+            ..ControlWindows::default()
         };
-        let twin = twin(&[window(WindowEnd::Checked, 60_000)], &[], null).unwrap();
+        let twin = twin(&[window(WindowEnd::Checked, 60_000)], &[], control).unwrap();
         assert_eq!(twin.rounds_ns, [9_100.0, 9_400.0]);
     }
 
     #[test]
     fn no_windows_have_no_twin() {
-        assert_eq!(twin(&[], &[], NullWindows::default()), None);
+        assert_eq!(twin(&[], &[], ControlWindows::default()), None);
         assert_eq!(
-            twin(&[window(WindowEnd::Aborted, 1)], &[], NullWindows::default()),
+            twin(&[window(WindowEnd::Aborted, 1)], &[], ControlWindows::default()),
             None
         );
     }

@@ -1,15 +1,15 @@
-//! Conservation of time: the worker's windows beside null windows.
+//! Conservation of time: the worker's windows beside control windows.
 
 use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{Balance, Clocked, ClockedTurn};
+use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
 /// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows
 /// were seen.
-pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
+pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;
     }
@@ -18,16 +18,16 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<Balance> {
         Some(Clocked { claim_ns, residual_ns })
     };
     let workers = sampled_by_worker(evidence.windows, evidence.warm_ups);
-    let turns = workers.zip(evidence.null.by_worker());
-    let turns = turns.map(|(windows, null)| ClockedTurn {
+    let turns = workers.zip(evidence.control.by_worker());
+    let turns = turns.map(|(windows, control)| ClockedTurn {
         windows: windows.iter().filter_map(clocked).collect(),
-        null_ns: null_residuals(null),
+        control_ns: control_residuals(control),
     });
-    Balance::of(&turns.collect::<Vec<_>>(), &null_residuals(evidence.null.alone))
+    TimingAudit::of(&turns.collect::<Vec<_>>(), &control_residuals(evidence.control.alone))
 }
 
-/// What the referee's clock saw beyond the claims of null windows, of those that nothing disturbed.
-pub fn null_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
+/// What the referee's clock saw beyond the claims of control windows, of those that nothing disturbed.
+pub fn control_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
     let undisturbed = windows.iter().filter(|window| is_undisturbed(window));
     undisturbed.filter_map(residual).collect()
 }
@@ -38,10 +38,12 @@ pub fn residual(window: &WindowEvidence) -> Option<f64> {
     Some(observed - timed_claim(window)?)
 }
 
-/// Whether the seal of a null window is that of what the referee found then.
+/// Whether the output digest of a control window is that of what the referee found then.
 pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
     let outputs = window.facts.outputs();
-    outputs.iter().all(|output| output.seal_claimed == output.seal_expected)
+    outputs
+        .iter()
+        .all(|output| output.digest_claimed == output.digest_expected)
 }
 
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
@@ -50,7 +52,7 @@ fn timed_claim(window: &WindowEvidence) -> Option<f64> {
     (window.facts.kind.is_timed() && ended).then_some(claim.elapsed_ns)
 }
 
-pub(super) fn judge_conservation(balance: &Balance) -> Option<Finding> {
+pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {
     if !balance.is_too_short() {
         return None;
     }

@@ -1,18 +1,18 @@
-//! Null windows that were disturbed: no worker under test has a part in them.
+//! Control windows that were disturbed: no worker under test has a part in them.
 
 use super::conservation::is_undisturbed;
 use super::finding::{Finding, finding};
-use super::{Cause, Evidence, NullWindows, Verdict};
-use gpubench_stats::Balance;
+use super::{Cause, ControlWindows, Evidence, Verdict};
+use gpubench_stats::TimingAudit;
 
-/// What disturbed null windows, whoever did it.
-pub(super) fn disturbed(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<String> {
-    changed(evidence.null).or_else(|| slowed(balance?))
+/// What disturbed control windows, whoever did it.
+pub(super) fn disturbed(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
+    changed(evidence.control).or_else(|| slowed(balance?))
 }
 
 /// The worker under test did it where nobody else can have, and where it ended with it.
-pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
-    let NullWindows { alone, rivals, .. } = evidence.null;
+pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Finding> {
+    let ControlWindows { alone, rivals, .. } = evidence.control;
     let nobody_else = rivals == 0 && evidence.other_clients.unwrap_or(0) == 0;
     let ended = !alone.is_empty() && alone.iter().all(is_undisturbed);
     let message = disturbed(evidence, balance).filter(|_| nobody_else && ended)?;
@@ -23,19 +23,20 @@ pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&Balanc
     )
 }
 
-fn changed(null: NullWindows<'_>) -> Option<String> {
-    let null_windows = || null.windows.iter().chain(null.alone);
-    let number = null_windows().filter(|window| !is_undisturbed(window)).count();
-    let all = null_windows().count();
-    (number > 0).then(|| format!("an output changed in {number} of {all} null windows, in which nothing else writes"))
+fn changed(control: ControlWindows<'_>) -> Option<String> {
+    let control_windows = || control.windows.iter().chain(control.alone);
+    let number = control_windows().filter(|window| !is_undisturbed(window)).count();
+    let all = control_windows().count();
+    (number > 0)
+        .then(|| format!("an output changed in {number} of {all} control windows, in which nothing else writes"))
 }
 
-/// Null windows that the worker under test made longer while it lived: they would hide as much of
+/// Control windows that the worker under test made longer while it lived: they would hide as much of
 /// its claims.
-fn slowed(balance: &Balance) -> Option<String> {
+fn slowed(balance: &TimingAudit) -> Option<String> {
     let longer_by = balance.disturbance_ns?;
     Some(format!(
-        "null windows were disturbed while the worker lived: in the median they took {:.1} µs longer than behind its end",
+        "control windows were disturbed while the worker lived: in the median they took {:.1} µs longer than behind its end",
         longer_by / 1e3
     ))
 }

@@ -33,8 +33,8 @@ pub struct Evidence<'a> {
     pub floor_ns: Option<f64>,
     /// Which of `windows` warmed a worker up.
     pub warm_ups: &'a [Range<usize>],
-    /// The null worker's part.
-    pub null: NullWindows<'a>,
+    /// The control worker's part.
+    pub control: ControlWindows<'a>,
     /// Other processes that compute on the device, where that is known.
     pub other_clients: Option<u32>,
     /// Which sandboxes round other code than the worker's host code are not closed, and why.
@@ -72,24 +72,24 @@ pub fn sampled_by_worker<'a>(
 
 /// What is known of the tool's own part of a window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NullWindows<'a> {
-    /// Null windows, interleaved with the sampled ones.
+pub struct ControlWindows<'a> {
+    /// Control windows, interleaved with the sampled ones.
     pub windows: &'a [WindowEvidence],
     /// Where those of each worker begin among them.
     pub turns: &'a [usize],
-    /// Windows of the null worker behind the end of the worker under test, which has no part in
+    /// Windows of the control worker behind the end of the worker under test, which has no part in
     /// them. Cases that fail have none.
     pub alone: &'a [WindowEvidence],
-    /// What two events with nothing between them are apart at least in the null worker, in
+    /// What two events with nothing between them are apart at least in the control worker, in
     /// nanoseconds: no call takes less.
     pub shortest_claim_ns: Option<f64>,
     /// Workers of another side that lived meanwhile, beside the one under test.
     pub rivals: usize,
-    /// Why there are no more of them, where the null worker failed.
+    /// Why there are no more of them, where the control worker failed.
     pub loss: Option<&'a str>,
 }
 
-impl<'a> NullWindows<'a> {
+impl<'a> ControlWindows<'a> {
     /// Those before the first worker's, which are none, then those of each worker, then none
     /// without end.
     pub fn by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'a> {

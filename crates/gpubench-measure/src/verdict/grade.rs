@@ -2,11 +2,11 @@
 
 use super::conservation::residual;
 use super::disturbance::disturbed;
-use super::{Evidence, Execution, Grade, NullWindows, WindowEvidence};
+use super::{ControlWindows, Evidence, Execution, Grade, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
-use gpubench_stats::{Balance, median};
+use gpubench_stats::{TimingAudit, median};
 
 /// A phase of the referee's that lasts so much longer than others of the case was interrupted:
 /// another process's time slice on a GPU takes about 2 ms.
@@ -17,7 +17,7 @@ const GAP_NS: f64 = 300_000.0;
 const STRAY_SHARE: f64 = 0.1;
 
 /// The grade of a case, with the reasons where it is `advisory`.
-pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&Balance>) -> (Grade, Option<String>) {
+pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> (Grade, Option<String>) {
     let doubts: Vec<String> = doubt(evidence, balance)
         .into_iter()
         .chain(no_sandbox(evidence))
@@ -43,7 +43,7 @@ pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
 }
 
 /// Why the claims could not be held against the referee's clock.
-fn doubt(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<String> {
+fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
     match evidence.clock_bound {
         ClockBound::Absent(why) => Some(why.to_string()),
         ClockBound::Exclusive => None,
@@ -52,7 +52,7 @@ fn doubt(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<String> {
     .or_else(|| {
         Some(format!(
             "the claims were not compared to their end: {}",
-            evidence.null.loss?
+            evidence.control.loss?
         ))
     })
     .or_else(|| disturbed(evidence, balance))
@@ -72,12 +72,14 @@ fn other_clients(number: u32) -> Option<String> {
 }
 
 fn too_few(evidence: &Evidence<'_>) -> String {
-    let (sampled, null) = (evidence.sampled().len(), evidence.null.windows.len());
-    format!("{sampled} sampled windows and {null} null windows are too few to compare claims with the referee's clock")
+    let (sampled, control) = (evidence.sampled().len(), evidence.control.windows.len());
+    format!(
+        "{sampled} sampled windows and {control} control windows are too few to compare claims with the referee's clock"
+    )
 }
 
 /// Windows that differ so much among themselves that a good part of a claim could be hidden.
-fn too_vague(balance: &Balance) -> Option<String> {
+fn too_vague(balance: &TimingAudit) -> Option<String> {
     balance.is_vague().then(|| {
         format!(
             "the referee's clock bounds the claims to {:.0} µs only: the windows differ too much, or are too few",
@@ -89,9 +91,9 @@ fn too_vague(balance: &Balance) -> Option<String> {
 /// Windows in which something else had the device, or in which a kernel of the worker ran when it
 /// should not.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
-    let NullWindows { windows, alone, .. } = evidence.null;
-    let (sampled, null): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
-    let all = sampled.len() + null.len();
+    let ControlWindows { windows, alone, .. } = evidence.control;
+    let (sampled, control): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
+    let all = sampled.len() + control.len();
     let alone = own_phases(&alone.iter().collect::<Vec<_>>());
     let copies = |windows: &[&WindowEvidence]| -> Vec<Option<f64>> {
         let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
@@ -99,7 +101,7 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     };
     let residuals =
         |windows: &[&WindowEvidence]| -> Vec<Option<f64>> { windows.iter().copied().map(residual).collect() };
-    let interrupted: usize = [&sampled, &null]
+    let interrupted: usize = [&sampled, &control]
         .into_iter()
         .map(|windows| {
             let kinds = [

@@ -12,7 +12,7 @@ use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
-use gpubench_stats::Balance;
+use gpubench_stats::TimingAudit;
 
 /// A share of wrong elements from which an output counts as not written at all, though some poison
 /// happens to be right.
@@ -72,8 +72,8 @@ impl Judgement {
 }
 
 /// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any
-/// wrong, unsealed or late-written window fails it, whatever its kind.
-pub fn judge(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Judgement {
+/// wrong, incomplete or late-written window fails it, whatever its kind.
+pub fn judge(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Judgement {
     let findings = || {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
@@ -106,7 +106,7 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
     inspect_fault(window).or_else(|| match window.facts.end {
         WindowEnd::Checked => inspect_facts(evidence, window)
             .or_else(|| inspect_outputs(evidence, window))
-            .or_else(|| inspect_slack(evidence, window))
+            .or_else(|| inspect_redzone(evidence, window))
             .or_else(|| inspect_seals(evidence, window))
             .or_else(|| inspect_claim(evidence, window)),
         // The window alone does not tell why: a claim without an end is a lie, the rest is told by
@@ -215,14 +215,14 @@ fn cause_of(output: &OutputFacts) -> Cause {
     }
 }
 
-fn inspect_slack(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
-    if window.facts.slack_buffer == NOWHERE {
+fn inspect_redzone(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+    if window.facts.redzone_buffer == NOWHERE {
         return None;
     }
     finding(
         Verdict::WrongOutput,
         Cause::OutOfBounds,
-        words::slack_written(evidence.tensors, evidence.scratch, &window.facts),
+        words::redzone_written(evidence.tensors, evidence.scratch, &window.facts),
     )
 }
 
@@ -235,13 +235,13 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
             let message = format!("{bytes} bytes of `{name}` changed after call {call} had ended");
             return finding(Verdict::LateWrite, Cause::Late, message);
         }
-        if output.seal_claimed != output.seal_expected {
+        if output.digest_claimed != output.digest_expected {
             let what = match window.facts.kind {
                 WindowKind::EarlyCheck => "as an early check",
-                WindowKind::Timed | WindowKind::Null => "as the worker's device",
+                WindowKind::Timed | WindowKind::Control => "as the worker's device",
             };
             let message = format!("`{name}` of call {call} was not yet complete {what} read it at the call's end");
-            return finding(Verdict::LateWrite, Cause::Unsealed, message);
+            return finding(Verdict::LateWrite, Cause::Incomplete, message);
         }
     }
     None
@@ -256,7 +256,7 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
     let too_short = evidence
-        .null
+        .control
         .shortest_claim_ns
         .filter(|shortest| timed && claim.elapsed_ns < *shortest);
     if sensible && too_short.is_none() && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
@@ -274,7 +274,7 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 }
 
 /// What no window shows alone.
-fn judge_whole(evidence: &Evidence<'_>, balance: Option<&Balance>) -> Option<Finding> {
+fn judge_whole(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Finding> {
     judge_ending(evidence)
         .or_else(|| judge_disturbance(evidence, balance))
         .or_else(|| judge_conservation(balance?))

@@ -12,8 +12,8 @@ mod grade;
 mod judge;
 mod words;
 
-pub use conservation::{balance, null_residuals, residual};
-pub use evidence::{Ending, Evidence, Execution, NullWindows, WindowEvidence, sampled, sampled_by_worker};
+pub use conservation::{balance, control_residuals, residual};
+pub use evidence::{ControlWindows, Ending, Evidence, Execution, WindowEvidence, sampled, sampled_by_worker};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};
 pub(crate) use grade::open_sandbox;

@@ -79,8 +79,8 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
 }
 
 /// Bytes written round a buffer. Buffers are numbered through tensors, then scratch.
-pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
-    let (bytes, number) = (facts.slack_bytes, facts.slack_buffer as usize);
+pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
+    let (bytes, number) = (facts.redzone_bytes, facts.redzone_buffer as usize);
     let tensor = tensors.get(number);
     let (name, len) = match tensor {
         Some(tensor) => (tensor.name.clone(), tensor.bytes()),
@@ -90,7 +90,7 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
         }
     };
     let size = tensor.map_or(1, |tensor| tensor.dtype.size() as u64).max(1);
-    let place = match u64::try_from(facts.slack_offset) {
+    let place = match u64::try_from(facts.redzone_offset) {
         Ok(offset) if offset < len + size => format!("right behind the end of `{name}`{}", nearest(tensor, offset)),
         Ok(offset) => {
             let behind = offset - len;
@@ -98,7 +98,7 @@ pub(super) fn slack_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowF
         }
         Err(_) => format!(
             "{} bytes before the start of `{name}`",
-            facts.slack_offset.unsigned_abs()
+            facts.redzone_offset.unsigned_abs()
         ),
     };
     // A byte that was written with what stood there does not show: whole elements are what a kernel
@@ -166,8 +166,8 @@ mod tests {
             tolerance: Tolerance::Exact,
         };
         let mut facts = <WindowFacts as bytemuck::Zeroable>::zeroed();
-        (facts.window, facts.slack_bytes, facts.slack_offset) = (2, bytes, offset);
-        slack_written(&[tensor], &[], &facts)
+        (facts.window, facts.redzone_bytes, facts.redzone_offset) = (2, bytes, offset);
+        redzone_written(&[tensor], &[], &facts)
     }
 
     #[test]

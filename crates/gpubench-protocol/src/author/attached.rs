@@ -10,10 +10,10 @@ use gpubench::catalog::{Fill, Recording, Reference, Role};
 use super::own_kernels::OwnKernels;
 use crate::cdylib::{AuthorError, Library};
 use crate::replay::Operand;
-use crate::window::{Duties, Maker};
+use crate::window::{CodePlacement, Maker};
 use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
 use gpubench_device::memfd::MemfdTable;
-use gpubench_device::{Access, CodeHome, DevicePtr};
+use gpubench_device::{Access, DevicePtr, KernelHost};
 
 /// The attached case.
 pub(super) struct Attached {
@@ -29,7 +29,7 @@ pub(super) struct Attached {
 /// What an `ATTACH` order brings.
 pub(super) struct Attachment {
     pub(super) benchmark: u32,
-    pub(super) home: CodeHome,
+    pub(super) home: KernelHost,
     pub(super) request: Vec<u8>,
     pub(super) recording: Recording,
     pub(super) layouts: Vec<BufferLayout>,
@@ -52,14 +52,17 @@ impl Attached {
                 .map_err(|error| AuthorError::internal(&error))?;
             Ok(address.offset(layout.offset))
         };
-        let duties = Duties::new(&case.recording, case.home);
+        let placement = CodePlacement::new(&case.recording, case.home);
         let mut operands = Vec::new();
         for (tensor, layout) in case.recording.tensors.iter().zip(&case.layouts) {
-            let access = match duties.maker(tensor).is_author() {
+            let access = match placement.maker(tensor).is_author() {
                 true => Access::ReadWrite,
                 false => Access::Read,
             };
-            let (contents, answer) = (duties.author_has_contents(tensor), duties.author_has_answer(tensor));
+            let (contents, answer) = (
+                placement.author_has_contents(tensor),
+                placement.author_has_answer(tensor),
+            );
             operands.push(Operand {
                 contents: contents.then(|| map(layout, access)).transpose()?,
                 answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,
@@ -76,8 +79,8 @@ impl Attached {
     /// Fills the tensors whose contents are made here.
     pub(super) fn generate(&mut self, library: Library, order: &Generate) -> Result<(), AuthorError> {
         self.generate_on_cpu(library, order)?;
-        let duties = Duties::new(&self.case.recording, self.case.home);
-        let mut makers = self.case.recording.tensors.iter().map(|tensor| duties.maker(tensor));
+        let placement = CodePlacement::new(&self.case.recording, self.case.home);
+        let mut makers = self.case.recording.tensors.iter().map(|tensor| placement.maker(tensor));
         match makers.any(|maker| maker == Maker::AuthorKernel) {
             true => load(&mut self.own_kernels, &self.operands, &self.case.modules)?
                 .generate(&self.case.recording.tensors, order),

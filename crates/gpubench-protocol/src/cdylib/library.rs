@@ -10,7 +10,7 @@ use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 
 use super::AuthorError;
 use crate::wire::AuthorFailure;
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
 
@@ -35,7 +35,7 @@ impl Library {
     ///
     /// # Errors
     /// When it cannot be loaded, or its table is not one that this tool can use.
-    pub fn load(files: Vec<SealedFile>) -> Result<Library, AuthorError> {
+    pub fn load(files: Vec<FrozenFile>) -> Result<Library, AuthorError> {
         let refused = |message: String| AuthorError::new(AuthorFailure::Library, message);
         let mut loaded = None;
         for file in files {

@@ -3,11 +3,11 @@
 use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
-use crate::window::{Duties, Maker};
+use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Memory, Seal};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Freeze, Memory};
 
-/// What the worker sees of a tensor or of scratch, and the masters that the referee keeps of it.
+/// What the worker sees of a tensor or of scratch, and the pristine that the referee keeps of it.
 #[derive(Debug)]
 pub(super) struct Buffer {
     /// The allocation shared with the worker, and where it is mapped here.
@@ -15,7 +15,7 @@ pub(super) struct Buffer {
     /// Where the buffer lies in it.
     pub(super) layout: BufferLayout,
     /// Contents of an input.
-    pub(super) masters: Option<Masters>,
+    pub(super) pristine: Option<PristineBuffers>,
     /// Answers of an output.
     pub(super) answers: Option<Answers>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Mapped {
 
 /// Contents of an input.
 #[derive(Debug)]
-pub(super) struct Masters {
+pub(super) struct PristineBuffers {
     /// Who makes them.
     pub(super) maker: Maker,
     /// Contents of this window.
@@ -73,23 +73,23 @@ impl Buffer {
     pub(super) fn for_tensor(
         driver: &mut dyn Driver,
         tensor: &Tensor,
-        duties: &Duties<'_>,
+        placement: &CodePlacement<'_>,
     ) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), tensor.bytes()).ok_or(RefereeError::Order("a tensor is too long"))?;
-        let seal = match tensor.role {
-            Role::Input | Role::Constant => Seal::SizeAndContents,
-            Role::Output | Role::InOut | Role::Scratch => Seal::Size,
+        let freeze = match tensor.role {
+            Role::Input | Role::Constant => Freeze::SizeAndContents,
+            Role::Output | Role::InOut | Role::Scratch => Freeze::Size,
         };
         let memory = driver.create(layout.allocation)?;
         Ok(Buffer {
-            shared: share(driver, memory, seal)?,
+            shared: share(driver, memory, freeze)?,
             layout,
-            masters: match tensor.role.is_input() {
-                true => Some(masters(driver, tensor, layout, duties)?),
+            pristine: match tensor.role.is_input() {
+                true => Some(pristine(driver, tensor, layout, placement)?),
                 false => None,
             },
             answers: match tensor.role.is_output() {
-                true => Some(answers(driver, tensor, layout, duties)?),
+                true => Some(answers(driver, tensor, layout, placement)?),
                 false => None,
             },
         })
@@ -100,9 +100,9 @@ impl Buffer {
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
         let memory = driver.create(layout.allocation)?;
         Ok(Buffer {
-            shared: share(driver, memory, Seal::Size)?,
+            shared: share(driver, memory, Freeze::Size)?,
             layout,
-            masters: None,
+            pristine: None,
             answers: None,
         })
     }
@@ -115,10 +115,10 @@ impl Buffer {
     /// Gives everything back.
     pub(super) fn release(self, driver: &mut dyn Driver) {
         driver.release(self.shared.memory);
-        if let Some(masters) = self.masters {
-            masters.author.iter().for_each(|author| driver.release(author.memory));
-            driver.free(masters.decoy);
-            driver.free(masters.current);
+        if let Some(pristine) = self.pristine {
+            pristine.author.iter().for_each(|author| driver.release(author.memory));
+            driver.free(pristine.decoy);
+            driver.free(pristine.current);
         }
         if let Some(answers) = self.answers {
             answers.author.iter().for_each(|author| driver.release(author.memory));
@@ -129,33 +129,33 @@ impl Buffer {
     }
 }
 
-fn share_host(driver: &mut dyn Driver, layout: BufferLayout, seal: Seal) -> Result<Mapped, DeviceError> {
+fn share_host(driver: &mut dyn Driver, layout: BufferLayout, freeze: Freeze) -> Result<Mapped, DeviceError> {
     let memory = driver.create_host(layout.allocation)?;
-    share(driver, memory, seal)
+    share(driver, memory, freeze)
 }
 
-fn share(driver: &mut dyn Driver, memory: Memory, seal: Seal) -> Result<Mapped, DeviceError> {
+fn share(driver: &mut dyn Driver, memory: Memory, freeze: Freeze) -> Result<Mapped, DeviceError> {
     let address = driver.map(memory, Access::ReadWrite)?;
-    driver.seal(memory, seal)?;
+    driver.freeze(memory, freeze)?;
     Ok(Mapped { memory, address })
 }
 
-fn masters(
+fn pristine(
     driver: &mut dyn Driver,
     tensor: &Tensor,
     layout: BufferLayout,
-    duties: &Duties<'_>,
-) -> Result<Masters, DeviceError> {
-    let maker = duties.maker(tensor);
-    let seal = match maker.is_author() {
-        true => Seal::Size,
-        false => Seal::SizeAndContents,
+    placement: &CodePlacement<'_>,
+) -> Result<PristineBuffers, DeviceError> {
+    let maker = placement.maker(tensor);
+    let freeze = match maker.is_author() {
+        true => Freeze::Size,
+        false => Freeze::SizeAndContents,
     };
-    let author = match duties.author_has_contents(tensor) {
-        true => Some(share_host(driver, layout, seal)?),
+    let author = match placement.author_has_contents(tensor) {
+        true => Some(share_host(driver, layout, freeze)?),
         false => None,
     };
-    Ok(Masters {
+    Ok(PristineBuffers {
         maker,
         current: driver.alloc(layout.len)?,
         decoy: driver.alloc(layout.len)?,
@@ -167,10 +167,10 @@ fn answers(
     driver: &mut dyn Driver,
     tensor: &Tensor,
     layout: BufferLayout,
-    duties: &Duties<'_>,
+    placement: &CodePlacement<'_>,
 ) -> Result<Answers, DeviceError> {
-    let author = match duties.author_has_answer(tensor) {
-        true => Some(share_host(driver, layout, Seal::Size)?),
+    let author = match placement.author_has_answer(tensor) {
+        true => Some(share_host(driver, layout, Freeze::Size)?),
         false => None,
     };
     Ok(Answers {
@@ -186,11 +186,11 @@ fn answers(
 pub(super) fn for_recording(
     driver: &mut dyn Driver,
     recording: &Recording,
-    duties: &Duties<'_>,
+    placement: &CodePlacement<'_>,
 ) -> Result<Vec<Buffer>, RefereeError> {
     let mut buffers = Vec::with_capacity(recording.tensors.len() + recording.plan.scratch.len());
     for tensor in &recording.tensors {
-        buffers.push(Buffer::for_tensor(driver, tensor, duties)?);
+        buffers.push(Buffer::for_tensor(driver, tensor, placement)?);
     }
     for bytes in &recording.plan.scratch {
         buffers.push(Buffer::for_scratch(driver, *bytes)?);

@@ -11,10 +11,10 @@ use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
-use crate::window::{Duties, Place, Seat, Seeds};
-use crate::wire::{BufferLayout, Cast, SourceModule};
+use crate::window::{CodePlacement, Seeds, WindowId, WindowOwner};
+use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{CodeHome, CopyIdentity, Driver, Module, SealedFile, Stream};
+use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
 
 /// What the referee holds for the whole run.
 pub(super) struct Referee {
@@ -23,10 +23,10 @@ pub(super) struct Referee {
     pub(super) stream: Stream,
     pub(super) seeds: Seeds,
     /// Who runs kernels of references and generators.
-    pub(super) kernels_run_in: CodeHome,
+    pub(super) kernels_run_in: KernelHost,
     /// Modules that were loaded for them, by the copies they were loaded from, which are held so
     /// that no other comes to be known as one of them.
-    pub(super) modules: BTreeMap<CopyIdentity, (Module, SealedFile)>,
+    pub(super) modules: BTreeMap<CopyIdentity, (Module, FrozenFile)>,
     pub(super) flush: FlushBuffer,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Referee {
 /// runs itself.
 pub(super) struct OpenCase {
     /// The case, and the number behind which those of its windows begin.
-    opening: Place,
+    opening: WindowId,
     /// What is prepared before each call.
     pub(super) method: Method,
     pub(super) recording: Recording,
@@ -48,16 +48,16 @@ impl OpenCase {
     /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
     pub(super) fn open(
         referee: &mut Referee,
-        opening: Place,
+        opening: WindowId,
         method: Method,
-        cast: Cast,
+        workers_of_case: CaseWorkers,
         recording: Recording,
         modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
-        let duties = Duties::new(&recording, referee.kernels_run_in);
-        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &duties)?;
+        let placement = CodePlacement::new(&recording, referee.kernels_run_in);
+        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
-        let pages = WorkerPage::for_cast(&mut *referee.driver, cast)?;
+        let pages = WorkerPage::for_cast(&mut *referee.driver, workers_of_case)?;
         Ok(OpenCase {
             opening,
             method,
@@ -70,10 +70,10 @@ impl OpenCase {
 
     /// Where keys of a window are drawn. Window 0, which comes before the first and is never
     /// released, has those of the number behind which the others begin.
-    pub(super) fn place(&self, window: u32) -> Place {
+    pub(super) fn place(&self, window: u32) -> WindowId {
         match window {
             0 => self.opening,
-            window => Place { window, ..self.opening },
+            window => WindowId { window, ..self.opening },
         }
     }
 
@@ -83,8 +83,8 @@ impl OpenCase {
     }
 
     /// Who does what in the case's windows.
-    pub(super) fn duties(&self, referee: &Referee) -> Duties<'_> {
-        Duties::new(&self.recording, referee.kernels_run_in)
+    pub(super) fn placement(&self, referee: &Referee) -> CodePlacement<'_> {
+        CodePlacement::new(&self.recording, referee.kernels_run_in)
     }
 
     /// Where every buffer lies.
@@ -93,8 +93,8 @@ impl OpenCase {
     }
 
     /// The page of a worker that the case has.
-    pub(super) fn page_of(&self, seat: Seat) -> Result<&WorkerPage, RefereeError> {
-        let page = self.pages.iter().find(|page| page.seat == seat);
+    pub(super) fn page_of(&self, owner: WindowOwner) -> Result<&WorkerPage, RefereeError> {
+        let page = self.pages.iter().find(|page| page.owner == owner);
         page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 
@@ -115,7 +115,7 @@ impl OpenCase {
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {
-            let contents = buffer.masters.as_ref().and_then(|masters| masters.author);
+            let contents = buffer.pristine.as_ref().and_then(|pristine| pristine.author);
             let answer = buffer.answers.as_ref().and_then(|answers| answers.author);
             for shared in contents.into_iter().chain(answer) {
                 descriptors.push(driver.export(shared.memory)?);

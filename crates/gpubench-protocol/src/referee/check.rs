@@ -6,9 +6,9 @@ use gpubench::catalog::{DType, Tensor, Tolerance};
 use gpubench_harness::{CheckSummary, NoiseSummary};
 
 use super::RefereeError;
-use super::buffers::{Answers, Buffer, Masters};
+use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
-use crate::window::{Place, Purpose, Seeds, WindowKind};
+use crate::window::{KeyPurpose, Seeds, WindowId, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
@@ -16,8 +16,8 @@ use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSu
 /// Keys of a window's digests, on the device.
 #[derive(Debug)]
 pub(super) struct DigestKeys {
-    /// For the seal of each output.
-    seals: Vec<DigestSlot>,
+    /// For the output digest of each output.
+    digests: Vec<DigestSlot>,
     /// For each input.
     inputs: Vec<DigestSlot>,
 }
@@ -25,8 +25,8 @@ pub(super) struct DigestKeys {
 /// The looks at a window that are queued.
 #[derive(Debug)]
 pub(super) struct Looks {
-    /// At each output's seal.
-    seals: Vec<Ticket<DigestSum>>,
+    /// At each output's output digest.
+    digests: Vec<Ticket<DigestSum>>,
     /// At what a call did.
     call: CallLooks,
 }
@@ -35,15 +35,15 @@ pub(super) struct Looks {
 struct CallLooks {
     inputs: Vec<Ticket<DigestSum>>,
     outputs: Vec<Ticket<CheckSummary>>,
-    slack: Vec<SlackLook>,
+    redzone: Vec<RedzoneLook>,
     second: Vec<Ticket<CheckSummary>>,
 }
 
-/// A look at the slack on one side of a buffer.
+/// A look at the redzone on one side of a buffer.
 #[derive(Debug)]
-struct SlackLook {
+struct RedzoneLook {
     buffer: usize,
-    /// Where the slack begins in the buffer's allocation.
+    /// Where the redzone begins in the buffer's allocation.
     start: u64,
     ticket: Ticket<NoiseSummary>,
 }
@@ -62,69 +62,69 @@ impl Referee {
     pub(super) fn hand_in_keys(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<DigestKeys, RefereeError> {
         let outputs = outputs(case).count();
-        let mut keys = vec![seal_keys(&self.seeds, place); outputs];
-        let place = Place { window: 0, ..place };
-        let key = self.seeds.key(Purpose::InputDigest, place);
+        let mut keys = vec![digest_keys(&self.seeds, place); outputs];
+        let place = WindowId { window: 0, ..place };
+        let key = self.seeds.key(KeyPurpose::InputDigest, place);
         keys.extend(inputs(case).map(|(index, ..)| [key.wrapping_add(index as u64), key]));
-        let mut seals = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
-        let inputs = seals.split_off(outputs);
-        Ok(DigestKeys { seals, inputs })
+        let mut digests = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
+        let inputs = digests.split_off(outputs);
+        Ok(DigestKeys { digests, inputs })
     }
 
     /// Queues every look at a window: at the snapshots first, at what the worker can still reach
-    /// last. Also in a null window, where nothing but the seals is read: what a stream holds back
+    /// last. Also in a control window, where nothing but the output digests is read: what a stream holds back
     /// behind *done* makes the window longer, by a microsecond on a GPU.
     pub(super) fn queue_looks(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         kind: WindowKind,
         keys: DigestKeys,
         batch: &mut Batch,
     ) -> Result<Looks, RefereeError> {
         // What the worker's device should have written for contents like the snapshots'.
         let snapshots = outputs(case).map(|(_, buffer, answers)| (buffer, answers.snapshot));
-        let seals = self.queue_digests(snapshots, keys.seals, kind.coverage(), batch)?;
+        let digests = self.queue_digests(snapshots, keys.digests, kind.coverage(), batch)?;
         // By their sum the windows of a case are told apart.
-        let contents = inputs(case).map(|(_, buffer, masters)| (buffer, masters.current));
+        let contents = inputs(case).map(|(_, buffer, pristine)| (buffer, pristine.current));
         let call = CallLooks {
             inputs: self.queue_digests(contents, keys.inputs, Coverage::Whole, batch)?,
             outputs: self.queue_checks(case, place, batch)?,
-            slack: self.queue_slack(case, place, batch)?,
+            redzone: self.queue_redzone(case, place, batch)?,
             second: self.queue_second_look(case, batch)?,
         };
-        Ok(Looks { seals, call })
+        Ok(Looks { digests, call })
     }
 
-    /// Puts what was found in the facts. `claimed` are the seals that the worker's device wrote,
+    /// Puts what was found in the facts. `claimed` are the output digests that the worker's device wrote,
     /// copied when *done* was seen.
     pub(super) fn report(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         looks: Looks,
         found: &Findings,
         claimed: &[u64],
         facts: &mut WindowFacts,
     ) -> Result<(), RefereeError> {
-        facts.slack_buffer = NOWHERE;
-        let Looks { seals, call } = looks;
-        for (count, ((index, ..), seal)) in outputs(case).zip(seals).enumerate() {
-            let DigestSum(seal_expected) = found.of(seal)?;
+        facts.redzone_buffer = NOWHERE;
+        let Looks { digests, call } = looks;
+        for (count, ((index, ..), digest)) in outputs(case).zip(digests).enumerate() {
+            let DigestSum(digest_expected) = found.of(digest)?;
             facts.outputs[count] = OutputFacts {
                 tensor: index as u64,
-                seal_claimed: claimed.get(count).copied().unwrap_or(0),
-                seal_expected,
+                digest_claimed: claimed.get(count).copied().unwrap_or(0),
+                digest_expected,
                 ..OutputFacts::zeroed()
             };
             facts.output_count = count as u32 + 1;
         }
         match facts.kind {
-            WindowKind::Null => Ok(()),
+            WindowKind::Control => Ok(()),
             WindowKind::Timed | WindowKind::EarlyCheck => self.report_call(case, place, call, found, facts),
         }
     }
@@ -132,7 +132,7 @@ impl Referee {
     fn report_call(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         looks: CallLooks,
         found: &Findings,
         facts: &mut WindowFacts,
@@ -155,14 +155,14 @@ impl Referee {
             }
             output.zeros = self.look_at_zeros(&comparison, answers, buffer.layout.len, call)? as u64;
         }
-        for look in looks.slack {
+        for look in looks.redzone {
             let noise = found.of(look.ticket)?;
             let Some((first, _)) = noise.extent else { continue };
-            if facts.slack_buffer == NOWHERE {
+            if facts.redzone_buffer == NOWHERE {
                 let layout = case.buffers[look.buffer].layout;
-                facts.slack_buffer = look.buffer as u64;
-                facts.slack_offset = (look.start + first) as i64 - layout.offset as i64;
-                facts.slack_bytes = noise.different;
+                facts.redzone_buffer = look.buffer as u64;
+                facts.redzone_offset = (look.start + first) as i64 - layout.offset as i64;
+                facts.redzone_bytes = noise.different;
             }
         }
         for (output, second) in facts.outputs.iter_mut().zip(looks.second) {
@@ -193,7 +193,7 @@ impl Referee {
     fn queue_checks(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
         let mut tickets = Vec::new();
@@ -204,13 +204,13 @@ impl Referee {
         Ok(tickets)
     }
 
-    fn queue_slack(
+    fn queue_redzone(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
-    ) -> Result<Vec<SlackLook>, RefereeError> {
-        let poison = self.seeds.key(Purpose::Poison, place);
+    ) -> Result<Vec<RedzoneLook>, RefereeError> {
+        let poison = self.seeds.key(KeyPurpose::Poison, place);
         let mut looks = Vec::new();
         for (index, buffer) in case.buffers.iter().enumerate() {
             let layout = buffer.layout;
@@ -221,7 +221,7 @@ impl Referee {
                 }
                 let address = buffer.shared.address.offset(start);
                 let (driver, harness) = (&mut *self.driver, &self.harness);
-                looks.push(SlackLook {
+                looks.push(RedzoneLook {
                     buffer: index,
                     start,
                     ticket: harness.check_noise(driver, batch, address, bytes, poison, start)?,
@@ -254,16 +254,16 @@ impl Referee {
         Ok(tickets)
     }
 
-    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: Place) -> Comparison {
+    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: WindowId) -> Comparison {
         Comparison {
             got: answers.snapshot,
             expected: answers.expected,
             len: tensor.elements(),
             dtype: tensor.dtype,
             tolerance: tensor.tolerance,
-            poison_key: self.seeds.key(Purpose::Poison, place),
+            poison_key: self.seeds.key(KeyPurpose::Poison, place),
             poison_offset: buffer.layout.offset,
-            order_key: self.seeds.key(Purpose::CheckOrder, place),
+            order_key: self.seeds.key(KeyPurpose::CheckOrder, place),
         }
     }
 }
@@ -275,9 +275,9 @@ fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> 
 }
 
 /// Every input: the position of its tensor, its buffer, and its contents.
-fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Masters)> {
+fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &PristineBuffers)> {
     let buffers = case.buffers.iter().enumerate();
-    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.masters.as_ref()?)))
+    buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.pristine.as_ref()?)))
 }
 
 fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
@@ -295,7 +295,10 @@ fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
     };
 }
 
-/// The two keys of a window's seal.
-pub(super) fn seal_keys(seeds: &Seeds, place: Place) -> [u64; 2] {
-    [seeds.key(Purpose::Seal, place), seeds.key(Purpose::SealOrder, place)]
+/// The two keys of a window's output digest.
+pub(super) fn digest_keys(seeds: &Seeds, place: WindowId) -> [u64; 2] {
+    [
+        seeds.key(KeyPurpose::OutputDigest, place),
+        seeds.key(KeyPurpose::OutputDigestOrder, place),
+    ]
 }

@@ -6,8 +6,8 @@ use gpubench::catalog::Role;
 use super::RefereeError;
 use super::buffers::Answers;
 use super::case::{OpenCase, Referee};
-use crate::window::{Maker, Place, Purpose, WindowKind};
-use gpubench_device::{CodeHome, DevicePtr};
+use crate::window::{KeyPurpose, Maker, WindowId, WindowKind};
+use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
     /// Makes the inputs of a window in private memory, and the instance that decoys are taken from:
@@ -15,11 +15,11 @@ impl Referee {
     /// else that of the window before. Window 0 is made for that alone.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = case.place(window);
-        let key = self.seeds.key(Purpose::Inputs, place);
-        let decoy_key = self.seeds.key(Purpose::DecoyContents, place);
-        let constant_key = self.seeds.key(Purpose::Constants, Place { window: 0, ..place });
+        let key = self.seeds.key(KeyPurpose::Inputs, place);
+        let decoy_key = self.seeds.key(KeyPurpose::DecoyContents, place);
+        let constant_key = self.seeds.key(KeyPurpose::Constants, WindowId { window: 0, ..place });
         for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
-            let Some(masters) = &buffer.masters else { continue };
+            let Some(pristine) = &buffer.pristine else { continue };
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
             let key = if tensor.role == Role::Constant {
@@ -27,21 +27,21 @@ impl Referee {
             } else {
                 key
             };
-            if masters.maker == Maker::Harness {
-                for (master, key) in [(masters.decoy, decoy_key), (masters.current, key)] {
+            if pristine.maker == Maker::Harness {
+                for (master, key) in [(pristine.decoy, decoy_key), (pristine.current, key)] {
                     self.harness
                         .fill(driver, self.stream, master, tensor, index as u32, key)?;
                 }
                 continue;
             }
             // What the author made for window 0 was not taken in by a release.
-            let last = match masters.author {
-                Some(author) if masters.maker.is_author() && case.position(window) == 1 => {
+            let last = match pristine.author {
+                Some(author) if pristine.maker.is_author() && case.position(window) == 1 => {
                     author.address.offset(buffer.layout.offset)
                 }
-                _ => masters.current,
+                _ => pristine.current,
             };
-            driver.copy(self.stream, masters.decoy, last, bytes)?;
+            driver.copy(self.stream, pristine.decoy, last, bytes)?;
         }
         self.run_generators(case, window)?;
         self.show_author(case)
@@ -53,17 +53,17 @@ impl Referee {
     fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         let shared = case.buffers.iter().filter_map(|buffer| {
-            let masters = buffer.masters.as_ref()?;
-            let author = masters.author?.address.offset(buffer.layout.offset);
-            Some((masters, author, buffer.layout.len))
+            let pristine = buffer.pristine.as_ref()?;
+            let author = pristine.author?.address.offset(buffer.layout.offset);
+            Some((pristine, author, buffer.layout.len))
         });
         let shared: Vec<_> = shared.collect();
         if shared.is_empty() {
             return Ok(());
         }
-        for (masters, author, bytes) in shared {
-            if !masters.maker.is_author() {
-                driver.copy(stream, author, masters.current, bytes)?;
+        for (pristine, author, bytes) in shared {
+            if !pristine.maker.is_author() {
+                driver.copy(stream, author, pristine.current, bytes)?;
             }
         }
         Ok(driver.synchronize(stream)?)
@@ -72,7 +72,7 @@ impl Referee {
     /// Takes what the author made for a window.
     pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
         match kind {
-            WindowKind::Null => self.repeat_takings(case),
+            WindowKind::Control => self.repeat_takings(case),
             WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, window),
         }
     }
@@ -81,7 +81,7 @@ impl Referee {
     /// inputs and expected outputs. What was taken for a reference of the referee's own stays as it
     /// was taken.
     fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
-        if case.duties(self).reference() == CodeHome::Referee {
+        if case.placement(self).reference() == KernelHost::Referee {
             return Ok(());
         }
         self.take_inputs(case)?;
@@ -90,7 +90,7 @@ impl Referee {
         self.keep_first_answers(case, window)
     }
 
-    /// Copies what the author made to where it changes nothing: before a null window the device
+    /// Copies what the author made to where it changes nothing: before a control window the device
     /// does what it does before every other.
     fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         self.take_inputs(case)?;
@@ -101,12 +101,12 @@ impl Referee {
     pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
-            if let Some(masters) = &buffer.masters
-                && masters.maker.is_author()
-                && let Some(author) = masters.author
+            if let Some(pristine) = &buffer.pristine
+                && pristine.maker.is_author()
+                && let Some(author) = pristine.author
             {
                 let made = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, masters.current, made, buffer.layout.len)?;
+                driver.copy(stream, pristine.current, made, buffer.layout.len)?;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The referee process: masters of the inputs, expected outputs, poison, decoys, flush, its own
+//! The referee process: pristine of the inputs, expected outputs, poison, decoys, flush, its own
 //! clock and the checks. It never sees user host code.
 //!
 //! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its

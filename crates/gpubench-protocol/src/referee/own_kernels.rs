@@ -8,9 +8,9 @@ use super::RefereeError;
 use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use crate::replay::{Generators, Operand, ReferencePlan};
-use crate::window::{Duties, Maker, Place, Purpose};
+use crate::window::{CodePlacement, KeyPurpose, Maker, WindowId};
 use crate::wire::{Generate, SourceModule};
-use gpubench_device::{CodeHome, Driver, Module, ModuleImage, SealedFile};
+use gpubench_device::{Driver, FrozenFile, KernelHost, Module, ModuleImage};
 
 /// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to
 /// run.
@@ -21,25 +21,25 @@ pub(super) struct OwnKernels {
 }
 
 impl OwnKernels {
-    /// Loads and binds what the case's duties leave to the referee.
+    /// Loads and binds what the case's placement leave to the referee.
     pub(super) fn load(
         referee: &mut Referee,
         recording: &Recording,
         buffers: &[Buffer],
         modules: &[SourceModule],
     ) -> Result<OwnKernels, RefereeError> {
-        if referee.kernels_run_in == CodeHome::Author {
+        if referee.kernels_run_in == KernelHost::Author {
             return Ok(OwnKernels::default());
         }
         let constants = recording.reference.plan().map_or(&[][..], |plan| &plan.constants);
         let modules = referee.load_modules(modules, constants)?;
-        let duties = Duties::new(recording, referee.kernels_run_in);
+        let placement = CodePlacement::new(recording, referee.kernels_run_in);
         let tensors = &recording.tensors;
         let operands: Vec<Operand> = buffers[..tensors.len()].iter().map(operand).collect();
         let driver = &mut *referee.driver;
         let generators = match tensors
             .iter()
-            .any(|tensor| duties.maker(tensor) == Maker::RefereeKernel)
+            .any(|tensor| placement.maker(tensor) == Maker::RefereeKernel)
         {
             true => Some(Generators::bind(driver, tensors, &operands, &modules).map_err(RefereeError::Generator)?),
             false => None,
@@ -61,10 +61,10 @@ impl OwnKernels {
     }
 }
 
-/// The masters of a tensor, as the crate's own kernels see them.
+/// The pristine of a tensor, as the crate's own kernels see them.
 fn operand(buffer: &Buffer) -> Operand {
     Operand {
-        contents: buffer.masters.as_ref().map(|masters| masters.current),
+        contents: buffer.pristine.as_ref().map(|pristine| pristine.current),
         answer: buffer.answers.as_ref().map(|answers| answers.expected),
     }
 }
@@ -99,12 +99,12 @@ impl Referee {
     /// process, the answer is that of the CPU device, which needs none of the kernel.
     pub(super) fn occupancy_of(
         &mut self,
-        file: SealedFile,
+        file: FrozenFile,
         name: &str,
         threads: u32,
         dynamic_shared: u32,
     ) -> Result<u32, RefereeError> {
-        if self.kernels_run_in == CodeHome::Author {
+        if self.kernels_run_in == KernelHost::Author {
             return Ok(1);
         }
         let modules = self.load_modules(&[(0, file)], &[])?;
@@ -139,8 +139,10 @@ impl Referee {
     pub(super) fn generator_order(&self, case: &OpenCase, window: u32) -> Generate {
         let place = case.place(window);
         Generate {
-            seed: self.seeds.key(Purpose::Generator, place),
-            constant_seed: self.seeds.key(Purpose::ConstantGenerator, Place { window: 0, ..place }),
+            seed: self.seeds.key(KeyPurpose::Generator, place),
+            constant_seed: self
+                .seeds
+                .key(KeyPurpose::ConstantGenerator, WindowId { window: 0, ..place }),
             window,
             reserved: 0,
         }

@@ -4,11 +4,11 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::check::seal_keys;
+use super::check::digest_keys;
 use super::flush::FlushBuffer;
 use super::page::WorkerPage;
 use super::stamps::Preparation;
-use crate::window::{Place, Purpose};
+use crate::window::{KeyPurpose, WindowId};
 use crate::wire::opening_words;
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
@@ -21,10 +21,10 @@ impl Referee {
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
-        let opening = opening_words(seal_keys(&self.seeds, place));
+        let opening = opening_words(digest_keys(&self.seeds, place));
         let opening = self
             .harness
             .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
@@ -47,16 +47,16 @@ impl Referee {
         })
     }
 
-    /// Poisons what the worker writes, with the slack round every buffer, and hands out the inputs
+    /// Poisons what the worker writes, with the redzone round every buffer, and hands out the inputs
     /// with decoy lines in them.
-    pub(super) fn restore(&mut self, case: &OpenCase, place: Place) -> Result<(), RefereeError> {
-        let poison = self.seeds.key(Purpose::Poison, place);
-        let decoys = self.seeds.key(Purpose::Decoys, place);
+    pub(super) fn restore(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+        let poison = self.seeds.key(KeyPurpose::Poison, place);
+        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
             let layout = buffer.layout;
             let start = buffer.shared.address;
-            let Some(masters) = &buffer.masters else {
+            let Some(pristine) = &buffer.pristine else {
                 self.harness
                     .noise(driver, stream, start, layout.allocation, poison, 0)?;
                 continue;
@@ -66,9 +66,9 @@ impl Referee {
                 self.harness
                     .noise(driver, stream, start.offset(from), bytes, poison, from)?;
             }
-            driver.copy(stream, buffer.address(), masters.current, layout.len)?;
+            driver.copy(stream, buffer.address(), pristine.current, layout.len)?;
             self.harness
-                .lines(driver, stream, buffer.address(), masters.decoy, layout.len, decoys)?;
+                .lines(driver, stream, buffer.address(), pristine.decoy, layout.len, decoys)?;
         }
         Ok(())
     }
@@ -77,14 +77,14 @@ impl Referee {
     pub(super) fn reveal(
         &mut self,
         case: &OpenCase,
-        place: Place,
+        place: WindowId,
         batch: &mut Batch,
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
-        let decoys = self.seeds.key(Purpose::Decoys, place);
+        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let inputs = case.buffers.iter().filter_map(|buffer| {
             Some(Revealed {
                 target: buffer.address(),
-                source: buffer.masters.as_ref()?.current,
+                source: buffer.pristine.as_ref()?.current,
                 bytes: buffer.layout.len,
             })
         });

@@ -9,7 +9,7 @@ use gpubench::codec;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use crate::window::{Place, Seeds};
+use crate::window::{Seeds, WindowId};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyOrder, OpenCase as OpenCaseOrder, Patience,
     Problem, WindowOrder, decode_modules, from_referee, read_head, take_files, to_referee,
@@ -157,12 +157,19 @@ impl Referee {
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
         let modules =
             decode_modules(modules, &mut frame.descriptors).ok_or(RefereeError::Order("its modules cannot be read"))?;
-        let opening = Place {
+        let opening = WindowId {
             case: order.case,
             window: order.opening,
         };
-        let (method, cast) = (order.method, order.cast);
-        let case = open.insert(OpenCase::open(self, opening, method, cast, recording, &modules)?);
+        let (method, workers_of_case) = (order.method, order.workers_of_case);
+        let case = open.insert(OpenCase::open(
+            self,
+            opening,
+            method,
+            workers_of_case,
+            recording,
+            &modules,
+        )?);
         let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
         let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();

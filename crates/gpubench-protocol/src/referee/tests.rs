@@ -13,10 +13,10 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use crate::window::{Place, Seat, Seeds, WindowKind};
+use crate::window::{Seeds, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
-    BufferLayout, Cast, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd, WindowFacts,
-    WindowOrder,
+    BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,
+    WindowFacts, WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
@@ -32,18 +32,18 @@ mod own_kernels;
 const ELEMENTS: usize = 1000;
 
 /// Where a case's first measurement begins.
-const BEGINNING: Place = Place { case: 0, window: 0 };
+const BEGINNING: WindowId = WindowId { case: 0, window: 0 };
 
 /// A worker, and nobody else.
-const ALONE: Cast = Cast {
+const ALONE: CaseWorkers = CaseWorkers {
     has_baseline: false,
-    has_null: false,
+    has_control: false,
     reserved: 0,
 };
 
-/// A worker and a null worker.
-const WITH_NULL: Cast = Cast {
-    has_null: true,
+/// A worker and a control worker.
+const WITH_NULL: CaseWorkers = CaseWorkers {
+    has_control: true,
     ..ALONE
 };
 
@@ -133,9 +133,9 @@ impl Peer {
         let on_device = self.on_device.in_window(window);
         driver.wait_value(stream, DevicePtr(on_device.go()), window).unwrap();
         work(driver, stream, self.x, self.y);
-        let (keys, seal) = (on_device.keys(), on_device.seal(0));
+        let (keys, digest) = (on_device.keys(), on_device.digest(0));
         self.harness
-            .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, seal)
+            .digest(driver, stream, self.y, bytes, keys, Coverage::Sample, digest)
             .unwrap();
         driver.write_value(stream, DevicePtr(on_device.done()), window).unwrap();
     }
@@ -176,7 +176,7 @@ struct Stage {
     referee: Referee,
     case: OpenCase,
     peer: Peer,
-    null: Peer,
+    control: Peer,
     author: Author,
     broker: (Channel, Channel),
 }
@@ -193,25 +193,25 @@ impl Stage {
     /// One whose windows have the numbers behind that of `opening`.
     fn beginning_behind(opening: u32, recording: Recording) -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let opening = Place {
+        let opening = WindowId {
             window: opening,
             ..BEGINNING
         };
         let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_NULL, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
-        let null_page = descriptors.remove(1);
+        let control_page = descriptors.remove(1);
         let peer = Peer::new(&layouts, descriptors);
-        let mut null_descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
-        null_descriptors[0] = null_page;
-        null_descriptors.remove(1);
-        let null = Peer::new(&layouts, null_descriptors);
+        let mut control_descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        control_descriptors[0] = control_page;
+        control_descriptors.remove(1);
+        let control = Peer::new(&layouts, control_descriptors);
         let author = Author::new(&layouts, case.author_descriptors(&mut *referee.driver).unwrap());
         let mut stage = Stage {
             referee,
             case,
             peer,
-            null,
+            control,
             author,
             broker: Channel::pair().unwrap(),
         };
@@ -236,12 +236,12 @@ impl Stage {
 }
 
 impl Stage {
-    fn null_window(&mut self, before: usize) -> WindowFacts {
-        let window = WindowKind::null_window(before);
-        self.null.arm(window, |_, _, _, _| ());
+    fn control_window(&mut self, before: usize) -> WindowFacts {
+        let window = WindowKind::control_window(before);
+        self.control.arm(window, |_, _, _, _| ());
         let order = WindowOrder {
-            kind: WindowKind::Null,
-            seat: Seat::Null,
+            kind: WindowKind::Control,
+            owner: WindowOwner::Control,
             ..order(window)
         };
         self.referee.release(&self.case, &order, &self.broker.0).unwrap()
@@ -253,7 +253,7 @@ fn order(window: u32) -> WindowOrder {
         window,
         kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
-        seat: Seat::Candidate,
+        owner: WindowOwner::Candidate,
         reserved: 0,
     }
 }
@@ -270,25 +270,25 @@ fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
         };
         assert_eq!(facts.end, WindowEnd::Checked);
         assert_eq!((output.elements, output.matched), (ELEMENTS as u64, ELEMENTS as u64));
-        assert_eq!(output.seal_claimed, output.seal_expected);
-        assert_ne!(output.seal_claimed, 0);
-        assert_eq!((output.late_bytes, facts.slack_buffer), (0, NOWHERE));
+        assert_eq!(output.digest_claimed, output.digest_expected);
+        assert_ne!(output.digest_claimed, 0);
+        assert_eq!((output.late_bytes, facts.redzone_buffer), (0, NOWHERE));
         assert!(facts.s1_ns < facts.s2_ns);
     }
 }
 
 #[test]
-fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_calls_round_it() {
+fn a_control_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_calls_round_it() {
     let mut stage = Stage::set();
     stage.honest(1);
     for before in 0..2 {
-        let facts = stage.null_window(before);
+        let facts = stage.control_window(before);
         let [output] = facts.outputs() else {
             panic!("one output")
         };
         assert_eq!(facts.end, WindowEnd::Checked);
-        assert_eq!(output.seal_claimed, output.seal_expected);
-        assert_ne!(output.seal_claimed, 0);
+        assert_eq!(output.digest_claimed, output.digest_expected);
+        assert_ne!(output.digest_claimed, 0);
         assert!(facts.s0_ns < facts.s1_ns && facts.s1_ns < facts.s2_ns && facts.s2_ns <= facts.s3_ns);
     }
     assert_eq!(
@@ -302,18 +302,18 @@ fn a_null_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_call
     assert_eq!(
         stale.outputs()[0].unwritten,
         ELEMENTS as u64,
-        "what a null window left is poisoned over"
+        "what a control window left is poisoned over"
     );
 }
 
 #[test]
-fn a_null_window_of_a_case_without_a_null_worker_is_refused() {
+fn a_control_window_of_a_case_without_a_control_worker_is_refused() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
-        kind: WindowKind::Null,
-        seat: Seat::Null,
-        ..order(WindowKind::null_window(0))
+        kind: WindowKind::Control,
+        owner: WindowOwner::Control,
+        ..order(WindowKind::control_window(0))
     };
     let (broker, _theirs) = Channel::pair().unwrap();
     assert!(matches!(
@@ -399,7 +399,7 @@ fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_f
     let mut seen = std::collections::HashSet::new();
     for opening in [0, 4] {
         let mut stage = Stage::beginning_behind(opening, recording());
-        let before_the_first = stage.case.buffers[0].masters.as_ref().unwrap().current;
+        let before_the_first = stage.case.buffers[0].pristine.as_ref().unwrap().current;
         let mut inputs = vec![0; 4 * ELEMENTS];
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
@@ -443,10 +443,10 @@ fn a_write_round_a_buffer_is_found_with_its_place() {
                 .unwrap();
         });
         assert_eq!(
-            (facts.slack_buffer, facts.slack_offset.clamp(offset, offset + 7)),
-            (1, facts.slack_offset)
+            (facts.redzone_buffer, facts.redzone_offset.clamp(offset, offset + 7)),
+            (1, facts.redzone_offset)
         );
-        assert!((1..=8).contains(&facts.slack_bytes));
+        assert!((1..=8).contains(&facts.redzone_bytes));
     }
 }
 
@@ -454,7 +454,7 @@ fn a_write_round_a_buffer_is_found_with_its_place() {
 fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
-    let place = Place { case: 0, window: 1 };
+    let place = WindowId { case: 0, window: 1 };
     let contents = |stage: &mut Stage| {
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         let mut contents = vec![0; 4 * ELEMENTS];
@@ -472,7 +472,7 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
     let revealed = contents(&mut stage);
     let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
     assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
-    let master = stage.case.buffers[0].masters.as_ref().unwrap().current;
+    let master = stage.case.buffers[0].pristine.as_ref().unwrap().current;
     let mut true_contents = vec![0; 4 * ELEMENTS];
     stage.referee.driver.read(master, &mut true_contents).unwrap();
     assert_eq!(revealed, true_contents);
@@ -507,7 +507,7 @@ fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     referee.generate(&case, 1).unwrap();
-    case.page_of(Seat::Candidate)
+    case.page_of(WindowOwner::Candidate)
         .unwrap()
         .words
         .in_window(1)
@@ -601,19 +601,19 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     referee.generate(&case, 0)?;
     referee.generate(&case, 1)?;
     let facts = end_at_once(&mut referee, &case, &order(1))?;
-    let null_order = WindowOrder {
-        kind: WindowKind::Null,
-        seat: Seat::Null,
-        ..order(WindowKind::null_window(0))
+    let control_order = WindowOrder {
+        kind: WindowKind::Control,
+        owner: WindowOwner::Control,
+        ..order(WindowKind::control_window(0))
     };
-    let null_facts = end_at_once(&mut referee, &case, &null_order)?;
+    let control_facts = end_at_once(&mut referee, &case, &control_order)?;
     case.close(&mut *referee.driver);
-    Ok([facts, null_facts])
+    Ok([facts, control_facts])
 }
 
 /// A window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
-    let page = case.page_of(order.seat)?.words.in_window(order.window);
+    let page = case.page_of(order.owner)?.words.in_window(order.window);
     let (ours, _theirs) = Channel::pair()?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -640,10 +640,10 @@ fn whatever_driver_call_fails_the_window_ends_in_an_error() {
                 failures += 1;
             }
             Err(other) => panic!("call {successes}: {other}"),
-            Ok([facts, null_facts]) => {
+            Ok([facts, control_facts]) => {
                 // No call was left to fail.
                 assert_eq!(facts.outputs()[0].unwritten, ELEMENTS as u64);
-                assert_ne!(null_facts.outputs()[0].seal_expected, 0);
+                assert_ne!(control_facts.outputs()[0].digest_expected, 0);
                 break;
             }
         }

@@ -11,7 +11,7 @@ use super::case::{OpenCase, Referee};
 use super::check::Looks;
 use super::page::WorkerPage;
 use super::stamps::Stamps;
-use crate::window::Place;
+use crate::window::WindowId;
 use crate::wire::{
     Channel, ChannelError, MAX_BUFFERS, MAX_OUTPUTS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
     to_referee,
@@ -32,11 +32,11 @@ const RELEASED: Duration = Duration::from_secs(50);
 const OTHER_REPORTS: usize = 8;
 
 /// The most reports of a buffer, one that is read and written: two digests with their keys, two
-/// looks at its slack, a check, and a second look.
+/// looks at its redzone, a check, and a second look.
 const REPORTS_OF_A_BUFFER: usize = 6;
 
 /// The most that a stream holds back while it waits for *done*: a copy of each output, its digest,
-/// its check and the second look; a digest of each input; two looks at the slack round each buffer;
+/// its check and the second look; a digest of each input; two looks at the redzone round each buffer;
 /// two stamps and the page.
 const MOST_HELD_BACK: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
 
@@ -58,7 +58,7 @@ impl Referee {
         order: &WindowOrder,
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
-        let page = case.page_of(order.seat)?;
+        let page = case.page_of(order.owner)?;
         let released = self.lead_through(case, page, order, broker);
         if released.is_err() {
             self.give_up(page, order);
@@ -96,7 +96,7 @@ impl Referee {
             facts.end = WindowEnd::NotDone;
         }
         if facts.end == WindowEnd::Checked {
-            self.report(case, place, looks, &found, &left.seals, &mut facts)?;
+            self.report(case, place, looks, &found, &left.digests, &mut facts)?;
         }
         let waited = facts.s2_ns.saturating_sub(facts.s1_ns) + facts.flush_ns;
         facts.own_ns = (started.elapsed().as_nanos() as u64).saturating_sub(waited);
@@ -110,7 +110,7 @@ impl Referee {
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
-        place: Place,
+        place: WindowId,
         order: &WindowOrder,
         batch: &mut Batch,
     ) -> Result<Queued, RefereeError> {

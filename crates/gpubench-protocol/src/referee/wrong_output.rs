@@ -24,8 +24,8 @@ impl Referee {
         output.expected_bits = self.element(comparison.expected, comparison.dtype, output.first_wrong)?;
         output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
         output.replay = self.find_replay(comparison, answers, call)? as u64;
-        if let Some(masters) = &buffer.masters {
-            output.unwritten = self.left_as_given(comparison, masters.current, output)?;
+        if let Some(pristine) = &buffer.pristine {
+            output.unwritten = self.left_as_given(comparison, pristine.current, output)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! is put on a stream.
 //!
 //! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels
-//! ([`CodeHome`](gpubench_device::CodeHome)) fills inputs with [`Generators`] and computes what is
+//! ([`KernelHost`](gpubench_device::KernelHost)) fills inputs with [`Generators`] and computes what is
 //! expected with a [`ReferencePlan`].
 #![forbid(unsafe_code)]
 

@@ -7,7 +7,7 @@ use gpubench_device::harness::Coverage;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 pub enum WindowKind {
-    /// wait(go) · event · call · event · seal · done.
+    /// wait(go) · event · call · event · output digest · done.
     Timed,
     /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing
     /// between them · done. It carries no times: an event between the two would keep the check from
@@ -17,32 +17,32 @@ pub enum WindowKind {
     EarlyCheck,
     /// As [`WindowKind::Timed`], with the tool's own twin of the call: what the tool's own part of
     /// a window takes. Run by the worker under test where it holds no host code but the tool's,
-    /// else by the null worker.
-    Null,
+    /// else by the control worker.
+    Control,
 }
 
-/// Null windows have numbers of their own, so that a case's calls are numbered without gaps.
+/// Control windows have numbers of their own, so that a case's calls are numbered without gaps.
 const FIRST_NULL: u32 = 1 << 30;
 
 impl WindowKind {
     /// Whether its worker takes the time of events round the call.
     pub fn is_timed(self) -> bool {
         match self {
-            WindowKind::Timed | WindowKind::Null => true,
+            WindowKind::Timed | WindowKind::Control => true,
             WindowKind::EarlyCheck => false,
         }
     }
 
-    /// How much of each output its seal covers.
+    /// How much of each output its output digest covers.
     pub fn coverage(self) -> Coverage {
         match self {
-            WindowKind::Timed | WindowKind::Null => Coverage::Sample,
+            WindowKind::Timed | WindowKind::Control => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
         }
     }
 
-    /// The number of the null window that `before` others preceded in its case.
-    pub fn null_window(before: usize) -> u32 {
+    /// The number of the control window that `before` others preceded in its case.
+    pub fn control_window(before: usize) -> u32 {
         FIRST_NULL + before as u32
     }
 }

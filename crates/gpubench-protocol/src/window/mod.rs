@@ -5,15 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod duties;
 mod kind;
 mod numbering;
-mod seat;
+mod owner;
+mod placement;
 mod seeds;
 
 pub use calls::calls_per_window;
-pub use duties::{Duties, Maker};
 pub use kind::WindowKind;
 pub use numbering::Numbering;
-pub use seat::Seat;
-pub use seeds::{NullPace, Place, Purpose, Seeds, case_number};
+pub use owner::WindowOwner;
+pub use placement::{CodePlacement, Maker};
+pub use seeds::{ControlPace, KeyPurpose, Seeds, WindowId, case_number};

@@ -9,19 +9,19 @@ pub struct Numbering {
     /// The number behind which those of the windows begin; 0 for a case's first measurement. No
     /// window has it: its keys are those of the instance that comes before the first window.
     pub opening: u32,
-    /// Null windows that the case has had.
-    pub nulls: usize,
+    /// Control windows that the case has had.
+    pub controls: usize,
 }
 
 impl Numbering {
     /// Where a measurement goes on behind one whose last window has the number `last`, and in which
-    /// the case came to `nulls` null windows.
-    pub fn behind(last: u32, nulls: usize) -> Numbering {
+    /// the case came to `controls` control windows.
+    pub fn behind(last: u32, controls: usize) -> Numbering {
         Numbering {
             // Not `last` itself: the instance that comes before the first window would be the
             // inputs of that window.
             opening: last + 1,
-            nulls,
+            controls,
         }
     }
 }
@@ -34,12 +34,12 @@ mod tests {
     #[test]
     fn a_second_measurement_has_no_number_of_the_first() {
         let first = Numbering::default();
-        let (windows, nulls) = (409, 120);
-        let second = Numbering::behind(first.opening + windows, first.nulls + nulls);
+        let (windows, controls) = (409, 120);
+        let second = Numbering::behind(first.opening + windows, first.controls + controls);
         let numbers = |numbering: Numbering| {
             let windows = numbering.opening..=numbering.opening + windows;
-            let nulls = (numbering.nulls..numbering.nulls + nulls).map(WindowKind::null_window);
-            windows.chain(nulls).collect::<std::collections::HashSet<u32>>()
+            let controls = (numbering.controls..numbering.controls + controls).map(WindowKind::control_window);
+            windows.chain(controls).collect::<std::collections::HashSet<u32>>()
         };
         assert!(numbers(first).is_disjoint(&numbers(second)));
     }

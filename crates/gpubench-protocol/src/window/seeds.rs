@@ -2,21 +2,21 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Seat, WindowKind};
+use super::{WindowKind, WindowOwner};
 use gpubench_diagnostic::hexadecimal;
 
 /// One early-check window in so many, on average.
 const EARLY_CHECK_PERIOD: u64 = 8;
 
-/// One null window for so many others, on average, while samples are taken.
-const NULL_PERIOD: u64 = 4;
+/// One control window for so many others, on average, while samples are taken.
+const CONTROL_PERIOD: u64 = 4;
 
 /// And where there are many: they only have to show that the machine has not changed.
-const NULL_PERIOD_OF_MANY: u64 = 12;
+const CONTROL_PERIOD_OF_MANY: u64 = 12;
 
-/// How many null windows there are among the others.
+/// How many control windows there are among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NullPace {
+pub enum ControlPace {
     /// As few as a worker with a usual number of samples needs.
     Usual,
     /// As few as a worker needs that has many.
@@ -44,7 +44,7 @@ fn first_eight_bytes(hash: Sha256) -> u64 {
 
 /// What a key is for: keys of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum KeyPurpose {
     /// Contents of the inputs of a window.
     Inputs,
     /// Contents of the constants of a case.
@@ -53,22 +53,22 @@ pub enum Purpose {
     Generator,
     /// The author's generators for the constants of a case.
     ConstantGenerator,
-    /// Poison in outputs and scratch, noise in slack.
+    /// Poison in outputs and scratch, noise in redzone.
     Poison,
     /// Positions of decoy lines.
     Decoys,
-    /// Digest of a seal.
-    Seal,
-    /// Order in which a seal visits tiles.
-    SealOrder,
+    /// Digest of an output digest.
+    OutputDigest,
+    /// Order in which an output digest visits tiles.
+    OutputDigestOrder,
     /// Order in which a check visits blocks.
     CheckOrder,
     /// Kind of a window.
     Kind,
     /// Digest by which the inputs of a case's windows are told apart.
     InputDigest,
-    /// Whether a null window comes before a window.
-    NullTurn,
+    /// Whether a control window comes before a window.
+    ControlTurn,
     /// Contents of the instance that the decoy lines of a window are taken from.
     DecoyContents,
     /// Which side of a case begins a pair of windows.
@@ -77,7 +77,7 @@ pub enum Purpose {
 
 /// A case and a window in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WindowId {
     /// Number of the case in the run.
     pub case: u64,
     /// Number of the window in the case. Windows are counted from 1, or on behind those of a
@@ -130,7 +130,7 @@ impl Seeds {
 
     /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and
     /// the place.
-    pub fn key(&self, purpose: Purpose, place: Place) -> u64 {
+    pub fn key(&self, purpose: KeyPurpose, place: WindowId) -> u64 {
         let hash = Sha256::new()
             .chain_update(b"gpubench key")
             .chain_update(self.master)
@@ -143,8 +143,8 @@ impl Seeds {
     /// The kind of a window that follows the warm-up, `since_early` windows after the last
     /// early-check window. Drawn by the key, but never later than twice the average, so that a
     /// short case has its early checks too.
-    pub fn kind(&self, place: Place, since_early: u32) -> WindowKind {
-        let drawn = self.key(Purpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
+    pub fn kind(&self, place: WindowId, since_early: u32) -> WindowKind {
+        let drawn = self.key(KeyPurpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
         if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
             WindowKind::EarlyCheck
         } else {
@@ -153,22 +153,22 @@ impl Seeds {
     }
 
     /// Which side begins the pair of windows at `place`.
-    pub fn first_of_pair(&self, place: Place) -> Seat {
-        match self.key(Purpose::FirstOfPair, place).is_multiple_of(2) {
-            true => Seat::Candidate,
-            false => Seat::Baseline,
+    pub fn first_of_pair(&self, place: WindowId) -> WindowOwner {
+        match self.key(KeyPurpose::FirstOfPair, place).is_multiple_of(2) {
+            true => WindowOwner::Candidate,
+            false => WindowOwner::Baseline,
         }
     }
 
-    /// Whether a null window comes before the window at `place`, `since_null` windows after the
+    /// Whether a control window comes before the window at `place`, `since_control` windows after the
     /// last one. Drawn by the key, so that the worker under test cannot foresee it, but never later
     /// than twice the average.
-    pub fn null_comes_first(&self, place: Place, since_null: u32, pace: NullPace) -> bool {
+    pub fn control_comes_first(&self, place: WindowId, since_control: u32, pace: ControlPace) -> bool {
         let period = match pace {
-            NullPace::Usual => NULL_PERIOD,
-            NullPace::Sparse => NULL_PERIOD_OF_MANY,
+            ControlPace::Usual => CONTROL_PERIOD,
+            ControlPace::Sparse => CONTROL_PERIOD_OF_MANY,
         };
-        self.key(Purpose::NullTurn, place).is_multiple_of(period) || u64::from(since_null) >= 2 * period
+        self.key(KeyPurpose::ControlTurn, place).is_multiple_of(period) || u64::from(since_control) >= 2 * period
     }
 }
 
@@ -183,51 +183,51 @@ mod tests {
     use super::*;
 
     /// Every purpose, in the order of their numbers.
-    const PURPOSES: [Purpose; 14] = [
-        Purpose::Inputs,
-        Purpose::Constants,
-        Purpose::Generator,
-        Purpose::ConstantGenerator,
-        Purpose::Poison,
-        Purpose::Decoys,
-        Purpose::Seal,
-        Purpose::SealOrder,
-        Purpose::CheckOrder,
-        Purpose::Kind,
-        Purpose::InputDigest,
-        Purpose::NullTurn,
-        Purpose::DecoyContents,
-        Purpose::FirstOfPair,
+    const PURPOSES: [KeyPurpose; 14] = [
+        KeyPurpose::Inputs,
+        KeyPurpose::Constants,
+        KeyPurpose::Generator,
+        KeyPurpose::ConstantGenerator,
+        KeyPurpose::Poison,
+        KeyPurpose::Decoys,
+        KeyPurpose::OutputDigest,
+        KeyPurpose::OutputDigestOrder,
+        KeyPurpose::CheckOrder,
+        KeyPurpose::Kind,
+        KeyPurpose::InputDigest,
+        KeyPurpose::ControlTurn,
+        KeyPurpose::DecoyContents,
+        KeyPurpose::FirstOfPair,
     ];
 
     /// Places that differ from the first in each byte of their numbers.
-    fn places() -> Vec<Place> {
-        let cases = (0..8).map(|byte| Place {
+    fn places() -> Vec<WindowId> {
+        let cases = (0..8).map(|byte| WindowId {
             case: 1 << (8 * byte),
             window: 0,
         });
-        let windows = (0..4).map(|byte| Place {
+        let windows = (0..4).map(|byte| WindowId {
             case: 0,
             window: 1 << (8 * byte),
         });
-        let nulls = (0..3).map(|before| Place {
+        let controls = (0..3).map(|before| WindowId {
             case: 0,
-            window: WindowKind::null_window(before),
+            window: WindowKind::control_window(before),
         });
-        let next = (2..6).map(|window| Place { case: 0, window });
-        let first = [Place { case: 0, window: 0 }];
+        let next = (2..6).map(|window| WindowId { case: 0, window });
+        let first = [WindowId { case: 0, window: 0 }];
         first
             .into_iter()
             .chain(cases)
             .chain(windows)
-            .chain(nulls)
+            .chain(controls)
             .chain(next)
             .collect()
     }
 
     #[test]
     fn every_purpose_has_keys_of_its_own_in_every_window_of_every_case() {
-        let last = Purpose::FirstOfPair as usize;
+        let last = KeyPurpose::FirstOfPair as usize;
         assert_eq!(
             PURPOSES.map(|purpose| purpose as usize).to_vec(),
             Vec::from_iter(0..=last)
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn every_byte_of_the_seed_changes_every_key() {
-        let place = Place { case: 3, window: 9 };
+        let place = WindowId { case: 3, window: 9 };
         for purpose in PURPOSES {
             let mut keys: Vec<u64> = (0..32)
                 .map(|byte| {
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_key_is_as_it_was_when_a_seed_was_published() {
         // By Python's hashlib, over the text and the numbers in little-endian order.
-        let key = Seeds::new([1; 32]).key(Purpose::SealOrder, Place { case: 3, window: 9 });
+        let key = Seeds::new([1; 32]).key(KeyPurpose::OutputDigestOrder, WindowId { case: 3, window: 9 });
         assert_eq!(key, 0xd593_1681_d821_2ff1);
     }
 
@@ -301,7 +301,7 @@ mod tests {
         let seeds = Seeds::new([7; 32]);
         let (mut early, mut since) = (0, 0);
         for window in 1..=8_000 {
-            match seeds.kind(Place { case: 0, window }, since) {
+            match seeds.kind(WindowId { case: 0, window }, since) {
                 WindowKind::EarlyCheck => (early, since) = (early + 1, 0),
                 _ => since += 1,
             }
@@ -314,24 +314,29 @@ mod tests {
     #[test]
     fn each_side_begins_about_half_of_the_pairs() {
         let seeds = Seeds::new([7; 32]);
-        let first = |window| seeds.first_of_pair(Place { case: 0, window });
-        let candidate = (1..=8_000).filter(|window| first(*window) == Seat::Candidate).count();
+        let first = |window| seeds.first_of_pair(WindowId { case: 0, window });
+        let candidate = (1..=8_000)
+            .filter(|window| first(*window) == WindowOwner::Candidate)
+            .count();
         assert!((3_800..4_200).contains(&candidate), "{candidate}");
     }
 
     #[test]
     fn null_windows_come_at_their_pace_and_none_waits_for_long() {
         let seeds = Seeds::new([7; 32]);
-        for (pace, expected, longest) in [(NullPace::Usual, 2_000..2_600, 8), (NullPace::Sparse, 660..900, 24)] {
-            let (mut nulls, mut since) = (0, 0);
+        for (pace, expected, longest) in [
+            (ControlPace::Usual, 2_000..2_600, 8),
+            (ControlPace::Sparse, 660..900, 24),
+        ] {
+            let (mut controls, mut since) = (0, 0);
             for window in 1..=8_000 {
-                match seeds.null_comes_first(Place { case: 0, window }, since, pace) {
-                    true => (nulls, since) = (nulls + 1, 1),
+                match seeds.control_comes_first(WindowId { case: 0, window }, since, pace) {
+                    true => (controls, since) = (controls + 1, 1),
                     false => since += 1,
                 }
                 assert!(since <= longest, "{since} at {pace:?}");
             }
-            assert!(expected.contains(&nulls), "{nulls} at {pace:?}");
+            assert!(expected.contains(&controls), "{controls} at {pace:?}");
         }
     }
 

@@ -22,7 +22,7 @@ pub use text::FixedText;
 /// a mixed installation.
 pub const WIRE_VERSION: u32 = 7;
 
-/// Most output tensors of a benchmark: the shared page has room for as many seals.
+/// Most output tensors of a benchmark: the shared page has room for as many output digests.
 pub const MAX_OUTPUTS: usize = 16;
 
 /// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one

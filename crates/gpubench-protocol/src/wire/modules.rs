@@ -3,10 +3,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 
 /// A compiled module and the position of its source.
-pub type SourceModule = (u32, SealedFile);
+pub type SourceModule = (u32, FrozenFile);
 
 /// Encodes the positions. What [`module_descriptors`] gives must be the last descriptors of the
 /// same frame.
@@ -33,9 +33,9 @@ pub fn decode_modules(bytes: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<Ve
 
 /// Takes sealed files off the end of `descriptors`; `None` when there are not as many or one is not
 /// sealed.
-pub fn take_files(count: usize, descriptors: &mut Vec<OwnedFd>) -> Option<Vec<SealedFile>> {
+pub fn take_files(count: usize, descriptors: &mut Vec<OwnedFd>) -> Option<Vec<FrozenFile>> {
     let files = descriptors.split_off(descriptors.len().checked_sub(count)?);
-    files.into_iter().map(|file| SealedFile::received(file).ok()).collect()
+    files.into_iter().map(|file| FrozenFile::received(file).ok()).collect()
 }
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn modules_arrive_as_they_were_sent_and_damage_is_noticed() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let copy = || SealedFile::copy_of(file.path()).expect("a copy");
+        let copy = || FrozenFile::copy_of(file.path()).expect("a copy");
         let sent = [(0, copy()), (7, copy())];
         let bytes = encode_modules(&sent);
         let descriptors = || {

@@ -1,6 +1,6 @@
-//! The page that referee and worker share: *go*, *done*, the seal keys and the seals.
+//! The page that referee and worker share: *go*, *done*, the output digest keys and the output digests.
 //!
-//! The referee writes *go* and the keys; the worker's device writes *done* and the seals. Both
+//! The referee writes *go* and the keys; the worker's device writes *done* and the output digests. Both
 //! sides may write anything at any time, so each word is read once, through an atomic, and copied.
 
 #![allow(unsafe_code)]
@@ -34,10 +34,10 @@ pub struct PageLayout {
     /// Number of the window whose work has ended.
     pub done: AtomicU32,
     pad2: [AtomicU32; 15],
-    /// Digest key and order key of the window's seal; they arrive with *go*.
+    /// Digest key and order key of the window's output digest; they arrive with *go*.
     pub keys: [AtomicU64; 2],
-    /// One seal for every output, added up by the worker's device.
-    pub seals: [AtomicU64; MAX_OUTPUTS],
+    /// One output digest for every output, added up by the worker's device.
+    pub digests: [AtomicU64; MAX_OUTPUTS],
 }
 
 const _: () = assert!(size_of::<PageLayout>() <= PAGE_BYTES);
@@ -172,13 +172,13 @@ impl PageAddresses {
         self.base + offset_of!(PageLayout, keys) as u64
     }
 
-    /// An output's seal, for a kernel that adds to it.
+    /// An output's output digest, for a kernel that adds to it.
     ///
     /// # Panics
     /// When `output` is not below [`MAX_OUTPUTS`].
-    pub fn seal(self, output: usize) -> u64 {
-        assert!(output < MAX_OUTPUTS, "output {output} has no seal");
-        self.base + (offset_of!(PageLayout, seals) + output * size_of::<AtomicU64>()) as u64
+    pub fn digest(self, output: usize) -> u64 {
+        assert!(output < MAX_OUTPUTS, "output {output} has no output digest");
+        self.base + (offset_of!(PageLayout, digests) + output * size_of::<AtomicU64>()) as u64
     }
 }
 
@@ -187,32 +187,32 @@ impl PageAddresses {
 pub struct PageLeft {
     /// *Done*.
     pub done: u32,
-    /// The seals.
-    pub seals: [u64; MAX_OUTPUTS],
+    /// The output digests.
+    pub digests: [u64; MAX_OUTPUTS],
 }
 
 impl PageLeft {
-    /// Bytes from *done* to the last seal.
+    /// Bytes from *done* to the last output digest.
     pub const BYTES: u64 = (size_of::<PageLayout>() - offset_of!(PageLayout, done)) as u64;
 
     /// Reads it from so many bytes.
     pub fn of(copied: &[u8]) -> Option<PageLeft> {
-        let seals = copied.get(offset_of!(PageLayout, seals) - offset_of!(PageLayout, done)..)?;
+        let digests = copied.get(offset_of!(PageLayout, digests) - offset_of!(PageLayout, done)..)?;
         Some(PageLeft {
             done: bytemuck::try_pod_read_unaligned(copied.get(..4)?).ok()?,
-            seals: bytemuck::try_pod_read_unaligned(seals.get(..size_of::<[u64; MAX_OUTPUTS]>())?).ok()?,
+            digests: bytemuck::try_pod_read_unaligned(digests.get(..size_of::<[u64; MAX_OUTPUTS]>())?).ok()?,
         })
     }
 }
 
-/// What comes onto the page before *go*: the keys, and no seals yet.
+/// What comes onto the page before *go*: the keys, and no output digests yet.
 pub fn opening_words(keys: [u64; 2]) -> [u64; 2 + MAX_OUTPUTS] {
     let mut words = [0; 2 + MAX_OUTPUTS];
     words[..2].copy_from_slice(&keys);
     words
 }
 
-const _: () = assert!(offset_of!(PageLayout, seals) == offset_of!(PageLayout, keys) + 16);
+const _: () = assert!(offset_of!(PageLayout, digests) == offset_of!(PageLayout, keys) + 16);
 
 impl AsFd for SharedPage {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -239,7 +239,7 @@ mod tests {
         for places in [1, PLACES] {
             let page = SharedPage::create(places).unwrap();
             let other = SharedPage::open(page.as_fd().try_clone_to_owned().unwrap()).unwrap();
-            let windows = WindowKind::null_window(3)..WindowKind::null_window(3) + places;
+            let windows = WindowKind::control_window(3)..WindowKind::control_window(3) + places;
             for window in windows.clone() {
                 page.in_window(window).go.store(window, Ordering::Release);
             }

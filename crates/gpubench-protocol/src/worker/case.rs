@@ -45,7 +45,7 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     pub(super) buffers: Buffers,
     pub(super) call: Call,
-    /// What null windows run in its place, where no host code of the user's could meddle with them.
+    /// What control windows run in its place, where no host code of the user's could meddle with them.
     twin: Option<Twin>,
     pub(super) annotation: Option<Annotation>,
 }
@@ -160,8 +160,10 @@ impl Assignment {
         stream: Stream,
     ) -> Result<(), DeviceError> {
         match (kind, &self.twin) {
-            (WindowKind::Null, Some(twin)) => twin.queue(driver, harness, stream),
-            (WindowKind::Null, None) => Err(DeviceError::Unsupported("run null windows beside host code".to_owned())),
+            (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
+            (WindowKind::Control, None) => Err(DeviceError::Unsupported(
+                "run control windows beside host code".to_owned(),
+            )),
             (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
         }
     }

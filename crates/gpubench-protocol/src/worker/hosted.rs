@@ -10,13 +10,13 @@ use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{AuthorError, HostedBenchmark, Library};
 use crate::wire::AuthorFailure;
-use gpubench_device::{DeviceError, Driver, HostFailure, SealedFile, Stream};
+use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, Stream};
 
 /// What the broker says of a hosted benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct HostedOrder {
     /// The user's cdylib, behind the libraries that it needs.
-    pub(super) library: Vec<SealedFile>,
+    pub(super) library: Vec<FrozenFile>,
     /// Position of the benchmark in its catalog.
     pub(super) benchmark: u32,
     /// The encoded request the case was recorded for.

@@ -1,5 +1,5 @@
 //! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping
-//! of the buffers. The null worker is the same program without a plan, one for all cases of a run.
+//! of the buffers. The control worker is the same program without a plan, one for all cases of a run.
 //!
 //! It holds this window's buffers and what launches, and nothing else: no seeds, no expected
 //! outputs, no verdicts. What launches is a plan that `call` puts on a stream, or, where the

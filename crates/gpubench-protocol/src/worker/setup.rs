@@ -10,7 +10,7 @@ use super::WorkerError;
 use super::hosted::HostedOrder;
 use super::twin::launches;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
-use gpubench_device::{CodeHome, DeviceOrder};
+use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as it was sent.
@@ -36,7 +36,7 @@ impl Setup {
         let mut setup = Setup::parse(frame).ok_or(WorkerError::Order("it is damaged"))?;
         match frame.kind {
             to_worker::SETUP => {}
-            // The buffers of the plan's scratch stay: the null worker has what the other has.
+            // The buffers of the plan's scratch stay: the control worker has what the other has.
             to_worker::SETUP_NULL => {
                 setup.recording.plan.steps.clear();
                 setup.recording.plan.constants.clear();
@@ -75,7 +75,7 @@ impl Setup {
 
     /// Whose code this process will run; nothing where it is the tool's alone.
     pub(super) fn role(&self) -> Option<ConfinedRole> {
-        let is_native = self.device.backend().kernels_run_in == CodeHome::Author && !self.modules.is_empty();
+        let is_native = self.device.backend().kernels_run_in == KernelHost::Author && !self.modules.is_empty();
         match &self.hosted {
             Some(_) => Some(ConfinedRole::HostCode),
             None => is_native.then_some(ConfinedRole::NativeKernels),

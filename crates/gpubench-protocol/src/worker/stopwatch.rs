@@ -9,7 +9,7 @@ use crate::wire::{Claim, PageAddresses, SharedPage};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Stream};
 
 /// Readings with nothing between: their median is reported as the overhead, and the shortest that a
-/// null worker has is the least that can be claimed.
+/// control worker has is the least that can be claimed.
 const EMPTY_READINGS: usize = 101;
 
 /// Reads a window's call: armed right before it, disarmed right after it, read when the stream's
@@ -33,7 +33,7 @@ impl Stopwatch {
     pub(super) fn of(self, method: Method, kind: WindowKind) -> Stopwatch {
         match (method, kind) {
             (_, WindowKind::EarlyCheck) => Stopwatch::Absent,
-            (Method::Cold | Method::Warm, WindowKind::Timed | WindowKind::Null) => self,
+            (Method::Cold | Method::Warm, WindowKind::Timed | WindowKind::Control) => self,
         }
     }
 

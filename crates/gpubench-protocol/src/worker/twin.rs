@@ -1,5 +1,5 @@
 //! The twin of a call: one plain kernel of the tool that reads what the call must read and writes
-//! what it must write. A null window runs it in place of the call, so that what the referee's clock
+//! what it must write. A control window runs it in place of the call, so that what the referee's clock
 //! sees beyond both claims is the same.
 
 use std::num::NonZeroU32;
@@ -11,7 +11,7 @@ use super::buffers::Buffers;
 use gpubench_device::harness::{Harness, Touch, Touched};
 use gpubench_device::{DeviceError, Driver, Stream};
 
-/// What a null window runs in place of the call.
+/// What a control window runs in place of the call.
 pub(super) struct Twin {
     buffers: Vec<Touched>,
     launches: NonZeroU32,

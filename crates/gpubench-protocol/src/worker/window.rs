@@ -38,8 +38,8 @@ impl Worker {
         stopwatch.disarm(driver, stream)?;
         let keys = on_device.keys();
         for (output, (address, bytes)) in case.buffers.outputs().into_iter().enumerate() {
-            let seal = on_device.seal(output);
-            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), seal)?;
+            let digest = on_device.digest(output);
+            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
         }
         driver.write_value(stream, DevicePtr(on_device.done()), order.window)?;
         Ok(Armed::Queued { stopwatch, host_ns })

@@ -4,7 +4,7 @@ use super::chart::{self, Path, Scale, drawing, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
 use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Metric, Stats, WorkerShare};
-use gpubench_stats::{Histogram, Looks, quantile};
+use gpubench_stats::{Histogram, InterimAnalyses, quantile};
 
 const WIDTH: f64 = 340.0;
 const LEFT: f64 = 6.0;
@@ -17,7 +17,7 @@ const LINE: f64 = 13.0;
 
 /// Workers that have a line each; of more, the first. All have where nobody says how many there
 /// are, also as rounds of a comparison.
-const WORKERS: usize = Looks::ROUNDS[Looks::ROUNDS.len() - 1];
+const WORKERS: usize = InterimAnalyses::ROUNDS[InterimAnalyses::ROUNDS.len() - 1];
 
 /// Points of the line that says which share of the samples is at most how long.
 const STEPS: usize = 60;

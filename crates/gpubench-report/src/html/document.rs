@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::markup::{Element, Markup, element};
 use super::masthead::{masthead, title};
 use super::trend::Past;
-use super::{attention, case, cases, comparison, contests, legend, roofline};
+use super::{attention, case, cases, comparison, legend, rankings, roofline};
 use gpubench_contract::ComparisonComplete;
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
@@ -78,7 +78,7 @@ impl HtmlReport<'_> {
         .chain(compared)
         .chain([
             named("cases", "Cases", Some(cases::section(run))),
-            named("contests", "Contests", contests::section(run)),
+            named("rankings", "Rankings", rankings::section(run)),
             named("roofline", "Roofline", roofline::section(run)),
             named("details", "Each case", Some(details)),
         ])

@@ -28,8 +28,8 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let inputs = (result.windows > 0).then(|| format!("{} in {all}", result.distinct_inputs));
     let windows = (result.windows > 0).then(|| {
         format!(
-            "{} warm-up, {} timed, {} early-check, {} of the null worker",
-            counts.warm_up, counts.timed, counts.early_check, counts.null
+            "{} warm-up, {} timed, {} early-check, {} of the control worker",
+            counts.warm_up, counts.timed, counts.early_check, counts.control
         )
     });
     let mut facts = Facts::default().and_known("Execution", execution);
@@ -50,7 +50,7 @@ fn clocked(facts: Facts, clocks: &Conservation) -> Facts {
     facts
         .and("Claimed", text(time(clocks.claimed_ns)))
         .and("Observed", text(time(clocks.observed_ns)))
-        .and_known("Null windows", clocks.null_ns.map(time))
+        .and_known("Control windows", clocks.control_ns.map(time))
         .and_known("Verified", clocks.verified_ns.map(time))
         .and_known("Excess", clocks.excess_ns.map(signed))
         .and_known("Bound", clocks.bound_ns.map(time))

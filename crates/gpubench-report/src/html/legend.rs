@@ -31,7 +31,7 @@ const WORDS: [(&str, &str); 9] = [
         "windows in which the outputs are checked right behind the call, so that nothing can be finished later",
     ),
     (
-        "null worker",
+        "control worker",
         "a process that runs only this tool's part of a window; what it needs is taken off before the clocks are compared",
     ),
     (

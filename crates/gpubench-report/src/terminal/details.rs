@@ -86,7 +86,7 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
         result.conservation.as_ref().and_then(|clocks| {
             let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?);
             Some(format!(
-                "{:+.1} µs beyond a null worker, ±{:.1} µs explained",
+                "{:+.1} µs beyond a control worker, ±{:.1} µs explained",
                 excess / 1e3,
                 bound / 1e3
             ))

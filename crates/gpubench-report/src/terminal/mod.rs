@@ -6,10 +6,10 @@
 mod changes;
 mod columns;
 mod comparison;
-mod contest;
 mod details;
 mod explanation;
 mod progress;
+mod ranking;
 mod remarks;
 mod reporter;
 mod several;

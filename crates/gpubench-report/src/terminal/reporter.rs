@@ -10,8 +10,8 @@ use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
 use super::tree::{Line, Tree};
-use super::{contest, details};
-use crate::contest::Contests;
+use super::{details, ranking};
+use crate::ranking::Rankings;
 use crate::remarks::Remarks;
 use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
@@ -112,7 +112,7 @@ pub struct TerminalReporter {
     table: Table<Figure>,
     progress: Option<ProgressLine>,
     device: Option<DeviceKind>,
-    contests: Contests,
+    rankings: Rankings,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
@@ -135,7 +135,7 @@ impl TerminalReporter {
             ),
             progress: None,
             device: None,
-            contests: Contests::default(),
+            rankings: Rankings::default(),
             remarks: Remarks::default(),
             failures: Vec::new(),
             comparison: None,
@@ -255,7 +255,7 @@ impl Reporter for TerminalReporter {
         if result.verdict.is_failure() {
             self.failures.push(result.clone());
         }
-        self.contests.enter(result);
+        self.rankings.enter(result);
         // What passed has its remarks below its line, where there are such lines.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
             self.remarks.enter(result, &result.case);
@@ -276,14 +276,14 @@ impl Reporter for TerminalReporter {
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         self.progress.iter_mut().for_each(ProgressLine::clear);
-        let contests = match self.options.detail {
+        let rankings = match self.options.detail {
             Detail::Brief => String::new(),
-            Detail::Table | Detail::Full => contest::table(&self.contests, self.options),
+            Detail::Table | Detail::Full => ranking::table(&self.rankings, self.options),
         };
         let remarks = below_the_table(&self.remarks, self.options);
         let comparison = self.comparison.as_deref().unwrap_or_default();
         let [above, summary] =
-            [contests + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
+            [rankings + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
         // A command that is there to be copied stays in one line.
         let text = above + &self.explanations(&finished.seed) + comparison + &summary;
         self.output.print(&text)

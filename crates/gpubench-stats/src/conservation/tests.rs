@@ -50,33 +50,33 @@ impl Machine {
             });
             ClockedTurn {
                 windows: windows.collect(),
-                null_ns: (0..shape.nulls).map(|_| self.residual(offset)).collect(),
+                control_ns: (0..shape.controls).map(|_| self.residual(offset)).collect(),
             }
         };
         (0..shape.workers).map(worker).collect()
     }
 
-    fn balance(&mut self, shape: Shape, claim_ns: f64, hidden_ns: impl Fn(usize, usize) -> f64) -> Balance {
-        Balance::of(&self.case(shape, claim_ns, hidden_ns), &[]).unwrap()
+    fn balance(&mut self, shape: Shape, claim_ns: f64, hidden_ns: impl Fn(usize, usize) -> f64) -> TimingAudit {
+        TimingAudit::of(&self.case(shape, claim_ns, hidden_ns), &[]).unwrap()
     }
 }
 
-/// Workers, and the windows and null windows of each.
+/// Workers, and the windows and control windows of each.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     workers: usize,
     windows: usize,
-    nulls: usize,
+    controls: usize,
 }
 
 /// From the shortest cases that there are to long ones.
 const SHAPES: [Shape; 4] = [shape(5, 6, 7), shape(10, 6, 4), shape(10, 16, 6), shape(5, 100, 25)];
 
-const fn shape(workers: usize, windows: usize, nulls: usize) -> Shape {
+const fn shape(workers: usize, windows: usize, controls: usize) -> Shape {
     Shape {
         workers,
         windows,
-        nulls,
+        controls,
     }
 }
 
@@ -191,17 +191,17 @@ fn an_offset_of_a_process_is_not_taken_for_hidden_time() {
         let mut turns = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
         for turn in turns.iter_mut().skip(3) {
             turn.windows.iter_mut().for_each(|window| window.residual_ns += 9_000.0);
-            turn.null_ns.iter_mut().for_each(|null_ns| *null_ns += 9_000.0);
+            turn.control_ns.iter_mut().for_each(|control_ns| *control_ns += 9_000.0);
         }
-        assert!(!Balance::of(&turns, &[]).unwrap().is_too_short());
+        assert!(!TimingAudit::of(&turns, &[]).unwrap().is_too_short());
     }
 }
 
 #[test]
-fn a_worker_without_null_windows_is_held_against_those_of_the_others() {
+fn a_worker_without_control_windows_is_held_against_those_of_the_others() {
     let mut turns = Machine::usual(17).case(shape(5, 10, 8), 30_000.0, |_, _| 6_000.0);
-    turns[2].null_ns.clear();
-    assert!(Balance::of(&turns, &[]).unwrap().is_too_short());
+    turns[2].control_ns.clear();
+    assert!(TimingAudit::of(&turns, &[]).unwrap().is_too_short());
 }
 
 #[test]
@@ -209,12 +209,14 @@ fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
     let mut machine = Machine::usual(19);
     let mut turns = machine.case(shape(5, 10, 8), 30_000.0, |_, _| 50_000.0);
     for turn in &mut turns {
-        turn.null_ns.iter_mut().for_each(|null_ns| *null_ns += 50_000.0);
+        turn.control_ns
+            .iter_mut()
+            .for_each(|control_ns| *control_ns += 50_000.0);
     }
-    let beside = Balance::of(&turns, &[]).unwrap();
-    assert!(!beside.is_too_short(), "hidden as well in null windows");
+    let beside = TimingAudit::of(&turns, &[]).unwrap();
+    assert!(!beside.is_too_short(), "hidden as well in control windows");
     let alone: Vec<f64> = (0..8).map(|_| machine.residual(0.0)).collect();
-    let balance = Balance::of(&turns, &alone).unwrap();
+    let balance = TimingAudit::of(&turns, &alone).unwrap();
     assert!(balance.is_too_short());
     assert!(
         balance
@@ -226,13 +228,13 @@ fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
 #[test]
 fn too_few_windows_and_times_that_are_no_numbers_say_nothing() {
     let case = |shape| Machine::usual(23).case(shape, 30_000.0, |_, _| 0.0);
-    assert_eq!(Balance::of(&[], &[]), None);
-    assert_eq!(Balance::of(&case(shape(1, 5, 20)), &[]), None);
-    assert_eq!(Balance::of(&case(shape(1, 20, 5)), &[]), None);
+    assert_eq!(TimingAudit::of(&[], &[]), None);
+    assert_eq!(TimingAudit::of(&case(shape(1, 5, 20)), &[]), None);
+    assert_eq!(TimingAudit::of(&case(shape(1, 20, 5)), &[]), None);
     let mut turns = case(shape(2, 10, 10));
     turns[0].windows[3].claim_ns = f64::NAN;
-    assert_eq!(Balance::of(&turns, &[]), None);
+    assert_eq!(TimingAudit::of(&turns, &[]), None);
     let mut turns = case(shape(2, 10, 10));
-    turns[1].null_ns[0] = f64::INFINITY;
-    assert_eq!(Balance::of(&turns, &[]), None);
+    turns[1].control_ns[0] = f64::INFINITY;
+    assert_eq!(TimingAudit::of(&turns, &[]), None);
 }

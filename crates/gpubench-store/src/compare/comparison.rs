@@ -1,7 +1,7 @@
 //! Two runs side by side.
 
 use super::pairing::Pairing;
-use super::row::{Ground, drift, row};
+use super::row::{RowContext, drift, row};
 use super::{Rules, difference};
 use crate::StoredRun;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
@@ -9,7 +9,7 @@ use gpubench_stats::Drift;
 
 /// A run and what it was asked for by.
 #[derive(Clone, Copy, Debug)]
-pub struct Contestant<'a> {
+pub struct NamedRun<'a> {
     /// A baseline's name, a file's or a revision's.
     pub name: &'a str,
     /// The run.
@@ -19,8 +19,8 @@ pub struct Contestant<'a> {
 /// Compares what `candidate` measured with what `baseline` did. The same runs and rules always give
 /// the same record.
 pub fn compare(
-    baseline: Contestant<'_>,
-    candidate: Contestant<'_>,
+    baseline: NamedRun<'_>,
+    candidate: NamedRun<'_>,
     arrangement: Arrangement,
     rules: &Rules,
 ) -> ComparisonComplete {
@@ -32,7 +32,7 @@ pub fn compare(
         .iter()
         .filter(|pair| pair.baseline.twin != pair.candidate.twin);
     let drifts: Vec<Drift> = apart.filter_map(drift).collect();
-    let ground = Ground {
+    let context = RowContext {
         rules,
         arrangement,
         runs: [baseline.run, candidate.run],
@@ -50,7 +50,7 @@ pub fn compare(
             .both
             .iter()
             .filter(|pair| !pair.is_skipped())
-            .map(|pair| row(pair, &ground))
+            .map(|pair| row(pair, &context))
             .collect(),
         new: names(&pairing.new),
         removed: names(&pairing.removed),
@@ -59,7 +59,7 @@ pub fn compare(
 }
 
 /// The step of the device's clock in nanoseconds, which is the step of times.
-fn tick(contestant: &Contestant<'_>) -> f64 {
+fn tick(contestant: &NamedRun<'_>) -> f64 {
     contestant
         .run
         .run
@@ -73,7 +73,7 @@ fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
     results.iter().map(|result| result.case.clone()).collect()
 }
 
-impl Contestant<'_> {
+impl NamedRun<'_> {
     /// What a comparison says of the run.
     pub fn described(&self) -> ComparedRun {
         let StoredRun { run, revision, .. } = self.run;

@@ -66,7 +66,7 @@ pub(super) fn ruled_out(threshold: Threshold) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::{DRIFTS, Drift, MACHINES, Machine, Noise, RunApart, SHAPES, Shifts, TwoLevel};
-    use gpubench_stats::{Confidence, Estimate, Interval, Looks, Paired};
+    use gpubench_stats::{Confidence, Estimate, InterimAnalyses, Interval, Paired};
 
     const FLOOR: Threshold = Threshold {
         value: 0.01,
@@ -361,19 +361,19 @@ mod tests {
         trials: usize,
     ) -> (Vec<ChangeVerdict>, f64) {
         let mut random = fastrand::Rng::with_seed(29);
-        let most = *Looks::ROUNDS.last().unwrap();
-        let confidence = Looks::UntilDecided.confidence(Confidence::DEFAULT);
+        let most = *InterimAnalyses::ROUNDS.last().unwrap();
+        let confidence = InterimAnalyses::UntilDecided.confidence(Confidence::DEFAULT);
         let mut taken = 0;
         let verdicts = (0..trials)
             .map(|_| {
                 let sides = drift.sides(&shape, &mut random, (most, pairs), (100.0, factor));
                 let [before, after] =
                     [0, 1].map(|side: usize| -> Vec<&[f64]> { sides[side].iter().map(Vec::as_slice).collect() });
-                let mut rounds = Looks::ROUNDS[0];
+                let mut rounds = InterimAnalyses::ROUNDS[0];
                 loop {
                     let paired = Paired::of(&before[..rounds], &after[..rounds]).unwrap();
                     let ratio = paired.ratio(confidence, 0.0);
-                    match Looks::UntilDecided.next(rounds) {
+                    match InterimAnalyses::UntilDecided.next(rounds) {
                         Some(next) if !is_decided(&ratio, FLOOR) => rounds = next,
                         _ => {
                             taken += rounds;

@@ -16,7 +16,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use comparison::{Contestant, compare};
+pub use comparison::{NamedRun, compare};
 pub use judgement::{CANNOT_RULE_OUT, FINDS, NOISY_HISTORY, is_decided, judge};
 pub use key::CaseKey;
-pub use rules::{Fences, Floors, LooksTaken, Matching, Rules, Setups, Threshold};
+pub use rules::{AnalysesTaken, Fences, Floors, Matching, Rules, Setups, Threshold};

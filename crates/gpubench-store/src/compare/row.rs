@@ -16,7 +16,7 @@ use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Drift, Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 
 /// What a row needs to know beside its two results.
-pub(super) struct Ground<'a> {
+pub(super) struct RowContext<'a> {
     pub rules: &'a Rules,
     pub arrangement: Arrangement,
     /// The baseline and the candidate.
@@ -36,20 +36,20 @@ struct Finding {
     remarks: Vec<String>,
 }
 
-pub(super) fn row(pair: &Pair<'_>, ground: &Ground<'_>) -> ComparisonRow {
+pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(side);
-    let origins = [(before, ground.runs[0]), (after, ground.runs[1])].map(|(result, run)| run.origin_of(result));
-    let differences = differences(pair, &origins, ground);
-    let is_same = is_one_measurement(pair, &origins, ground);
-    let mut finding = match obstacle(pair, ground, &differences) {
+    let origins = [(before, context.runs[0]), (after, context.runs[1])].map(|(result, run)| run.origin_of(result));
+    let differences = differences(pair, &origins, context);
+    let is_same = is_one_measurement(pair, &origins, context);
+    let mut finding = match obstacle(pair, context, &differences) {
         Some(reason) => without_figures(pair, reason),
-        None if is_same => same(pair, ground),
-        None => compared(pair, &sides, ground, &differences),
+        None if is_same => same(pair, context),
+        None => compared(pair, &sides, context, &differences),
     };
-    let kept_from = [0, 1].map(|side| kept_from(&origins[side], ground.runs[side]));
+    let kept_from = [0, 1].map(|side| kept_from(&origins[side], context.runs[side]));
     if !is_same {
-        finding.remarks.extend(older(&kept_from, ground));
+        finding.remarks.extend(older(&kept_from, context));
     }
     let [of_baseline, of_candidate] = kept_from;
     ComparisonRow {
@@ -84,10 +84,10 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_fro
 }
 
 /// What was not alike when two results were measured, whichever runs of their files they are of.
-fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], ground: &Ground<'_>) -> Vec<Difference> {
-    let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == ground.runs[side].run.run_id) == [true; 2];
+fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> Vec<Difference> {
+    let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == context.runs[side].run.run_id) == [true; 2];
     let of_runs = match are_of_the_runs {
-        true => ground.differences.to_vec(),
+        true => context.differences.to_vec(),
         false => difference::of_runs(&origins[0], &origins[1]),
     };
     [of_runs, difference::of_results(pair.baseline, pair.candidate)].concat()
@@ -103,8 +103,8 @@ fn kept_from(origin: &EarlierRun, run: &StoredRun) -> Option<KeptFrom> {
 }
 
 /// Which sources results are of that are not of their run's.
-fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> {
-    let sides = kept_from.iter().zip(ground.runs).zip(["baseline", "candidate"]);
+fn older(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> Vec<String> {
+    let sides = kept_from.iter().zip(context.runs).zip(["baseline", "candidate"]);
     let of_others = sides.filter_map(|((kept_from, run), side)| {
         let KeptFrom {
             revision, started_at, ..
@@ -119,14 +119,14 @@ fn older(kept_from: &[Option<KeptFrom>; 2], ground: &Ground<'_>) -> Vec<String> 
 }
 
 /// Why two results must not be compared.
-fn obstacle(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Option<String> {
+fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Option<String> {
     rivalry(pair)
         .or_else(|| failed_beside_nothing(pair))
-        .or_else(|| wrong_by_another_reference(pair, ground))
+        .or_else(|| wrong_by_another_reference(pair, context))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
         .or_else(|| other_metric(pair))
-        .or_else(|| match ground.rules.setups {
+        .or_else(|| match context.rules.setups {
             Setups::MayDiffer => None,
             Setups::MustAgree => {
                 let decides = |difference: &&Difference| difference.weight == Weight::Decides;
@@ -165,8 +165,8 @@ fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
 
 /// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is
 /// the two references that may differ.
-fn wrong_by_another_reference(pair: &Pair<'_>, ground: &Ground<'_>) -> Option<String> {
-    let is_judge = ground.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
+fn wrong_by_another_reference(pair: &Pair<'_>, context: &RowContext<'_>) -> Option<String> {
+    let is_judge = context.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
     let is_wrong = pair.baseline.verdict == Verdict::WrongOutput;
     (is_judge && is_wrong).then(|| "the baseline ended in `wrong-output` by the candidate's reference".to_owned())
 }
@@ -197,26 +197,26 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
 
 /// Whether both sides are the same measurement: of one run, case by case, with the same samples. A
 /// file whose samples were edited is none.
-fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], ground: &Ground<'_>) -> bool {
-    ground.arrangement == Arrangement::Apart
+fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> bool {
+    context.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
         && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)
         && pair.baseline.samples == pair.candidate.samples
 }
 
 /// What is said of a measurement beside itself: there is nothing to tell apart.
-fn same(pair: &Pair<'_>, ground: &Ground<'_>) -> Finding {
-    let threshold = ground.rules.threshold(&CaseKey::of(pair.candidate));
+fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
+    let threshold = context.rules.threshold(&CaseKey::of(pair.candidate));
     let ratio = Ratio {
         estimate: 1.0,
         interval: Interval { low: 1.0, high: 1.0 },
     };
-    let run = &ground.runs[0].run.run_id;
+    let run = &context.runs[0].run.run_id;
     // What is so of all rows is said of the runs.
-    let is_of_one_run = *run == ground.runs[1].run.run_id;
+    let is_of_one_run = *run == context.runs[1].run.run_id;
     Finding {
         verdict: ChangeVerdict::NoChange,
-        change: Some(change(&ratio, threshold, ground.rules)),
+        change: Some(change(&ratio, threshold, context.rules)),
         remarks: (!is_of_one_run)
             .then(|| format!("both are the same measurement, of the run `{}`", pair.candidate.run_id))
             .into_iter()
@@ -238,12 +238,12 @@ fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
 fn compared(
     pair: &Pair<'_>,
     sides: &[Option<Estimate>; 2],
-    ground: &Ground<'_>,
+    context: &RowContext<'_>,
     differences: &[Difference],
 ) -> Finding {
     let metric = &pair.candidate.metric;
-    let step = if metric.is_time() { ground.tick } else { 0.0 };
-    let confidence = ground.rules.confidence;
+    let step = if metric.is_time() { context.tick } else { 0.0 };
+    let confidence = context.rules.confidence;
     let of_figures = match sides {
         [Some(baseline), Some(candidate)] => Ratio::of(baseline, candidate, confidence, step),
         _ => None,
@@ -252,17 +252,17 @@ fn compared(
         return without_figures(pair, format!("a {} that is not above zero has no ratio", metric.name));
     };
     let key = CaseKey::of(pair.candidate);
-    let threshold = ground.rules.threshold(&key);
-    let looks = ground.rules.looks.get(&key).copied().unwrap_or_default();
-    let paired = match ground.arrangement {
+    let threshold = context.rules.threshold(&key);
+    let analyses = context.rules.analyses.get(&key).copied().unwrap_or_default();
+    let paired = match context.arrangement {
         Arrangement::Apart => None,
         Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
     };
-    let of_pairs = paired.map(|paired| paired.ratio(looks.confidence(confidence), step));
-    let drift = drift(pair).filter(|_| needs_twins(pair, ground));
+    let of_pairs = paired.map(|paired| paired.ratio(analyses.confidence(confidence), step));
+    let drift = drift(pair).filter(|_| needs_twins(pair, context));
     // What decides: drift leaves the ratios of pairs alone, and moves the figures of both sides.
     let ratio = match drift {
-        Some(drift) => of_figures.relative_to(drift, ground.drifted),
+        Some(drift) => of_figures.relative_to(drift, context.drifted),
         None => of_pairs.unwrap_or(of_figures),
     };
     // What is shown: the two figures and their own ratio, with what is known of it.
@@ -274,7 +274,7 @@ fn compared(
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
     let (verdict, reason) = if are_too_few {
         (ChangeVerdict::Inconclusive, Some(too_few(workers)))
-    } else if needs_twins(pair, ground) && drift.is_none() {
+    } else if needs_twins(pair, context) && drift.is_none() {
         (ChangeVerdict::Inconclusive, Some(NO_TWIN.to_owned()))
     } else {
         let verdict = judge(&ratio, threshold, metric.better);
@@ -287,28 +287,28 @@ fn compared(
             }),
         )
     };
-    let unpaired = (ground.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
+    let unpaired = (context.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
         .then(|| UNPAIRED.to_owned());
     let unlike_shown = paired.is_some() && !are_too_few && judge(&shown, threshold, metric.better) != verdict;
     Finding {
         verdict,
         change: Some(Change {
             drift: drift.map(|drift| drift.factor),
-            ..change(&shown, threshold, ground.rules)
+            ..change(&shown, threshold, context.rules)
         }),
         remarks: reason
             .into_iter()
             .chain(too_noisy(threshold))
             .chain(unpaired)
             .chain(unlike_shown.then(|| by_pairs(&ratio)))
-            .chain(doubts(pair, ground, differences))
+            .chain(doubts(pair, context, differences))
             .collect(),
     }
 }
 
 /// Whether what the machine did between the sides can be part of their ratio.
-fn needs_twins(pair: &Pair<'_>, ground: &Ground<'_>) -> bool {
-    ground.arrangement == Arrangement::Apart && pair.candidate.metric.is_time()
+fn needs_twins(pair: &Pair<'_>, context: &RowContext<'_>) -> bool {
+    context.arrangement == Arrangement::Apart && pair.candidate.metric.is_time()
 }
 
 /// How far the machine drifted between the sides; `None` where nothing says so.
@@ -414,8 +414,8 @@ fn too_noisy(threshold: Threshold) -> Option<String> {
 }
 
 /// What a reader should know of figures that are compared, beyond what is said of the runs.
-fn doubts(pair: &Pair<'_>, ground: &Ground<'_>, differences: &[Difference]) -> Vec<String> {
-    let own = differences.iter().filter(|own| !ground.differences.contains(own));
+fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Vec<String> {
+    let own = differences.iter().filter(|own| !context.differences.contains(own));
     let sides = [(pair.baseline, "baseline"), (pair.candidate, "candidate")];
     let throttled = sides.iter().filter_map(|(result, side)| {
         let flags = result.sample_flags.iter();

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::CaseKey;
 use gpubench_contract::{BenchmarkComplete, ThresholdSource};
-use gpubench_stats::{Confidence, Looks};
+use gpubench_stats::{Confidence, InterimAnalyses};
 
 /// What a comparison goes by.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Rules {
     /// What the history of the device says about single benchmarks.
     pub fences: Fences,
     /// How often benchmarks that were measured in turns were looked at.
-    pub looks: LooksTaken,
+    pub analyses: AnalysesTaken,
     /// Which benchmarks belong together.
     pub matching: Matching,
     /// What becomes of runs on different devices or in different modes.
@@ -36,7 +36,7 @@ pub type Floors = HashMap<CaseKey, f64>;
 
 /// How often each benchmark that was measured in turns was looked at while it was; those that are
 /// not in it were looked at once.
-pub type LooksTaken = HashMap<CaseKey, Looks>;
+pub type AnalysesTaken = HashMap<CaseKey, InterimAnalyses>;
 
 /// Which benchmarks belong together.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +111,7 @@ impl Default for Rules {
             floors: Floors::new(),
             confidence: Confidence::DEFAULT,
             fences: Fences::new(),
-            looks: LooksTaken::new(),
+            analyses: AnalysesTaken::new(),
             matching: Matching::default(),
             setups: Setups::default(),
         }

@@ -17,7 +17,7 @@ use super::*;
 use crate::testing::{Noise, STEADY, Shifts, TwoLevel};
 use crate::{FORMAT, FORMAT_VERSION, StoredRun};
 use gpubench_contract::{Cause, Grade, Revision, Verdict, *};
-use gpubench_stats::{Confidence, Looks, summary, twin};
+use gpubench_stats::{Confidence, InterimAnalyses, summary, twin};
 use gpubench_testing::gpu;
 
 /// What most cases are made of: three workers of 20 samples, quiet ones.
@@ -124,7 +124,7 @@ fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> Compa
 }
 
 fn apart(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
-    let named = |name, run| Contestant { name, run };
+    let named = |name, run| NamedRun { name, run };
     compare(
         named("before", baseline),
         named("after", candidate),

@@ -75,7 +75,7 @@ fn facts(free_memory: Option<u64>) -> Facts {
 #[test]
 fn a_case_that_takes_more_memory_than_is_free_is_not_admitted() {
     let recording = recording();
-    let needed = memory_needed(&Duties::new(&recording, facts(None).kernels_run_in));
+    let needed = memory_needed(&CodePlacement::new(&recording, facts(None).kernels_run_in));
     assert!(needed > 1000);
     let admitted = |free| admit(&recording, &catalog(), &facts(free));
     for enough in [None, Some(u64::MAX), Some(needed + 1), Some(needed)] {

@@ -56,7 +56,7 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
             "another processor",
             key(&compiler(), &source(), &NAMES, "another processor"),
         ),
-        ("any processor", of(compiler().for_processors(Processors::Baseline))),
+        ("any processor", of(compiler().for_processors(Processors::Portable))),
         (
             "another compiler",
             of(HostCompiler {
@@ -104,13 +104,13 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
     }
     assert_eq!(
         key(
-            &compiler().for_processors(Processors::Baseline),
+            &compiler().for_processors(Processors::Portable),
             &source(),
             &NAMES,
             HERE
         ),
         key(
-            &compiler().for_processors(Processors::Baseline),
+            &compiler().for_processors(Processors::Portable),
             &source(),
             &NAMES,
             "another"

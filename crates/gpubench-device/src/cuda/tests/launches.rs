@@ -154,7 +154,7 @@ fn code_that_cannot_be_loaded_says_why() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs_err::write(file.path(), image).unwrap();
         let refused = driver
-            .load(ModuleImage::File(&SealedFile::copy_of(file.path()).unwrap()))
+            .load(ModuleImage::File(&FrozenFile::copy_of(file.path()).unwrap()))
             .unwrap_err();
         let text = chain(&refused);
         println!("{text}\n");

@@ -3,7 +3,7 @@
 use gpubench::catalog::DType;
 
 use super::*;
-use crate::{Access, Seal};
+use crate::{Access, Freeze};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -43,7 +43,7 @@ fn a_shared_allocation_is_the_same_memory_through_two_mappings() {
     assert_ne!(near, far);
     driver.write(near.offset(bytes - 4), &[1, 2, 3, 4]).or_chain();
     assert_eq!(word_at(&mut driver, far.offset(bytes - 4)), 0x0403_0201);
-    driver.seal(ours, Seal::SizeAndContents).or_chain();
+    driver.freeze(ours, Freeze::SizeAndContents).or_chain();
     driver.release(theirs);
     driver.release(ours);
 }
@@ -65,7 +65,7 @@ fn host_memory_that_is_shared_and_sealed_can_be_copied_from_and_to() {
     let bytes = driver.facts().granularity;
     let host = driver.create_host(bytes).or_chain();
     let address = driver.map(host, Access::ReadWrite).or_chain();
-    driver.seal(host, Seal::SizeAndContents).or_chain();
+    driver.freeze(host, Freeze::SizeAndContents).or_chain();
     let stream = driver.stream().or_chain();
     let private = driver.alloc(bytes).or_chain();
     driver.set(stream, private, 0xa5, bytes).or_chain();

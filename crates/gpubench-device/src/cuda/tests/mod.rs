@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use super::CudaDriver;
-use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, ModuleImage, SealedFile};
+use crate::{DeviceError, DevicePtr, Driver, FrozenFile, Function, LaunchConfig, Module, ModuleImage};
 use gpubench_diagnostic::chain;
 
 const KERNELS: &str = include_str!("kernels.ptx");
@@ -39,7 +39,7 @@ fn load(driver: &mut CudaDriver, ptx: &str) -> Module {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs_err::write(file.path(), ptx).unwrap();
     driver
-        .load(ModuleImage::File(&SealedFile::copy_of(file.path()).unwrap()))
+        .load(ModuleImage::File(&FrozenFile::copy_of(file.path()).unwrap()))
         .or_chain()
 }
 

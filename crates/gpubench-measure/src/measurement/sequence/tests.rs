@@ -9,13 +9,13 @@ use gpubench::plan::Plan;
 
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output};
-use crate::measurement::purpose::Purpose;
+use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{
     Channel, Patience, Problem, WindowEnd, WindowFacts, from_referee, from_worker, to_referee, to_worker,
 };
-use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const WINDOW: u32 = 3;
 
@@ -107,13 +107,13 @@ fn interruptible(
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
         schedules: &[],
-        purpose: Purpose::Test,
-        turnout: Turnout::exactly(one),
+        mode: RunMode::Test,
+        worker_count: WorkerCountRule::exactly(one),
         warm_up: WarmUpRule::default(),
         stop: StopRule::default(),
         within: WITHIN,
         reference_within: WITHIN,
-        kernels_run_in: CodeHome::Author,
+        kernels_run_in: KernelHost::Author,
         device: DeviceOrder::cpu(1, 0),
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
@@ -130,7 +130,7 @@ fn interruptible(
     let mut sequencer = Sequencer {
         referee: &mut referee_client,
         author: &mut author_client,
-        duties: Duties::new(&recording, CodeHome::Author),
+        placement: CodePlacement::new(&recording, KernelHost::Author),
         protocol: &protocol,
         last_inputs: None,
     };
@@ -142,7 +142,7 @@ fn interruptible(
         let told = referee(&referee_end);
         (told, referee_end)
     });
-    let outcome = sequencer.release(&mut worker_client, Seat::Candidate, WINDOW, WindowKind::Timed);
+    let outcome = sequencer.release(&mut worker_client, WindowOwner::Candidate, WINDOW, WindowKind::Timed);
     let _worker_end = worker.join().unwrap();
     let (told_referee, _referee_end) = referee.join().unwrap();
     Seen {
@@ -299,7 +299,7 @@ fn a_worker_that_arms_something_else_breaks_the_protocol_and_nothing_is_released
     for other in [
         WindowOrder::about(WINDOW + 1, WindowKind::Timed),
         WindowOrder::about(WINDOW, WindowKind::EarlyCheck),
-        WindowOrder::about(WINDOW, WindowKind::Null),
+        WindowOrder::about(WINDOW, WindowKind::Control),
     ] {
         let seen = window(
             move |broker| {

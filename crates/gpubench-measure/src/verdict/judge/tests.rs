@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::verdict::{NullWindows, balance, open_sandbox, sampled_by_worker};
+use crate::verdict::{ControlWindows, balance, open_sandbox, sampled_by_worker};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -55,7 +55,7 @@ fn wrong_output(wrong: u64) -> OutputFacts {
 fn window(number: u32, output: OutputFacts) -> WindowEvidence {
     let mut facts = WindowFacts {
         window: number,
-        slack_buffer: NOWHERE,
+        redzone_buffer: NOWHERE,
         output_count: 1,
         s2_ns: 2_000,
         ..WindowFacts::zeroed()
@@ -83,7 +83,7 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         floor_ns: None,
         worker: 1,
         warm_ups: &[],
-        null: NullWindows::default(),
+        control: ControlWindows::default(),
         other_clients: None,
         open_sandboxes: &[],
     }
@@ -194,21 +194,21 @@ fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
     clocked
 }
 
-fn null_windows() -> Vec<WindowEvidence> {
-    let null = |number| {
-        let mut null = clocked(number, 1.3);
-        null.facts.kind = WindowKind::Null;
-        null.facts.s2_ns -= 98_700;
-        null.facts.s3_ns -= 98_700;
-        null
+fn control_windows() -> Vec<WindowEvidence> {
+    let control = |number| {
+        let mut control = clocked(number, 1.3);
+        control.facts.kind = WindowKind::Control;
+        control.facts.s2_ns -= 98_700;
+        control.facts.s3_ns -= 98_700;
+        control
     };
-    (0..20).map(null).collect()
+    (0..20).map(control).collect()
 }
 
-fn interleaved(windows: &[WindowEvidence]) -> NullWindows<'_> {
-    NullWindows {
+fn interleaved(windows: &[WindowEvidence]) -> ControlWindows<'_> {
+    ControlWindows {
         windows,
-        ..NullWindows::default()
+        ..ControlWindows::default()
     }
 }
 
@@ -218,11 +218,11 @@ fn judge_clocked(
 ) -> Judgement {
     let tensors = tensors();
     let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us(number))).collect();
-    let mut null = null_windows();
-    change(&mut windows, &mut null);
+    let mut control = control_windows();
+    change(&mut windows, &mut control);
     judge(&Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: interleaved(&null),
+        control: interleaved(&control),
         ..evidence(&tensors, &windows, Ending::Stopped)
     })
 }
@@ -258,10 +258,10 @@ fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
     let windows: Vec<_> = (1..=40)
         .map(|number| clocked(number, if number <= 10 { 40.0 } else { 100.0 }))
         .collect();
-    let null = null_windows();
+    let control = control_windows();
     let by_four = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: interleaved(&null),
+        control: interleaved(&control),
         warm_ups: &[0..0, 10..10, 20..20, 30..30],
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
@@ -291,9 +291,9 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
         judgement.grade_reason.unwrap()
     };
     let reasons = [
-        reason(|_, null| null.truncate(3)),
-        reason(|windows, null| {
-            for window in windows[3..9].iter_mut().chain(&mut null[5..6]) {
+        reason(|_, control| control.truncate(3)),
+        reason(|windows, control| {
+            for window in windows[3..9].iter_mut().chain(&mut control[5..6]) {
                 window.facts.s0_ns -= 500_000;
             }
         }),
@@ -308,7 +308,7 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
                 window.facts.s3_ns += 2_000_000;
             }
         }),
-        reason(|_, null| null[2].facts.outputs[0].seal_claimed = 1),
+        reason(|_, control| control[2].facts.outputs[0].digest_claimed = 1),
     ];
     insta::assert_snapshot!(reasons.join("\n"));
     let seldom = judge_clocked(
@@ -326,17 +326,17 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     );
 }
 
-/// The judgement on claims of so much of a call of 100 µs, with null windows behind the worker's
+/// The judgement on claims of so much of a call of 100 µs, with control windows behind the worker's
 /// end, and what made those between its windows and all of the referee's phases longer.
-fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
+fn judge_beside_the_worker_s_end(claimed_us: f64, controls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
     judge_behind_its_end(
         claimed_us,
-        |windows, null, _| {
-            for window in null.iter_mut() {
-                window.facts.s2_ns += nulls_longer_ns;
-                window.facts.s3_ns += nulls_longer_ns;
+        |windows, control, _| {
+            for window in control.iter_mut() {
+                window.facts.s2_ns += controls_longer_ns;
+                window.facts.s3_ns += controls_longer_ns;
             }
-            for window in null.iter_mut().chain(windows) {
+            for window in control.iter_mut().chain(windows) {
                 window.facts.s0_ns -= phases_longer_ns;
             }
         },
@@ -344,7 +344,7 @@ fn judge_beside_the_worker_s_end(claimed_us: f64, nulls_longer_ns: u64, phases_l
     )
 }
 
-/// As [`judge_clocked`], with eight null windows behind the worker's end, which are the last that
+/// As [`judge_clocked`], with eight control windows behind the worker's end, which are the last that
 /// may be changed.
 fn judge_behind_its_end(
     claimed_us: f64,
@@ -353,14 +353,14 @@ fn judge_behind_its_end(
 ) -> Judgement {
     let tensors = tensors();
     let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us)).collect();
-    let (mut null, mut alone) = (null_windows(), null_windows());
+    let (mut control, mut alone) = (control_windows(), control_windows());
     alone.truncate(8);
-    change(&mut windows, &mut null, &mut alone);
+    change(&mut windows, &mut control, &mut alone);
     let mut evidence = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: NullWindows {
+        control: ControlWindows {
             alone: &alone,
-            ..interleaved(&null)
+            ..interleaved(&control)
         },
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
@@ -385,7 +385,7 @@ fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows
         );
         let [message, reason] = [disturbed.message, disturbed.grade_reason].map(Option::unwrap);
         assert!(
-            reason.starts_with("null windows were disturbed while the worker lived: in the median they took 60."),
+            reason.starts_with("control windows were disturbed while the worker lived: in the median they took 60."),
             "{reason}"
         );
         assert!(message.starts_with(&reason), "{message}");
@@ -395,12 +395,12 @@ fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows
 #[test]
 fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
     type Change = fn(&mut Evidence<'_>);
-    let lengthen = |_: &mut [WindowEvidence], null: &mut [WindowEvidence], _: &mut [WindowEvidence]| {
-        null.iter_mut().for_each(|window| window.facts.s2_ns += 60_000);
+    let lengthen = |_: &mut [WindowEvidence], control: &mut [WindowEvidence], _: &mut [WindowEvidence]| {
+        control.iter_mut().for_each(|window| window.facts.s2_ns += 60_000);
     };
     let somebody_else: [Change; 2] = [
         |evidence| evidence.other_clients = Some(1),
-        |evidence| evidence.null.rivals = 1,
+        |evidence| evidence.control.rivals = 1,
     ];
     for change in somebody_else {
         let judgement = judge_behind_its_end(100.0, lengthen, change);
@@ -415,22 +415,22 @@ fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
 }
 
 #[test]
-fn an_output_that_changes_in_null_windows_until_the_worker_ends_is_work_between_windows() {
-    let change = |windows: &mut [WindowEvidence]| windows[3].facts.outputs[0].seal_claimed = 1;
-    let until_its_end = judge_behind_its_end(100.0, |_, null, _| change(null), |_| ());
+fn an_output_that_changes_in_control_windows_until_the_worker_ends_is_work_between_windows() {
+    let change = |windows: &mut [WindowEvidence]| windows[3].facts.outputs[0].digest_claimed = 1;
+    let until_its_end = judge_behind_its_end(100.0, |_, control, _| change(control), |_| ());
     assert_eq!(
         (until_its_end.verdict, until_its_end.cause),
         (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows))
     );
     let message = until_its_end.message.unwrap();
     assert!(
-        message.starts_with("an output changed in 1 of 28 null windows, in which nothing else writes"),
+        message.starts_with("an output changed in 1 of 28 control windows, in which nothing else writes"),
         "{message}"
     );
     let behind_it = judge_behind_its_end(
         100.0,
-        |_, null, alone| {
-            change(null);
+        |_, control, alone| {
+            change(control);
             change(alone);
         },
         |_| (),
@@ -447,20 +447,20 @@ fn phases_of_the_referee_that_were_all_longer_while_the_worker_lived_cost_the_gr
 }
 
 #[test]
-fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
-    let (tensors, null) = (tensors(), null_windows());
+fn other_clients_and_a_lost_control_worker_make_the_grade_advisory() {
+    let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let sealed = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: interleaved(&null),
+        control: interleaved(&control),
         other_clients: Some(0),
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
     assert_eq!(judge(&sealed).grade, Grade::Sealed);
     let lost = Evidence {
-        null: NullWindows {
-            loss: Some("the null worker was killed by SIGKILL"),
-            ..interleaved(&null)
+        control: ControlWindows {
+            loss: Some("the control worker was killed by SIGKILL"),
+            ..interleaved(&control)
         },
         ..sealed.clone()
     };
@@ -477,12 +477,12 @@ fn other_clients_and_a_lost_null_worker_make_the_grade_advisory() {
 
 #[test]
 fn an_open_sandbox_round_any_code_of_the_users_costs_the_grade() {
-    let (tensors, null) = (tensors(), null_windows());
+    let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let open = ["generators and references", "native kernels"].map(|whose| open_sandbox(whose, "no Landlock"));
     let judgement = judge(&Evidence {
         clock_bound: &ClockBound::Exclusive,
-        null: interleaved(&null),
+        control: interleaved(&control),
         open_sandboxes: &open,
         ..evidence(&tensors, &windows, Ending::Stopped)
     });
@@ -496,13 +496,13 @@ fn an_open_sandbox_round_any_code_of_the_users_costs_the_grade() {
 
 #[test]
 fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
-    let (tensors, null) = (tensors(), null_windows());
+    let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let graded = |confinement: Confinement, clock_bound: &ClockBound| {
         let judgement = judge(&Evidence {
             execution: &Execution::Hosted(confinement),
             clock_bound,
-            null: interleaved(&null),
+            control: interleaved(&control),
             ..evidence(&tensors, &windows, Ending::Stopped)
         });
         (judgement.grade, judgement.grade_reason.unwrap_or_default())
@@ -544,7 +544,7 @@ fn each_way_to_be_wrong_has_its_own_cause() {
         wrong(100, |output| output.replay = Replay::First as u64),
         wrong(100, |output| output.replay = Replay::Previous as u64),
         wrong(0, |output| output.late_bytes = 8),
-        wrong(0, |output| output.seal_claimed = 8),
+        wrong(0, |output| output.digest_claimed = 8),
     ];
     insta::assert_snapshot!(told.join("\n"));
 }
@@ -578,15 +578,15 @@ fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
 fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
     let mut behind = window(4, good_output());
     (
-        behind.facts.slack_buffer,
-        behind.facts.slack_offset,
-        behind.facts.slack_bytes,
+        behind.facts.redzone_buffer,
+        behind.facts.redzone_offset,
+        behind.facts.redzone_bytes,
     ) = (0, 404, 4);
     let mut before = window(4, good_output());
     (
-        before.facts.slack_buffer,
-        before.facts.slack_offset,
-        before.facts.slack_bytes,
+        before.facts.redzone_buffer,
+        before.facts.redzone_offset,
+        before.facts.redzone_bytes,
     ) = (0, -8, 1);
     let claims = [f64::NAN, 0.0, -1.0, f64::INFINITY, 1e6].map(|elapsed_ns| {
         let mut window = window(4, good_output());

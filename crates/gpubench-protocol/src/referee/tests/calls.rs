@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::window::Purpose;
+use crate::window::KeyPurpose;
 use gpubench_device::faulty::Call;
 
 /// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the
@@ -62,19 +62,19 @@ impl Watched {
 
     /// The calls of a window's release, up to *go* and behind it.
     fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
-        if kind != WindowKind::Null {
+        if kind != WindowKind::Control {
             self.referee.generate(&self.case, window).unwrap();
         }
-        let seat = match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck => Seat::Candidate,
-            WindowKind::Null => Seat::Null,
+        let owner = match kind {
+            WindowKind::Timed | WindowKind::EarlyCheck => WindowOwner::Candidate,
+            WindowKind::Control => WindowOwner::Control,
         };
-        let page = self.case.page_of(seat).unwrap();
+        let page = self.case.page_of(owner).unwrap();
         page.words.in_window(window).go.store(0, Ordering::Release);
         self.log.lock().unwrap().clear();
         let order = WindowOrder {
             kind,
-            seat,
+            owner,
             ..order(window)
         };
         end_at_once(&mut self.referee, &self.case, &order).unwrap();
@@ -95,16 +95,16 @@ fn windows() -> Vec<(u32, WindowKind)> {
             _ => (number, WindowKind::Timed),
         })
         .collect();
-    windows.extend((0..6).map(|before| (WindowKind::null_window(before), WindowKind::Null)));
+    windows.extend((0..6).map(|before| (WindowKind::control_window(before), WindowKind::Control)));
     windows
 }
 
 /// What comes before *go*.
 fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
-    // Answers that the author made are taken: those of before first, and in a null window where
+    // Answers that the author made are taken: those of before first, and in a control window where
     // they change nothing.
     let taken: &[&str] = match kind {
-        WindowKind::Null => &["copy"; 3],
+        WindowKind::Control => &["copy"; 3],
         // `x`, `k` and `w` are the harness's own.
         WindowKind::Timed | WindowKind::EarlyCheck => &["copy"; 6],
     };
@@ -120,7 +120,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
         &restored,
         &["stamp"],
         flush,
-        // The keys and no seals; the reveal takes the time itself.
+        // The keys and no output digests; the reveal takes the time itself.
         &["stamp", "copy", "reveal"],
     ]
     .concat()
@@ -134,7 +134,7 @@ fn every_window_is_restored_flushed_and_revealed_in_this_order() {
             let [before, _] = watched.release(window, kind);
             let before = named(&before);
             let mut expected = preparation(method, kind);
-            if kind != WindowKind::Null && window == 1 {
+            if kind != WindowKind::Control && window == 1 {
                 // The first answers are kept.
                 let kept = expected
                     .iter()
@@ -169,7 +169,7 @@ fn every_window_is_snapshot_first_and_looked_at_again_last_with_no_other_call_be
             .map(|call| call.name.trim_start_matches("gb_"))
             .collect();
         assert_eq!(queued, looks(), "window {window} of kind {kind:?}");
-        if kind == WindowKind::Null {
+        if kind == WindowKind::Control {
             assert_eq!(named(&after[waits..]), ["synchronize"]);
         }
     }
@@ -226,19 +226,19 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         let [before, _] = watched.release(window, kind);
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let noise = launches(&before, "gb_noise");
-        let key = seeds.key(Purpose::Poison, case.place(window));
+        let key = seeds.key(KeyPurpose::Poison, case.place(window));
         let allocations = allocations(case);
         for [target, _, used, offset] in noise.iter().map(|words| <[u64; 4]>::try_from(*words).unwrap()) {
             let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
             assert_eq!((used, target - offset), (key, start.unwrap()[0]), "window {window}");
         }
-        let inputs = case.buffers.iter().filter(|buffer| buffer.masters.is_some());
+        let inputs = case.buffers.iter().filter(|buffer| buffer.pristine.is_some());
         let copied: Vec<[u64; 3]> = inputs
             .clone()
             .map(|buffer| {
                 [
                     buffer.address().0,
-                    buffer.masters.as_ref().unwrap().current.0,
+                    buffer.pristine.as_ref().unwrap().current.0,
                     buffer.layout.len,
                 ]
             })
@@ -253,12 +253,12 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         let made = made.chain(copied.iter().map(|[target, _, bytes]| [*target, target + bytes]));
         assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
 
-        let decoys = seeds.key(Purpose::Decoys, case.place(window));
+        let decoys = seeds.key(KeyPurpose::Decoys, case.place(window));
         let (put, taken): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
-                let (address, masters) = (buffer.address().0, buffer.masters.as_ref().unwrap());
+                let (address, pristine) = (buffer.address().0, buffer.pristine.as_ref().unwrap());
                 let with = |source: DevicePtr| [address, source.0, buffer.layout.len, decoys, 8];
-                (with(masters.decoy), with(masters.current))
+                (with(pristine.decoy), with(pristine.current))
             })
             .unzip();
         assert_eq!(launches(&before, "gb_lines"), put, "window {window}");
@@ -279,10 +279,10 @@ fn every_look_has_the_keys_of_its_window() {
         let key = |purpose| seeds.key(purpose, case.place(window));
         let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
 
-        // A seal's sample is 16 tiles; 0 are all.
+        // An output digest's sample is 16 tiles; 0 are all.
         let tiles = match kind {
             WindowKind::EarlyCheck => 0,
-            WindowKind::Timed | WindowKind::Null => 16,
+            WindowKind::Timed | WindowKind::Control => 16,
         };
         let digests = launches(looks, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {
@@ -292,15 +292,15 @@ fn every_look_has_the_keys_of_its_window() {
             );
             assert_eq!(digest[4], tiles, "window {window} of kind {kind:?}");
         }
-        if kind == WindowKind::Null {
+        if kind == WindowKind::Control {
             continue;
         }
         let inputs = case
             .buffers
             .iter()
-            .filter_map(|buffer| Some((buffer.masters.as_ref()?, buffer.layout.len)));
-        for (digest, (masters, bytes)) in digests[3..].iter().zip(inputs) {
-            assert_eq!(digest[..2], [masters.current.0, bytes]);
+            .filter_map(|buffer| Some((buffer.pristine.as_ref()?, buffer.layout.len)));
+        for (digest, (pristine, bytes)) in digests[3..].iter().zip(inputs) {
+            assert_eq!(digest[..2], [pristine.current.0, bytes]);
             assert_eq!(digest[4], 0, "all of an input of window {window}");
         }
 
@@ -308,7 +308,11 @@ fn every_look_has_the_keys_of_its_window() {
         for (check, output) in checks[..3].iter().zip(&outputs) {
             let answers = output.answers.as_ref().unwrap();
             assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
-            let keys = [key(Purpose::Poison), output.layout.offset, key(Purpose::CheckOrder)];
+            let keys = [
+                key(KeyPurpose::Poison),
+                output.layout.offset,
+                key(KeyPurpose::CheckOrder),
+            ];
             assert_eq!(check[5..8], keys, "window {window}");
         }
         for (check, output) in checks[3..].iter().zip(&outputs) {
@@ -317,16 +321,19 @@ fn every_look_has_the_keys_of_its_window() {
         }
         assert!(order_keys.insert(checks[0][7]), "window {window}");
 
-        let slack = launches(looks, "gb_noise_check");
+        let redzone = launches(looks, "gb_noise_check");
         assert!(
-            slack.iter().all(|words| words[2] == key(Purpose::Poison)),
+            redzone.iter().all(|words| words[2] == key(KeyPurpose::Poison)),
             "window {window}"
         );
         let tensors = case
             .buffers
             .iter()
             .map(|buffer| [buffer.address().0, buffer.address().0 + buffer.layout.len]);
-        let looked_at = slack.iter().map(|words| [words[0], words[0] + words[1]]).chain(tensors);
+        let looked_at = redzone
+            .iter()
+            .map(|words| [words[0], words[0] + words[1]])
+            .chain(tensors);
         assert_eq!(
             joined(looked_at.collect()),
             joined(allocations(case)),

@@ -2,12 +2,12 @@
 
 use super::calls::every_role;
 use super::*;
-use crate::referee::check::seal_keys;
+use crate::referee::check::digest_keys;
 use crate::referee::page::WorkerPage;
-use crate::window::Purpose;
+use crate::window::KeyPurpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
-    case.page_of(Seat::Candidate).unwrap()
+    case.page_of(WindowOwner::Candidate).unwrap()
 }
 
 /// The facts of a case's first window, before whose first launch of `kernel` something is queued in
@@ -43,11 +43,11 @@ fn a_seal_that_comes_behind_done_does_not_count() {
     for kind in KINDS {
         // The first look is the digest.
         let facts = with_something_before("gb_digest", kind, |driver, stream, page, _| {
-            driver.set(stream, DevicePtr(page.seal(0)), 7, 8).unwrap();
+            driver.set(stream, DevicePtr(page.digest(0)), 7, 8).unwrap();
         });
         assert_eq!(facts.end, WindowEnd::Checked);
-        assert_eq!(facts.outputs()[0].seal_claimed, 0, "{kind:?}");
-        assert_ne!(facts.outputs()[0].seal_expected, 0, "{kind:?}");
+        assert_eq!(facts.outputs()[0].digest_claimed, 0, "{kind:?}");
+        assert_ne!(facts.outputs()[0].digest_expected, 0, "{kind:?}");
     }
 }
 
@@ -79,10 +79,12 @@ fn seals_left_from_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let page = worker_page(&case).words.in_window(1);
-    page.seals.iter().for_each(|seal| seal.store(7, Ordering::Release));
+    page.digests
+        .iter()
+        .for_each(|digest| digest.store(7, Ordering::Release));
     referee.generate(&case, 1).unwrap();
     let facts = end_at_once(&mut referee, &case, &order(1)).unwrap();
-    assert_eq!(facts.outputs()[0].seal_claimed, 0);
+    assert_eq!(facts.outputs()[0].digest_claimed, 0);
 }
 
 #[test]
@@ -91,10 +93,11 @@ fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
     let mut keys = std::collections::HashSet::new();
     for window in 1..=3 {
         stage.honest(window);
-        let place = Place { case: 0, window };
+        let place = WindowId { case: 0, window };
         let seeds = &stage.referee.seeds;
-        let expected = [Purpose::Seal, Purpose::SealOrder].map(|purpose| seeds.key(purpose, place));
-        assert_eq!(seal_keys(seeds, place), expected);
+        let expected =
+            [KeyPurpose::OutputDigest, KeyPurpose::OutputDigestOrder].map(|purpose| seeds.key(purpose, place));
+        assert_eq!(digest_keys(seeds, place), expected);
         assert_eq!(
             stage
                 .peer
@@ -116,7 +119,7 @@ fn digests_of_inputs_have_one_key_for_all_windows_of_a_case() {
         let mut stage = Stage::set();
         stage.referee.generate(&stage.case, window).unwrap();
         if same_inputs {
-            let master = stage.case.buffers[0].masters.as_ref().unwrap().current;
+            let master = stage.case.buffers[0].pristine.as_ref().unwrap().current;
             stage.referee.driver.synchronize(stage.referee.stream).unwrap();
             stage.referee.driver.write(master, &[0; 4 * ELEMENTS]).unwrap();
         }
@@ -148,7 +151,7 @@ fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwri
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     let buffer = &case.buffers[3];
-    let (masters, answers) = (buffer.masters.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
+    let (pristine, answers) = (buffer.pristine.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
     let halves = |first: f32, second: f32| -> Vec<u8> {
         let elements = (0..ELEMENTS).map(|index| if index < ELEMENTS / 2 { first } else { second });
         elements.flat_map(f32::to_le_bytes).collect()
@@ -157,7 +160,7 @@ fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwri
     // Given 1.0 everywhere; 1.0 is right for the first half and 2.0 for the second.
     for (written, unwritten) in [(halves(1.0, 3.0), 0), (halves(1.0, 1.0), half), (halves(3.0, 1.0), 0)] {
         let driver = &mut *referee.driver;
-        driver.write(masters.current, &halves(1.0, 1.0)).unwrap();
+        driver.write(pristine.current, &halves(1.0, 1.0)).unwrap();
         driver.write(answers.expected, &halves(1.0, 2.0)).unwrap();
         driver.write(answers.snapshot, &written).unwrap();
         let comparison = gpubench_device::harness::Comparison {
@@ -220,14 +223,14 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
         let now = handed_out(&mut referee, &case, window);
         for (index, (now, last)) in now.iter().zip(&last).enumerate() {
             let layout = case.buffers[index].layout;
-            let (slack, contents) = now.split_at(layout.offset as usize);
-            let (slack_before, contents_before) = last.split_at(layout.offset as usize);
+            let (redzone, contents) = now.split_at(layout.offset as usize);
+            let (redzone_before, contents_before) = last.split_at(layout.offset as usize);
             // Eight bytes in a row that are alike by chance: once in 2^64 places.
             let alike = |now: &[u8], before: &[u8]| {
                 let words = now.chunks_exact(8).zip(before.chunks_exact(8));
                 words.filter(|(now, before)| now == before).count()
             };
-            assert_eq!(alike(slack, slack_before), 0, "slack of buffer {index}");
+            assert_eq!(alike(redzone, redzone_before), 0, "redzone of buffer {index}");
             let length = layout.len as usize;
             match constant(index) {
                 true => assert_eq!(contents[..length], contents_before[..length], "buffer {index}"),
@@ -291,23 +294,23 @@ fn the_digest_of_a_window_is_of_all_its_inputs() {
         let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
-        let masters = case.buffers.iter().filter_map(|buffer| buffer.masters.as_ref());
-        let masters: Vec<DevicePtr> = masters.map(|masters| masters.current).collect();
-        change(&mut referee, &masters);
+        let pristine = case.buffers.iter().filter_map(|buffer| buffer.pristine.as_ref());
+        let pristine: Vec<DevicePtr> = pristine.map(|pristine| pristine.current).collect();
+        change(&mut referee, &pristine);
         end_at_once(&mut referee, &case, &order(1)).unwrap().input_digest
     };
     let unchanged = digest(&|_, _| ());
     assert_eq!(digest(&|_, _| ()), unchanged);
     for input in 0..3 {
-        let changed = digest(&|referee, masters| referee.driver.write(masters[input], &[1; 4]).unwrap());
+        let changed = digest(&|referee, pristine| referee.driver.write(pristine[input], &[1; 4]).unwrap());
         assert_ne!(changed, unchanged, "input {input}");
     }
-    let exchanged = digest(&|referee, masters| {
+    let exchanged = digest(&|referee, pristine| {
         let [mut one, mut other] = [[0; 4 * ELEMENTS]; 2];
-        referee.driver.read(masters[0], &mut one).unwrap();
-        referee.driver.read(masters[2], &mut other).unwrap();
-        referee.driver.write(masters[0], &other).unwrap();
-        referee.driver.write(masters[2], &one).unwrap();
+        referee.driver.read(pristine[0], &mut one).unwrap();
+        referee.driver.read(pristine[2], &mut other).unwrap();
+        referee.driver.write(pristine[0], &other).unwrap();
+        referee.driver.write(pristine[2], &one).unwrap();
     });
     assert_ne!(exchanged, unchanged, "each input has a key of its own");
 }
@@ -337,8 +340,8 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
         ..bytemuck::Zeroable::zeroed()
     };
     referee.report(&case, place, looks, &found, &[], &mut facts).unwrap();
-    assert_eq!(facts.slack_buffer, 2);
-    assert!((-8..0).contains(&facts.slack_offset) && (1..=8).contains(&facts.slack_bytes));
+    assert_eq!(facts.redzone_buffer, 2);
+    assert!((-8..0).contains(&facts.redzone_offset) && (1..=8).contains(&facts.redzone_bytes));
 }
 
 #[test]
@@ -363,15 +366,15 @@ fn decoys_are_of_the_instance_before_where_the_author_makes_the_inputs() {
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, of_author, &[]).unwrap();
-    let (masters, layout) = (case.buffers[0].masters.as_ref().unwrap(), case.buffers[0].layout);
-    let author = masters.author.as_ref().unwrap().address.offset(layout.offset);
+    let (pristine, layout) = (case.buffers[0].pristine.as_ref().unwrap(), case.buffers[0].layout);
+    let author = pristine.author.as_ref().unwrap().address.offset(layout.offset);
     let made = |window: u8| [window; 4 * ELEMENTS];
     referee.driver.write(author, &made(10)).unwrap();
     for window in 1..=3 {
         referee.generate(&case, window).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
         let mut decoy = made(0);
-        referee.driver.read(masters.decoy, &mut decoy).unwrap();
+        referee.driver.read(pristine.decoy, &mut decoy).unwrap();
         assert_eq!(decoy, made(9 + window as u8), "window {window}");
         referee.driver.write(author, &made(10 + window as u8)).unwrap();
         referee.take_inputs(&case).unwrap();

@@ -9,7 +9,7 @@ use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Step};
 use super::*;
 use crate::wire::SourceModule;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
-use gpubench_device::{CodeHome, SealedFile};
+use gpubench_device::{FrozenFile, KernelHost};
 
 const KERNELS: &str = r#"
 extern "C" __global__ void ramp(float *out, size_t len, unsigned long long seed) {
@@ -47,7 +47,7 @@ fn compile(directory: &std::path::Path) -> Vec<SourceModule> {
         interrupt: &AtomicBool::new(false),
     });
     let compiled = compiled.expect("they compile");
-    vec![(3, SealedFile::copy_of(&compiled).expect("it is there"))]
+    vec![(3, FrozenFile::copy_of(&compiled).expect("it is there"))]
 }
 
 /// An input that a kernel fills, and an output or in-out tensor that a plan of one launch computes.
@@ -85,7 +85,7 @@ fn own(reference: &str, role: Role) -> Recording {
 fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let cache = tempfile::tempdir().expect("a directory");
     let mut referee = referee(Box::new(cpu())).unwrap();
-    referee.kernels_run_in = CodeHome::Referee;
+    referee.kernels_run_in = KernelHost::Referee;
     let case = OpenCase::open(
         &mut referee,
         BEGINNING,
@@ -143,9 +143,9 @@ fn the_reference_finds_zeros_in_an_output_and_the_contents_in_an_in_out_tensor()
         }
         referee.run_reference(&case, 2).unwrap();
         let [x, y] = [&case.buffers[0], &case.buffers[1]];
-        let added = floats(&mut referee, x.masters.as_ref().unwrap().current);
-        let before = match &y.masters {
-            Some(masters) => floats(&mut referee, masters.current),
+        let added = floats(&mut referee, x.pristine.as_ref().unwrap().current);
+        let before = match &y.pristine {
+            Some(pristine) => floats(&mut referee, pristine.current),
             None => vec![0.0; ELEMENTS],
         };
         let expected: Vec<f32> = before

@@ -2,7 +2,7 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
-use gpubench_device::CodeHome;
+use gpubench_device::KernelHost;
 
 /// Head of an `ATTACH` frame.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
@@ -17,7 +17,7 @@ pub struct Attach {
     /// Bytes of the encoded request that follow them; the recording takes the rest.
     pub request_bytes: u32,
     /// Who runs kernels of generators and references.
-    pub kernels_run_in: CodeHome,
+    pub kernels_run_in: KernelHost,
 }
 
 /// An order to generate the author's inputs of a window, with the seeds that the referee draws for

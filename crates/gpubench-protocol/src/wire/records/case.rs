@@ -3,7 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use gpubench_contract::{Flush, Method};
 
-use crate::window::{Seat, WindowKind};
+use crate::window::{WindowKind, WindowOwner};
 use crate::wire::FixedText;
 use crate::wire::PLACES;
 
@@ -30,7 +30,7 @@ pub struct OpenCase {
     /// Bytes of the positions of modules that follow: the kernels that the referee runs itself.
     pub module_bytes: u32,
     /// Its workers.
-    pub cast: Cast,
+    pub workers_of_case: CaseWorkers,
     /// Number behind which those of its windows begin.
     pub opening: u32,
     /// How its calls are measured: what the referee prepares before each.
@@ -41,26 +41,26 @@ pub struct OpenCase {
 /// others cannot write.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
-pub struct Cast {
+pub struct CaseWorkers {
     /// Whether one of the baseline is among them.
     pub has_baseline: bool,
-    /// Whether a null worker is among them.
-    pub has_null: bool,
+    /// Whether a control worker is among them.
+    pub has_control: bool,
     /// Zero.
     pub reserved: u16,
 }
 
-impl Cast {
+impl CaseWorkers {
     /// Who has a page, in the order in which their descriptors are sent.
-    pub fn seats(self) -> impl Iterator<Item = Seat> {
-        let baseline = self.has_baseline.then_some(Seat::Baseline);
-        let null = self.has_null.then_some(Seat::Null);
-        [Some(Seat::Candidate), baseline, null].into_iter().flatten()
+    pub fn owners(self) -> impl Iterator<Item = WindowOwner> {
+        let baseline = self.has_baseline.then_some(WindowOwner::Baseline);
+        let control = self.has_control.then_some(WindowOwner::Control);
+        [Some(WindowOwner::Candidate), baseline, control].into_iter().flatten()
     }
 
     /// How many pages each of them takes in turns.
     pub fn places(self) -> u32 {
-        if self.has_null { PLACES } else { 1 }
+        if self.has_control { PLACES } else { 1 }
     }
 }
 
@@ -81,9 +81,9 @@ pub struct OccupancyOrder {
 pub struct BufferLayout {
     /// Bytes of the allocation, whole pages.
     pub allocation: u64,
-    /// First byte of the buffer: the front slack lies before it.
+    /// First byte of the buffer: the front redzone lies before it.
     pub offset: u64,
-    /// Bytes of the buffer; what is left of the allocation behind them is the back slack.
+    /// Bytes of the buffer; what is left of the allocation behind them is the back redzone.
     pub len: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct WindowOrder {
     /// `RELEASE`.
     pub patience_ns: u64,
     /// Whose page it is; used by `RELEASE`.
-    pub seat: Seat,
+    pub owner: WindowOwner,
     /// Zero.
     pub reserved: u32,
 }
@@ -111,7 +111,7 @@ impl WindowOrder {
             window,
             kind,
             patience_ns: 0,
-            seat: Seat::Candidate,
+            owner: WindowOwner::Candidate,
             reserved: 0,
         }
     }

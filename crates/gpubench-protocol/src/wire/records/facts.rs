@@ -39,10 +39,10 @@ pub struct OutputFacts {
     pub max_abs: f64,
     /// Largest relative error among those whose expected value is not zero.
     pub max_rel: f64,
-    /// The seal the worker's device wrote.
-    pub seal_claimed: u64,
-    /// The seal of the snapshot.
-    pub seal_expected: u64,
+    /// The output digest the worker's device wrote.
+    pub digest_claimed: u64,
+    /// The output digest of the snapshot.
+    pub digest_expected: u64,
     /// Bytes that changed between the snapshot and a second look.
     pub late_bytes: u64,
     /// A [`Replay`] as a number, because `bytemuck` does not check enums inside arrays.
@@ -131,12 +131,12 @@ pub struct WindowFacts {
     pub flush_ns: u64,
     /// Digest of all inputs of the window with a key of the case: equal inputs have equal digests.
     pub input_digest: u64,
-    /// Position of the first buffer whose slack was written, or [`NOWHERE`].
-    pub slack_buffer: u64,
-    /// First wrong slack byte, relative to the buffer's first byte.
-    pub slack_offset: i64,
-    /// Wrong slack bytes of that buffer.
-    pub slack_bytes: u64,
+    /// Position of the first buffer whose redzone was written, or [`NOWHERE`].
+    pub redzone_buffer: u64,
+    /// First wrong redzone byte, relative to the buffer's first byte.
+    pub redzone_offset: i64,
+    /// Wrong redzone bytes of that buffer.
+    pub redzone_bytes: u64,
     /// What was found in each output.
     pub outputs: [OutputFacts; MAX_OUTPUTS],
 }

@@ -74,7 +74,7 @@ pub mod to_worker {
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](crate::wire::WindowOrder): queue the window behind *go*.
     pub const ARM: u32 = 2;
-    /// As `SETUP`, for a null worker: the recording is taken for its buffers, and its plan is left
+    /// As `SETUP`, for a control worker: the recording is taken for its buffers, and its plan is left
     /// out.
     pub const SETUP_NULL: u32 = 3;
     /// Let go of the case's page and buffers: the referee is about to close it. For a worker that

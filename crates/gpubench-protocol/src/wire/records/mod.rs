@@ -59,12 +59,12 @@ mod tests {
             Claim at offset_of!(Claim, fault) => 0..=11 | 32 | 33,
             Claim at offset_of!(Claim, place) => 0..=2,
             DeviceOrder at KIND_OF_DEVICE => 0..=1,
-            OpenCase at offset_of!(OpenCase, cast) => 0..=1,
+            OpenCase at offset_of!(OpenCase, workers_of_case) => 0..=1,
             SandboxReport at offset_of!(SandboxReport, state) => 0..=1,
             WindowFacts at offset_of!(WindowFacts, end) => 0..=2,
             WindowFacts at offset_of!(WindowFacts, kind) => 0..=2,
             WindowOrder at offset_of!(WindowOrder, kind) => 0..=2,
-            WindowOrder at offset_of!(WindowOrder, seat) => 0..=2,
+            WindowOrder at offset_of!(WindowOrder, owner) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
         }
     }

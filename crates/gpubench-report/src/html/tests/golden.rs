@@ -18,8 +18,8 @@ fn page_with_every_verdict_on_the_cpu_device() {
 #[test]
 fn page_of_implementations_that_compete() {
     let page = outline(&plain_page(&stored(competition())));
-    let contests = page.split("## One problem, several kernels").nth(1).unwrap();
-    insta::assert_snapshot!(contests.split("## ").next().unwrap());
+    let rankings = page.split("## One problem, several kernels").nth(1).unwrap();
+    insta::assert_snapshot!(rankings.split("## ").next().unwrap());
 }
 
 #[test]

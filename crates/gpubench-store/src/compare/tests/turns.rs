@@ -9,7 +9,7 @@ fn row_in_turns(baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> Co
 
 fn row_in_turns_by(rules: &Rules, baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> ComparisonRow {
     let (baseline, candidate) = (run(vec![baseline]), run(vec![candidate]));
-    let named = |name, run| Contestant { name, run };
+    let named = |name, run| NamedRun { name, run };
     let (baseline, candidate) = (named("before", &baseline), named("after", &candidate));
     let mut rows = compare(baseline, candidate, Arrangement::Interleaved, rules).rows;
     assert_eq!(rows.len(), 1);
@@ -68,14 +68,14 @@ fn sides_in_turns_that_do_not_fit_together_are_compared_as_if_apart_and_say_so()
 #[test]
 fn rounds_that_may_go_on_are_held_against_a_wider_interval_of_the_same_confidence() {
     let [before, after] = drifting(5, 1.03);
-    let at = |looks| {
+    let at = |analyses| {
         let rules = Rules {
-            looks: LooksTaken::from([(CaseKey::of(&after), looks)]),
+            analyses: AnalysesTaken::from([(CaseKey::of(&after), analyses)]),
             ..Rules::default()
         };
         row_in_turns_by(&rules, before.clone(), after.clone()).change.unwrap()
     };
-    let (once, again) = (at(Looks::Once), at(Looks::UntilDecided));
+    let (once, again) = (at(InterimAnalyses::Once), at(InterimAnalyses::UntilDecided));
     assert_eq!((once.ratio, once.confidence), (again.ratio, again.confidence));
     assert!(again.interval[0] < once.interval[0] && once.interval[1] < again.interval[1]);
 }

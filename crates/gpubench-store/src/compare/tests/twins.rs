@@ -105,7 +105,7 @@ fn what_the_machine_did_beside_other_cases_counts_too() {
 fn sides_in_turns_have_no_need_of_twins() {
     let measured = |center| run(vec![without_a_twin(quiet("axpy", center))]);
     let (baseline, candidate) = (measured(1e5), measured(1.1e5));
-    let named = |name, run| Contestant { name, run };
+    let named = |name, run| NamedRun { name, run };
     let (baseline, candidate) = (named("before", &baseline), named("after", &candidate));
     let rows = compare(baseline, candidate, Arrangement::Interleaved, &Rules::default()).rows;
     assert_eq!((rows[0].verdict, &rows[0].remark), (ChangeVerdict::Regressed, &None));

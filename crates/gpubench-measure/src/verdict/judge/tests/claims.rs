@@ -1,4 +1,4 @@
-//! Which claims can be true, beside the referee's stamps, the floor and the null worker's windows.
+//! Which claims can be true, beside the referee's stamps, the floor and the control worker's windows.
 
 use super::*;
 use crate::verdict::conservation::residual;
@@ -55,9 +55,9 @@ fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
     let judged = |kind, elapsed_ns, shortest_claim_ns| {
         let windows = [claimed(WindowKind::Timed, 4_000.0, 0.0), claimed(kind, elapsed_ns, 0.0)];
         judge(&Evidence {
-            null: NullWindows {
+            control: ControlWindows {
                 shortest_claim_ns,
-                ..NullWindows::default()
+                ..ControlWindows::default()
             },
             ..evidence(&tensors, &windows, Ending::Stopped)
         })
@@ -125,8 +125,8 @@ fn early_checks_which_have_no_times_are_not_held_against_the_floor() {
 fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
     let timed = claimed(WindowKind::Timed, 600_000.0, 0.0);
     assert_eq!(residual(&timed), Some(400_000.0));
-    let null = claimed(WindowKind::Null, 1_000.0, 0.0);
-    assert_eq!(residual(&null), Some(999_000.0));
+    let control = claimed(WindowKind::Control, 1_000.0, 0.0);
+    assert_eq!(residual(&control), Some(999_000.0));
     assert_eq!(residual(&claimed(WindowKind::EarlyCheck, 600_000.0, 0.0)), None);
     for end in [WindowEnd::NotDone, WindowEnd::Aborted] {
         let mut unended = timed.clone();
@@ -138,13 +138,13 @@ fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
     assert_eq!(residual(&silent), None);
 }
 
-/// A worker that hides so much of 100 µs, beside null windows of which every second was 60 µs
+/// A worker that hides so much of 100 µs, beside control windows of which every second was 60 µs
 /// longer.
-fn beside_longer_null_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
+fn beside_longer_control_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
     judge_clocked(
         |_| 100.0 - hidden_us,
-        |_, null| {
-            for window in null.iter_mut().step_by(2) {
+        |_, control| {
+            for window in control.iter_mut().step_by(2) {
                 window.facts.s2_ns += 120_000;
                 window.facts.s3_ns += 120_000;
                 change(&mut window.facts.outputs[0]);
@@ -155,35 +155,35 @@ fn beside_longer_null_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> J
 
 #[test]
 fn null_windows_in_which_an_output_changed_hide_no_time() {
-    for change in [(|output| output.seal_claimed = 1) as fn(&mut OutputFacts), |output| {
-        output.seal_expected = 1
+    for change in [(|output| output.digest_claimed = 1) as fn(&mut OutputFacts), |output| {
+        output.digest_expected = 1
     }] {
-        let judgement = beside_longer_null_windows(60.0, change);
+        let judgement = beside_longer_control_windows(60.0, change);
         assert_eq!(
             (judgement.verdict, judgement.cause),
             (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
         );
-        let honest = beside_longer_null_windows(0.0, change);
+        let honest = beside_longer_control_windows(0.0, change);
         assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
         assert_eq!(
             honest.grade_reason.unwrap(),
-            "an output changed in 10 of 20 null windows, in which nothing else writes"
+            "an output changed in 10 of 20 control windows, in which nothing else writes"
         );
     }
 }
 
 #[test]
 fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
-    let (tensors, null) = (tensors(), null_windows());
+    let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
-    let mut alone = null_windows();
+    let mut alone = control_windows();
     alone.truncate(8);
     let reason = |alone: &[WindowEvidence], other_clients| {
         judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
-            null: NullWindows {
+            control: ControlWindows {
                 alone,
-                ..interleaved(&null)
+                ..interleaved(&control)
             },
             other_clients: Some(other_clients),
             ..evidence(&tensors, &windows, Ending::Stopped)
@@ -193,9 +193,9 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
     assert_eq!(reason(&alone, 0), None);
     assert_eq!(reason(&alone, 1).unwrap(), "another process computes on the device");
     assert_eq!(reason(&alone, 2).unwrap(), "2 other processes compute on the device");
-    alone[7].facts.outputs[0].seal_claimed = 1;
+    alone[7].facts.outputs[0].digest_claimed = 1;
     assert_eq!(
         reason(&alone, 0).unwrap(),
-        "an output changed in 1 of 28 null windows, in which nothing else writes"
+        "an output changed in 1 of 28 control windows, in which nothing else writes"
     );
 }

@@ -47,8 +47,16 @@ type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
 
 const FLAWS: [Flaw; 12] = [
     (|output| output.late_bytes = 1, Verdict::LateWrite, Cause::Late),
-    (|output| output.seal_claimed = 1, Verdict::LateWrite, Cause::Unsealed),
-    (|output| output.seal_expected = 1, Verdict::LateWrite, Cause::Unsealed),
+    (
+        |output| output.digest_claimed = 1,
+        Verdict::LateWrite,
+        Cause::Incomplete,
+    ),
+    (
+        |output| output.digest_expected = 1,
+        Verdict::LateWrite,
+        Cause::Incomplete,
+    ),
     (|output| output.matched = 99, Verdict::WrongOutput, Cause::Mismatch),
     (
         |output| (output.matched, output.unwritten) = (0, 100),
@@ -133,9 +141,9 @@ fn each_of_several_outputs_is_judged_in_every_kind_of_window() {
 #[test]
 fn an_early_check_that_saw_something_else_is_told_as_one() {
     let said = |kind| {
-        let mut unsealed = right_window(7, kind);
-        unsealed.facts.outputs[2].seal_claimed = 1;
-        judge_several(&[unsealed]).message.unwrap()
+        let mut incomplete = right_window(7, kind);
+        incomplete.facts.outputs[2].digest_claimed = 1;
+        judge_several(&[incomplete]).message.unwrap()
     };
     assert!(said(WindowKind::EarlyCheck).contains("`e` of call 7 was not yet complete as an early check read it"));
     assert!(said(WindowKind::Timed).contains("as the worker's device read it"));
@@ -216,12 +224,12 @@ fn a_single_wrong_element_is_no_constant_output() {
 }
 
 #[test]
-fn a_null_window_is_disturbed_by_any_of_its_outputs() {
-    use crate::verdict::null_residuals;
+fn a_control_window_is_disturbed_by_any_of_its_outputs() {
+    use crate::verdict::control_residuals;
     for output in 0..POSITIONS.len() {
-        let mut null = right_window(1, WindowKind::Null);
-        assert_eq!(null_residuals(&[null.clone()]).len(), 1);
-        null.facts.outputs[output].seal_claimed = 1;
-        assert!(null_residuals(&[null]).is_empty(), "output {output}");
+        let mut control = right_window(1, WindowKind::Control);
+        assert_eq!(control_residuals(&[control.clone()]).len(), 1);
+        control.facts.outputs[output].digest_claimed = 1;
+        assert!(control_residuals(&[control]).is_empty(), "output {output}");
     }
 }

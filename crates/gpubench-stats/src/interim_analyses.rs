@@ -6,16 +6,16 @@ use super::Confidence;
 
 /// How many rounds a comparison in turns has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Looks {
+pub enum InterimAnalyses {
     /// As many as were asked for: it is looked at once, behind the last of them.
     #[default]
     Once,
     /// As many as it takes to decide, up to a limit: it is looked at behind each number of
-    /// [`Looks::ROUNDS`], and goes on where that has not decided.
+    /// [`InterimAnalyses::ROUNDS`], and goes on where that has not decided.
     UntilDecided,
 }
 
-impl Looks {
+impl InterimAnalyses {
     /// Rounds behind which a comparison that may go on is looked at: each look knows the ratio √2
     /// times as well as the one before.
     pub const ROUNDS: [usize; 3] = [5, 10, 20];
@@ -26,27 +26,27 @@ impl Looks {
     /// Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal of the
     /// Royal Statistical Society B 51 (1989)).
     pub fn confidence(self, all: Confidence) -> Confidence {
-        let looks = match self {
-            Looks::Once => 1.0,
-            Looks::UntilDecided => Self::ROUNDS.len() as f64,
+        let analyses = match self {
+            InterimAnalyses::Once => 1.0,
+            InterimAnalyses::UntilDecided => Self::ROUNDS.len() as f64,
         };
-        Confidence::new(1.0 - (1.0 - all.fraction()) / looks).unwrap_or(all)
+        Confidence::new(1.0 - (1.0 - all.fraction()) / analyses).unwrap_or(all)
     }
 
     /// How many rounds there are before the first look, where a case on its own would have so many
     /// workers.
     pub fn first(self, workers: NonZeroUsize) -> NonZeroUsize {
         match self {
-            Looks::Once => workers,
-            Looks::UntilDecided => NonZeroUsize::new(Self::ROUNDS[0]).unwrap_or(workers),
+            InterimAnalyses::Once => workers,
+            InterimAnalyses::UntilDecided => NonZeroUsize::new(Self::ROUNDS[0]).unwrap_or(workers),
         }
     }
 
     /// How many rounds there are before the next look, behind so many.
     pub fn next(self, rounds: usize) -> Option<usize> {
         match self {
-            Looks::Once => None,
-            Looks::UntilDecided => Self::ROUNDS.into_iter().find(|next| *next > rounds),
+            InterimAnalyses::Once => None,
+            InterimAnalyses::UntilDecided => Self::ROUNDS.into_iter().find(|next| *next > rounds),
         }
     }
 }
@@ -57,25 +57,30 @@ mod tests {
 
     #[test]
     fn looks_share_the_probability_of_a_false_alarm() {
-        let each = Looks::UntilDecided.confidence(Confidence::DEFAULT).fraction();
+        let each = InterimAnalyses::UntilDecided.confidence(Confidence::DEFAULT).fraction();
         assert!((1.0 - each - 0.01 / 3.0).abs() < 1e-12, "{each}");
-        assert_eq!(Looks::Once.confidence(Confidence::DEFAULT), Confidence::DEFAULT);
+        assert_eq!(
+            InterimAnalyses::Once.confidence(Confidence::DEFAULT),
+            Confidence::DEFAULT
+        );
     }
 
     #[test]
     fn a_confidence_next_to_certainty_stays_one() {
         let all = Confidence::new(1.0 - f64::EPSILON / 2.0).unwrap();
-        assert!(Looks::UntilDecided.confidence(all).fraction() < 1.0);
+        assert!(InterimAnalyses::UntilDecided.confidence(all).fraction() < 1.0);
     }
 
     #[test]
     fn rounds_double_up_to_the_last_look() {
-        let next: Vec<_> = [0, 5, 10, 20].map(|rounds| Looks::UntilDecided.next(rounds)).into();
+        let next: Vec<_> = [0, 5, 10, 20]
+            .map(|rounds| InterimAnalyses::UntilDecided.next(rounds))
+            .into();
         assert_eq!(next, [Some(5), Some(10), Some(20), None]);
-        assert_eq!(Looks::Once.next(5), None);
+        assert_eq!(InterimAnalyses::Once.next(5), None);
         let workers = NonZeroUsize::new(8).unwrap();
         assert_eq!(
-            [Looks::Once, Looks::UntilDecided].map(|looks| looks.first(workers).get()),
+            [InterimAnalyses::Once, InterimAnalyses::UntilDecided].map(|analyses| analyses.first(workers).get()),
             [8, 5]
         );
     }

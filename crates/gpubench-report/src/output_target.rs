@@ -9,22 +9,22 @@ use super::{Output, OutputError};
 
 /// Where a report is written to, as an option names it: `-` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outlet {
+pub enum OutputTarget {
     /// Standard output, which then has nothing else.
     StandardOutput,
     /// A file.
     File(Utf8PathBuf),
 }
 
-impl Outlet {
+impl OutputTarget {
     /// What names standard output.
     pub const STANDARD_OUTPUT: &str = "-";
 
     /// The file, if it is one.
     pub fn file(&self) -> Option<&Utf8Path> {
         match self {
-            Outlet::StandardOutput => None,
-            Outlet::File(path) => Some(path),
+            OutputTarget::StandardOutput => None,
+            OutputTarget::File(path) => Some(path),
         }
     }
 
@@ -34,8 +34,8 @@ impl Outlet {
     /// The file cannot be created.
     pub fn open(&self) -> Result<Output, OutputError> {
         match self {
-            Outlet::StandardOutput => Ok(Output::stdout()),
-            Outlet::File(path) => Output::file(path),
+            OutputTarget::StandardOutput => Ok(Output::stdout()),
+            OutputTarget::File(path) => Output::file(path),
         }
     }
 
@@ -46,8 +46,8 @@ impl Outlet {
     /// It cannot be written; an old file is then as it was.
     pub fn write(&self, text: &str) -> Result<(), OutputError> {
         match self {
-            Outlet::StandardOutput => Output::stdout().print(text),
-            Outlet::File(path) => Replacement::of(path)
+            OutputTarget::StandardOutput => Output::stdout().print(text),
+            OutputTarget::File(path) => Replacement::of(path)
                 .and_then(|replacement| replacement.commit(text.as_bytes()))
                 .map_err(not_written(path)),
         }
@@ -59,19 +59,19 @@ impl Outlet {
     /// When it could not.
     pub fn ensure_writable(&self) -> Result<(), OutputError> {
         match self {
-            Outlet::StandardOutput => Ok(()),
-            Outlet::File(path) => Replacement::of(path)
+            OutputTarget::StandardOutput => Ok(()),
+            OutputTarget::File(path) => Replacement::of(path)
                 .and_then(Replacement::abandon)
                 .map_err(not_written(path)),
         }
     }
 }
 
-impl From<&str> for Outlet {
-    fn from(text: &str) -> Outlet {
+impl From<&str> for OutputTarget {
+    fn from(text: &str) -> OutputTarget {
         match text {
-            Outlet::STANDARD_OUTPUT => Outlet::StandardOutput,
-            path => Outlet::File(path.into()),
+            OutputTarget::STANDARD_OUTPUT => OutputTarget::StandardOutput,
+            path => OutputTarget::File(path.into()),
         }
     }
 }
@@ -82,9 +82,9 @@ mod tests {
 
     #[test]
     fn a_dash_is_standard_output_and_everything_else_a_file() {
-        assert_eq!(Outlet::from("-"), Outlet::StandardOutput);
+        assert_eq!(OutputTarget::from("-"), OutputTarget::StandardOutput);
         for file in ["./-", "--", "-.json", "run.json"] {
-            assert_eq!(Outlet::from(file).file(), Some(Utf8Path::new(file)));
+            assert_eq!(OutputTarget::from(file).file(), Some(Utf8Path::new(file)));
         }
     }
 }

@@ -7,7 +7,7 @@ use gpubench_contract::{BenchmarkComplete, Metric, Params, Verdict};
 
 /// The results that passed, in the order in which they came.
 #[derive(Default)]
-pub(super) struct Contests(Vec<Entry>);
+pub(super) struct Rankings(Vec<Entry>);
 
 /// An implementation that passed.
 struct Entry {
@@ -22,7 +22,7 @@ struct Entry {
 }
 
 /// One problem at one set of values of the axes that all its implementations have.
-pub(super) struct Contest<'a> {
+pub(super) struct Ranking<'a> {
     /// The problem.
     pub(super) problem: &'a str,
     /// What the values are values of.
@@ -30,7 +30,7 @@ pub(super) struct Contest<'a> {
     /// The axes that all have.
     pub(super) params: Params,
     /// The implementations, the fastest first.
-    pub(super) ranking: Vec<Ranked>,
+    pub(super) entries: Vec<Ranked>,
 }
 
 /// An implementation in a contest.
@@ -42,7 +42,7 @@ pub(super) struct Ranked {
     /// Its median.
     pub(super) value: f64,
     /// How it compares with the fastest.
-    pub(super) standing: Standing,
+    pub(super) rank: Rank,
 }
 
 /// A ratio from which intervals that overlap say more of the measurement than of the
@@ -51,7 +51,7 @@ const WORTH_TELLING_APART: f64 = 1.1;
 
 /// How an implementation compares with the fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum Rank {
     /// It is the fastest.
     Best,
     /// It has this many times the fastest's time, and the 95 % intervals of the two overlap.
@@ -62,28 +62,28 @@ pub(super) enum Standing {
     Undefined,
 }
 
-impl Standing {
+impl Rank {
     /// How it is put beside the value.
     pub(super) fn words(self, metric: &Metric) -> Option<String> {
         let times = |ratio: f64| format!("{ratio:.2}× the {}", metric.name);
         match self {
-            Standing::Best => Some(best(metric).to_owned()),
-            Standing::NotToldApart(ratio) => Some(format!("{}, not told apart", times(ratio))),
-            Standing::Behind(ratio) => Some(times(ratio)),
-            Standing::Undefined => None,
+            Rank::Best => Some(best(metric).to_owned()),
+            Rank::NotToldApart(ratio) => Some(format!("{}, not told apart", times(ratio))),
+            Rank::Behind(ratio) => Some(times(ratio)),
+            Rank::Undefined => None,
         }
     }
 
     /// Whether more of a measurement may tell it from the best, though it is far from it.
     fn is_worth_telling_apart(self) -> bool {
-        let Standing::NotToldApart(ratio) = self else {
+        let Rank::NotToldApart(ratio) = self else {
             return false;
         };
         !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio)
     }
 }
 
-impl Contests {
+impl Rankings {
     /// Enters a result that passed; a wrong answer wins nothing.
     pub(super) fn enter(&mut self, result: &BenchmarkComplete) {
         let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
@@ -103,7 +103,7 @@ impl Contests {
 
     /// A contest for every problem that at least two implementations solved, at every set of values
     /// of the axes that all of them have.
-    pub(super) fn held(&self) -> Vec<Contest<'_>> {
+    pub(super) fn held(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
         problems.retain(|problem| seen.insert(*problem));
@@ -113,7 +113,7 @@ impl Contests {
             .collect()
     }
 
-    fn of_problem(&self, (package, problem): (&str, &str)) -> Vec<Contest<'_>> {
+    fn of_problem(&self, (package, problem): (&str, &str)) -> Vec<Ranking<'_>> {
         let of_problem = |entry: &&Entry| entry.package == package && entry.problem == problem;
         let entries: Vec<&Entry> = self.0.iter().filter(of_problem).collect();
         let shared = |name: &str| {
@@ -141,36 +141,36 @@ impl Contests {
         });
         groups
             .into_iter()
-            .map(|(params, group)| Contest::of(params, group))
+            .map(|(params, group)| Ranking::of(params, group))
             .collect()
     }
 }
 
-impl<'a> Contest<'a> {
+impl<'a> Ranking<'a> {
     /// What is said below the ranking where an implementation is far from the best and not told
     /// apart from it.
     pub(super) fn remark(&self) -> Option<&'static str> {
-        let mut standings = self.ranking.iter().map(|ranked| ranked.standing);
-        standings
-            .any(Standing::is_worth_telling_apart)
+        let mut ranks = self.entries.iter().map(|ranked| ranked.rank);
+        ranks
+            .any(Rank::is_worth_telling_apart)
             .then_some("not told apart: the 95% intervals overlap; more `--workers` may tell")
     }
 
-    fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Contest<'a> {
+    fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Ranking<'a> {
         let better = entries[0].1.metric.better;
         entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
         let best = entries[0].1;
-        Contest {
+        Ranking {
             problem: &best.problem,
             metric: &best.metric,
             params,
-            ranking: entries
+            entries: entries
                 .into_iter()
                 .map(|(name, entry)| Ranked {
                     index: entry.index,
                     name,
                     value: entry.value,
-                    standing: entry.standing(best),
+                    rank: entry.rank(best),
                 })
                 .collect(),
         }
@@ -178,14 +178,14 @@ impl<'a> Contest<'a> {
 }
 
 impl Entry {
-    fn standing(&self, best: &Entry) -> Standing {
+    fn rank(&self, best: &Entry) -> Rank {
         let ratio = self.value / best.value;
         let overlap = self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1];
         match overlap {
-            _ if std::ptr::eq(self, best) => Standing::Best,
-            _ if !ratio.is_finite() => Standing::Undefined,
-            true => Standing::NotToldApart(ratio),
-            false => Standing::Behind(ratio),
+            _ if std::ptr::eq(self, best) => Rank::Best,
+            _ if !ratio.is_finite() => Rank::Undefined,
+            true => Rank::NotToldApart(ratio),
+            false => Rank::Behind(ratio),
         }
     }
 }
@@ -213,44 +213,41 @@ mod tests {
         }
     }
 
-    fn ranking(contest: &Contest<'_>) -> Vec<(String, Standing)> {
-        contest
-            .ranking
+    fn ranking(ranking: &Ranking<'_>) -> Vec<(String, Rank)> {
+        ranking
+            .entries
             .iter()
-            .map(|ranked| (ranked.name.clone(), ranked.standing))
+            .map(|ranked| (ranked.name.clone(), ranked.rank))
             .collect()
     }
 
     #[test]
     fn an_axis_that_only_one_implementation_has_names_its_entries() {
-        let contests = Contests(vec![
+        let rankings = Rankings(vec![
             entry("naive", &[("n", 64)], 400.0),
             entry("tiled", &[("n", 64), ("tile", 16)], 100.0),
             entry("tiled", &[("n", 64), ("tile", 32)], 200.0),
             entry("naive", &[("n", 128)], 800.0),
         ]);
-        let held = contests.held();
+        let held = rankings.held();
         assert_eq!(held.len(), 1);
         assert_eq!(
             (held[0].problem, held[0].params.to_string()),
             ("matmul", "n=64".to_owned())
         );
         let expected = [
-            ("tiled tile=16", Standing::Best),
-            ("tiled tile=32", Standing::Behind(2.0)),
-            ("naive", Standing::Behind(4.0)),
+            ("tiled tile=16", Rank::Best),
+            ("tiled tile=32", Rank::Behind(2.0)),
+            ("naive", Rank::Behind(4.0)),
         ];
-        assert_eq!(
-            ranking(&held[0]),
-            expected.map(|(name, standing)| (name.to_owned(), standing))
-        );
+        assert_eq!(ranking(&held[0]), expected.map(|(name, rank)| (name.to_owned(), rank)));
     }
 
     #[test]
     fn medians_whose_intervals_overlap_are_not_told_apart() {
-        let contests = Contests(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
-        assert_eq!(ranking(&contests.held()[0])[1].1, Standing::NotToldApart(1.015));
-        assert_eq!(contests.held()[0].remark(), None);
+        let rankings = Rankings(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
+        assert_eq!(ranking(&rankings.held()[0])[1].1, Rank::NotToldApart(1.015));
+        assert_eq!(rankings.held()[0].remark(), None);
     }
 
     #[test]
@@ -259,11 +256,11 @@ mod tests {
             interval: [value - 2000.0, value + 2000.0],
             ..entry(benchmark, &[], value)
         };
-        let contests = Contests(vec![wide("one", 100.0), wide("other", 1300.0)]);
-        let held = contests.held();
-        let standing = held[0].ranking[1].standing;
+        let rankings = Rankings(vec![wide("one", 100.0), wide("other", 1300.0)]);
+        let held = rankings.held();
+        let rank = held[0].entries[1].rank;
         assert_eq!(
-            standing.words(held[0].metric).as_deref(),
+            rank.words(held[0].metric).as_deref(),
             Some("13.00× the time, not told apart")
         );
         assert!(held[0].remark().is_some_and(|remark| remark.contains("`--workers`")));

@@ -7,9 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, DT_SONAME, DynamicTag, FileHeader64};
 use object::read::elf::ElfFile;
 
-use gpubench_device::{SealError, SealedFile};
+use gpubench_device::{FreezeError, FrozenFile};
 
-/// Seals a library and those that it needs, directly or through another, in the folders of `search`
+/// Output digests a library and those that it needs, directly or through another, in the folders of `search`
 /// or where a library says beside itself (`$ORIGIN`); the library is the last. The dynamic linker
 /// takes a copy for a file of `/proc/self/fd`, beside which there is nothing.
 ///
@@ -19,44 +19,44 @@ use gpubench_device::{SealError, SealedFile};
 ///
 /// # Errors
 /// When a file cannot be copied, or `check`, which sees the copy of every path, refuses it.
-pub(crate) fn seal_libraries<E: From<SealError>>(
+pub(crate) fn freeze_libraries<E: From<FreezeError>>(
     library: &Utf8Path,
     search: &[Utf8PathBuf],
-    check: impl Fn(&Utf8Path, &SealedFile) -> Result<(), E>,
-) -> Result<Vec<SealedFile>, E> {
-    let mut sealing = Sealing {
+    check: impl Fn(&Utf8Path, &FrozenFile) -> Result<(), E>,
+) -> Result<Vec<FrozenFile>, E> {
+    let mut sealing = Freezing {
         search,
         check,
         seen: BTreeSet::new(),
         files: Vec::new(),
     };
-    let file = sealing.seal(library)?;
+    let file = sealing.freeze(library)?;
     sealing.take_needed_by(&file)?;
     sealing.files.push(file.copy);
     Ok(sealing.files)
 }
 
-struct Sealing<'a, C> {
+struct Freezing<'a, C> {
     search: &'a [Utf8PathBuf],
     check: C,
     seen: BTreeSet<String>,
-    files: Vec<SealedFile>,
+    files: Vec<FrozenFile>,
 }
 
 /// A copy, and what the dynamic linker will read in it.
 struct Library {
-    copy: SealedFile,
+    copy: FrozenFile,
     needed: Vec<String>,
     name: Option<String>,
     /// Where it says that others are, seen from its own folder.
     beside: Vec<Utf8PathBuf>,
 }
 
-impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing<'_, C> {
-    fn seal(&self, path: &Utf8Path) -> Result<Library, E> {
-        let copy = SealedFile::copy_of(path.as_std_path())?;
+impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freezing<'_, C> {
+    fn freeze(&self, path: &Utf8Path) -> Result<Library, E> {
+        let copy = FrozenFile::copy_of(path.as_std_path())?;
         (self.check)(path, &copy)?;
-        let bytes = fs_err::read(copy.path()).map_err(|source| SealError::Copy {
+        let bytes = fs_err::read(copy.path()).map_err(|source| FreezeError::Copy {
             path: path.as_std_path().to_owned(),
             source,
         })?;
@@ -79,7 +79,7 @@ impl<E: From<SealError>, C: Fn(&Utf8Path, &SealedFile) -> Result<(), E>> Sealing
             let Some(place) = places.find(|place| place.is_file()) else {
                 continue;
             };
-            let needed = self.seal(&place)?;
+            let needed = self.freeze(&place)?;
             self.take_needed_by(&needed)?;
             if needed.name.as_ref() == Some(name) {
                 self.files.push(needed.copy);
@@ -173,13 +173,13 @@ mod tests {
             library
         }
 
-        fn seal(&self, library: &Utf8Path) -> Vec<SealedFile> {
-            let any = |_: &Utf8Path, _: &SealedFile| Ok::<(), SealError>(());
-            seal_libraries(library, std::slice::from_ref(&self.path), any).expect("readable libraries")
+        fn freeze(&self, library: &Utf8Path) -> Vec<FrozenFile> {
+            let any = |_: &Utf8Path, _: &FrozenFile| Ok::<(), FreezeError>(());
+            freeze_libraries(library, std::slice::from_ref(&self.path), any).expect("readable libraries")
         }
     }
 
-    fn contents(files: &[SealedFile]) -> Vec<Vec<u8>> {
+    fn contents(files: &[FrozenFile]) -> Vec<Vec<u8>> {
         files
             .iter()
             .map(|file| fs_err::read(file.path()).expect("readable"))
@@ -196,7 +196,7 @@ mod tests {
             .iter()
             .map(|path| fs_err::read(path).expect("readable"))
             .collect();
-        assert_eq!(contents(&place.seal(&outer)), expected);
+        assert_eq!(contents(&place.freeze(&outer)), expected);
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
             let inner = place.path.join("own/libinner.so");
             fs_err::rename(built, &inner).expect("moved");
             let expected = [inner, outer.clone()].map(|path| fs_err::read(path).expect("readable"));
-            assert_eq!(contents(&place.seal(&outer)), expected);
+            assert_eq!(contents(&place.freeze(&outer)), expected);
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let place = Place::new();
         place.library("inner", None, &[]);
         let outer = place.library("outer", None, &["inner"]);
-        assert_eq!(place.seal(&outer).len(), 1);
+        assert_eq!(place.freeze(&outer).len(), 1);
     }
 
     #[test]
@@ -227,6 +227,6 @@ mod tests {
         let place = Place::new();
         let file = place.path.join("text");
         fs_err::write(&file, "no library").expect("written");
-        assert_eq!(contents(&place.seal(&file)), [b"no library"]);
+        assert_eq!(contents(&place.freeze(&file)), [b"no library"]);
     }
 }

@@ -2,15 +2,15 @@
 
 use gpubench::catalog::{Fill, Recording, Reference, Role, Tensor};
 
-use gpubench_device::CodeHome;
+use gpubench_device::KernelHost;
 
 /// Who makes the inputs of a case and computes what is expected of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Duties<'a> {
+pub struct CodePlacement<'a> {
     /// The case.
     pub recording: &'a Recording,
     /// Where its own kernels are at home.
-    pub home: CodeHome,
+    pub home: KernelHost,
 }
 
 /// Who makes the contents of an input.
@@ -33,26 +33,26 @@ impl Maker {
     }
 }
 
-impl<'a> Duties<'a> {
-    /// The duties in a case, where its kernels are at home in `home`.
-    pub fn new(recording: &'a Recording, home: CodeHome) -> Duties<'a> {
-        Duties { recording, home }
+impl<'a> CodePlacement<'a> {
+    /// The placement in a case, where its kernels are at home in `home`.
+    pub fn new(recording: &'a Recording, home: KernelHost) -> CodePlacement<'a> {
+        CodePlacement { recording, home }
     }
 
     /// Who fills an input.
     pub fn maker(&self, tensor: &Tensor) -> Maker {
         match (&tensor.fill, self.home) {
             (Fill::Cpu, _) => Maker::AuthorFunction,
-            (Fill::Kernel(_), CodeHome::Author) => Maker::AuthorKernel,
-            (Fill::Kernel(_), CodeHome::Referee) => Maker::RefereeKernel,
+            (Fill::Kernel(_), KernelHost::Author) => Maker::AuthorKernel,
+            (Fill::Kernel(_), KernelHost::Referee) => Maker::RefereeKernel,
             _ => Maker::Harness,
         }
     }
 
     /// Who computes the expected outputs.
-    pub fn reference(&self) -> CodeHome {
+    pub fn reference(&self) -> KernelHost {
         match self.recording.reference {
-            Reference::Author => CodeHome::Author,
+            Reference::Author => KernelHost::Author,
             Reference::Plan(_) => self.home,
         }
     }
@@ -73,23 +73,23 @@ impl<'a> Duties<'a> {
     /// runs it: one order then has everything made, and what takes long in it is the reference.
     pub fn referee_prepares_alone(&self) -> bool {
         let mut tensors = self.recording.tensors.iter();
-        self.reference() == CodeHome::Referee && tensors.all(|tensor| self.maker(tensor) == Maker::Harness)
+        self.reference() == KernelHost::Referee && tensors.all(|tensor| self.maker(tensor) == Maker::Harness)
     }
 
     /// Whether the author has a part in the windows at all.
     pub fn needs_author(&self) -> bool {
-        self.author_generates() || self.reference() == CodeHome::Author
+        self.author_generates() || self.reference() == KernelHost::Author
     }
 
     /// Whether the author has memory for the contents of an input: to make them, or to read them in
     /// the reference.
     pub fn author_has_contents(&self, tensor: &Tensor) -> bool {
-        tensor.role.is_input() && (self.maker(tensor).is_author() || self.reference() == CodeHome::Author)
+        tensor.role.is_input() && (self.maker(tensor).is_author() || self.reference() == KernelHost::Author)
     }
 
     /// Whether the author has memory for the expected contents of an output.
     pub fn author_has_answer(&self, tensor: &Tensor) -> bool {
-        tensor.role.is_output() && self.reference() == CodeHome::Author
+        tensor.role.is_output() && self.reference() == KernelHost::Author
     }
 
     /// Allocations that referee and author share.

@@ -3,35 +3,35 @@
 use super::chart::rectangle;
 use super::markup::{self, Element, Markup, cell, element, span, text};
 use super::names::{Anchor, name, name_with_params};
-use crate::contest::{Contest, Contests, Ranked, Standing};
+use crate::ranking::{Rank, Ranked, Ranking, Rankings};
 use crate::wording::best;
 use gpubench_contract::Metric;
 use gpubench_store::StoredRun;
 
 /// The section; nothing where no problem was solved twice.
 pub(super) fn section(run: &StoredRun) -> Option<Element> {
-    let mut contests = Contests::default();
-    run.results.iter().for_each(|result| contests.enter(result));
-    let tables: Vec<Element> = contests.held().iter().map(|contest| table(run, contest)).collect();
+    let mut rankings = Rankings::default();
+    run.results.iter().for_each(|result| rankings.enter(result));
+    let tables: Vec<Element> = rankings.held().iter().map(|ranking| table(run, ranking)).collect();
     (!tables.is_empty()).then(|| {
-        markup::section("contests", "One problem, several kernels")
-            .child(element("div").class("contests").children(tables))
+        markup::section("rankings", "One problem, several kernels")
+            .child(element("div").class("rankings").children(tables))
     })
 }
 
-fn table(run: &StoredRun, contest: &Contest<'_>) -> Element {
-    let beside = format!("beside the {}", best(contest.metric));
+fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
+    let beside = format!("beside the {}", best(ranking.metric));
     let columns = [
         ("kernel", ""),
-        (&*contest.metric.name, "number"),
-        (beside.as_str(), "standing"),
+        (&*ranking.metric.name, "number"),
+        (beside.as_str(), "rank"),
     ];
-    let most = contest.ranking.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
-    let rows = contest
-        .ranking
+    let most = ranking.entries.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
+    let rows = ranking
+        .entries
         .iter()
-        .map(|ranked| row(run, contest.metric, ranked, most));
-    let caption = name_with_params(contest.problem, &contest.params);
+        .map(|ranked| row(run, ranking.metric, ranked, most));
+    let caption = name_with_params(ranking.problem, &ranking.params);
     markup::table(caption, columns).child(element("tbody").children(rows))
 }
 
@@ -42,15 +42,15 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
         Some(position) => Markup::from(Anchor(position).link(label)),
         None => label.into(),
     };
-    let standing = match (ranked.standing, ranked.standing.words(metric)) {
-        (Standing::Best, Some(words)) => Markup::from(span("good").text(words)),
+    let rank = match (ranked.rank, ranked.rank.words(metric)) {
+        (Rank::Best, Some(words)) => Markup::from(span("good").text(words)),
         (_, Some(words)) => text(words),
         (_, None) => Markup::default(),
     };
     element("tr")
         .child(element("th").with("scope", "row").child(label))
         .child(cell("number").text(metric.quantity(ranked.value)))
-        .child(cell("standing").child(standing).child(bar(ranked.value / most)))
+        .child(cell("rank").child(rank).child(bar(ranked.value / most)))
 }
 
 /// The value as a length.

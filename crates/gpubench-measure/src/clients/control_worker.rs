@@ -1,4 +1,4 @@
-//! The null worker as the broker sees it: a worker that runs nothing but this tool's own code, for
+//! The control worker as the broker sees it: a worker that runs nothing but this tool's own code, for
 //! all cases of a run.
 
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,21 +8,21 @@ use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaun
 use gpubench_device::DeviceOrder;
 use gpubench_protocol::wire::to_worker;
 
-/// The null worker of a run. Its process is started for the first case that needs it, is given
+/// The control worker of a run. Its process is started for the first case that needs it, is given
 /// every case's buffers anew, and is replaced when it fails.
 #[derive(Debug)]
-pub struct NullWorker {
+pub struct ControlWorker {
     device: DeviceOrder,
     process: Option<WorkerClient>,
 }
 
-impl NullWorker {
-    /// A null worker whose process is yet to be started.
-    pub fn on(device: DeviceOrder) -> NullWorker {
-        NullWorker { device, process: None }
+impl ControlWorker {
+    /// A control worker whose process is yet to be started.
+    pub fn on(device: DeviceOrder) -> ControlWorker {
+        ControlWorker { device, process: None }
     }
 
-    /// Sends the buffers of a case, with a page of its own; [`NullWorker::ready`] hears of the end.
+    /// Sends the buffers of a case, with a page of its own; [`ControlWorker::ready`] hears of the end.
     ///
     /// # Errors
     /// When the process cannot be started or is gone.

@@ -6,12 +6,12 @@ use bytemuck::{CheckedBitPattern, NoUninit};
 /// clock to hold against another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
-pub enum Seat {
+pub enum WindowOwner {
     /// The code that is measured.
     #[default]
     Candidate,
     /// The other state of the code that it is compared with, in turns.
     Baseline,
-    /// The null worker, which holds no code but the tool's.
-    Null,
+    /// The control worker, which holds no code but the tool's.
+    Control,
 }

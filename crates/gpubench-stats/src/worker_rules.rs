@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Estimate, Plateau, StopRule, Turnout};
+use super::{Estimate, Plateau, StopRule, WorkerCountRule};
 use gpubench_contract::StopReason;
 
 /// More processes than this for one case are a mistake.
@@ -31,30 +31,30 @@ const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// fewer workers may be enough, the parts are those of all that there may be. A worker that comes
 /// behind those n has as much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shares {
+pub struct WorkerRules {
     case: StopRule,
-    turnout: Turnout,
+    worker_count: WorkerCountRule,
 }
 
-impl Shares {
-    /// Shares a case's rule out among its workers, or among fewer where it may not take a sample of
+impl WorkerRules {
+    /// WorkerRules a case's rule out among its workers, or among fewer where it may not take a sample of
     /// each.
-    pub fn new(case: StopRule, turnout: Turnout) -> Shares {
+    pub fn new(case: StopRule, worker_count: WorkerCountRule) -> WorkerRules {
         let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
-        Shares {
-            turnout: turnout.at_most(most),
+        WorkerRules {
+            worker_count: worker_count.at_most(most),
             case,
         }
     }
 
     /// Number of workers at most.
     pub fn most(&self) -> usize {
-        self.turnout.most().get()
+        self.worker_count.most().get()
     }
 
     /// Number of workers in any case.
     pub fn first(&self) -> usize {
-        self.turnout.first().get()
+        self.worker_count.first().get()
     }
 
     /// Whether the samples of each worker so far are as many as the case must have, and the workers
@@ -115,13 +115,13 @@ mod tests {
     use super::*;
     use crate::median;
 
-    fn shares(min_samples: usize, max_samples: usize, workers: usize) -> Shares {
+    fn shares(min_samples: usize, max_samples: usize, workers: usize) -> WorkerRules {
         let case = StopRule {
             min_samples,
             max_samples,
             ..StopRule::usual()
         };
-        Shares::new(case, Turnout::exactly(NonZeroUsize::new(workers).unwrap()))
+        WorkerRules::new(case, WorkerCountRule::exactly(NonZeroUsize::new(workers).unwrap()))
     }
 
     #[test]
@@ -147,14 +147,20 @@ mod tests {
 
     #[test]
     fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
-        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
+        );
         assert_eq!((shares.first(), shares.most()), (5, 8));
         assert_eq!(shares.max_samples_until(7), 1_000);
     }
 
     #[test]
     fn few_samples_and_workers_that_differ_do_not_suffice() {
-        let shares = Shares::new(StopRule::usual(), Turnout::until_known(NonZeroUsize::new(8).unwrap()));
+        let shares = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
+        );
         let workers = |samples: usize, apart: f64| -> Vec<Vec<f64>> {
             (0..5)
                 .map(|worker| vec![100.0 + apart * f64::from(worker); samples])
@@ -182,7 +188,7 @@ mod tests {
     }
 
     /// Normal samples with a coefficient of variation, from as many workers, until each has enough.
-    fn take(shares: &Shares, cv: f64, seed: u64) -> Vec<f64> {
+    fn take(shares: &WorkerRules, cv: f64, seed: u64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut normal = || {
             let (radius, angle) = (1.0 - random.f64(), random.f64());

@@ -16,13 +16,13 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat,
 /// What is loaded from it is what was copied, whatever becomes of the file meanwhile. Clones are
 /// the same copy; it is gone when the last is.
 #[derive(Clone, Debug)]
-pub struct SealedFile {
+pub struct FrozenFile {
     descriptor: Arc<OwnedFd>,
 }
 
 /// Why there is no sealed copy.
 #[derive(Debug, thiserror::Error)]
-pub enum SealError {
+pub enum FreezeError {
     /// The file cannot be read, or there is no memory for its copy.
     #[error("cannot copy `{}` into sealed memory", path.display())]
     Copy {
@@ -34,7 +34,7 @@ pub enum SealError {
     },
     /// What was received can still be changed.
     #[error("code was received that can still be changed")]
-    Unsealed,
+    Incomplete,
 }
 
 /// Tells copies apart, in every process that holds them.
@@ -53,14 +53,14 @@ const SEALS: SealFlags = SealFlags::WRITE
 /// Longest name that the kernel takes for such a file.
 const LONGEST_NAME: usize = 249;
 
-impl SealedFile {
+impl FrozenFile {
     /// Copies a file and seals the copy.
     ///
     /// # Errors
     /// When the file cannot be read, or there is no memory or descriptor for the copy.
-    pub fn copy_of(path: &Path) -> Result<SealedFile, SealError> {
+    pub fn copy_of(path: &Path) -> Result<FrozenFile, FreezeError> {
         let copied = File::open(path).and_then(|mut file| copy(&mut file, &name_of(path)));
-        copied.map_err(|source| SealError::Copy {
+        copied.map_err(|source| FreezeError::Copy {
             path: path.to_owned(),
             source,
         })
@@ -70,12 +70,12 @@ impl SealedFile {
     ///
     /// # Errors
     /// When it is of anything but a sealed copy.
-    pub fn received(descriptor: OwnedFd) -> Result<SealedFile, SealError> {
+    pub fn received(descriptor: OwnedFd) -> Result<FrozenFile, FreezeError> {
         match fcntl_get_seals(&descriptor) {
-            Ok(seals) if seals.contains(SEALS) => Ok(SealedFile {
+            Ok(seals) if seals.contains(SEALS) => Ok(FrozenFile {
                 descriptor: Arc::new(descriptor),
             }),
-            _ => Err(SealError::Unsealed),
+            _ => Err(FreezeError::Incomplete),
         }
     }
 
@@ -91,7 +91,7 @@ impl SealedFile {
     /// # Errors
     /// When the operating system does not tell copies apart.
     pub fn path_for_linker(&self) -> io::Result<PathBuf> {
-        static LOADED: Mutex<BTreeMap<CopyIdentity, SealedFile>> = Mutex::new(BTreeMap::new());
+        static LOADED: Mutex<BTreeMap<CopyIdentity, FrozenFile>> = Mutex::new(BTreeMap::new());
         let identity = self.identity()?;
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(loaded.entry(identity).or_insert_with(|| self.clone()).path())
@@ -110,18 +110,18 @@ impl SealedFile {
     }
 }
 
-impl AsFd for SealedFile {
+impl AsFd for FrozenFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
 }
 
-fn copy(file: &mut File, name: &str) -> io::Result<SealedFile> {
+fn copy(file: &mut File, name: &str) -> io::Result<FrozenFile> {
     let descriptor = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut copy = std::fs::File::from(descriptor);
     io::copy(file, &mut copy)?;
     fcntl_add_seals(&copy, SEALS)?;
-    Ok(SealedFile {
+    Ok(FrozenFile {
         descriptor: Arc::new(copy.into()),
     })
 }
@@ -152,14 +152,14 @@ mod tests {
     #[test]
     fn a_copy_stays_as_it_was_when_the_file_changes() {
         let file = file(b"as it was");
-        let sealed = SealedFile::copy_of(file.path()).expect("a copy");
+        let sealed = FrozenFile::copy_of(file.path()).expect("a copy");
         fs_err::write(file.path(), b"exchanged").expect("written");
         assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"as it was");
     }
 
     #[test]
     fn nobody_who_holds_a_copy_can_change_it() {
-        let sealed = SealedFile::copy_of(file(b"as it was").path()).expect("a copy");
+        let sealed = FrozenFile::copy_of(file(b"as it was").path()).expect("a copy");
         let theirs = sealed.as_fd().try_clone_to_owned().expect("a descriptor");
         assert!(ftruncate(&theirs, 0).is_err());
         assert!(rustix::io::write(&theirs, b"x").is_err());
@@ -174,28 +174,28 @@ mod tests {
 
     #[test]
     fn what_is_not_sealed_is_not_received() {
-        let sealed = SealedFile::copy_of(file(b"code").path()).expect("a copy");
+        let sealed = FrozenFile::copy_of(file(b"code").path()).expect("a copy");
         let descriptor = sealed.as_fd().try_clone_to_owned().expect("a descriptor");
-        let received = SealedFile::received(descriptor).expect("it is sealed");
+        let received = FrozenFile::received(descriptor).expect("it is sealed");
         assert_eq!(received.identity().ok(), sealed.identity().ok());
         let open = memfd_create("open", MemfdFlags::ALLOW_SEALING).expect("a descriptor");
         fcntl_add_seals(&open, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).expect("sealed in size");
         let plain = OwnedFd::from(file(b"code").into_file());
         for descriptor in [open, plain] {
-            assert!(matches!(SealedFile::received(descriptor), Err(SealError::Unsealed)));
+            assert!(matches!(FrozenFile::received(descriptor), Err(FreezeError::Incomplete)));
         }
     }
 
     #[test]
     fn a_path_for_the_linker_is_one_copys_and_stays_that_when_its_descriptors_are_closed() {
-        let first = SealedFile::copy_of(file(b"first").path()).expect("a copy");
-        let duplicate = SealedFile::received(first.as_fd().try_clone_to_owned().expect("a descriptor"));
+        let first = FrozenFile::copy_of(file(b"first").path()).expect("a copy");
+        let duplicate = FrozenFile::received(first.as_fd().try_clone_to_owned().expect("a descriptor"));
         let path = first.path_for_linker().expect("a path");
         let duplicate = duplicate.expect("it is sealed");
         assert_eq!(duplicate.path_for_linker().expect("a path"), path);
         drop((first, duplicate));
         let others: Vec<_> = (0..4)
-            .map(|_| SealedFile::copy_of(file(b"another").path()).expect("a copy"))
+            .map(|_| FrozenFile::copy_of(file(b"another").path()).expect("a copy"))
             .collect();
         for other in &others {
             assert_ne!(other.path_for_linker().expect("a path"), path);
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_is_named() {
-        let error = SealedFile::copy_of(Path::new("/no/such/file.so")).expect_err("there is none");
+        let error = FrozenFile::copy_of(Path::new("/no/such/file.so")).expect_err("there is none");
         assert_eq!(error.to_string(), "cannot copy `/no/such/file.so` into sealed memory");
     }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use gpubench::catalog::OccupancyQuery;
 
-use super::against::opponent::{Counterpart, Opponent};
+use super::against::baseline_run::{BaselineCase, BaselineRun};
 use super::benchmark_line::say_where;
 use super::cases::{Case, Naming};
 use super::environment;
@@ -17,20 +17,20 @@ use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
-use gpubench_device::SealedFile;
+use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
 use gpubench_measure::measurement::{
-    CaseFailure, Contest, Demands, MeasureError, Measured, MeasuredInTurns, RolesAfterwards, Session, Watcher,
-    Yardsticks, fill_in, note_observation, note_reading,
+    CaseFailure, CasePair, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
+    Session, Watcher, fill_in, note_observation, note_reading,
 };
 use gpubench_protocol::window::case_number;
 
 /// A run in progress.
-pub(super) struct Campaign<'a> {
+pub(super) struct CaseRunner<'a> {
     candidate: Side<'a>,
-    opponent: Option<Opponent<'a>>,
+    baseline_run: Option<BaselineRun<'a>>,
     settings: RunSettings<'a>,
     names: RunNames,
     roles: Roles<'a>,
@@ -45,7 +45,7 @@ struct CurrentCase<'c> {
     announced: BenchmarkStarted,
 }
 
-impl<'a> Campaign<'a> {
+impl<'a> CaseRunner<'a> {
     /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its
     /// device already is used.
     ///
@@ -54,11 +54,11 @@ impl<'a> Campaign<'a> {
     pub(super) fn begin(
         options: &'a RunOptions,
         candidate: Side<'a>,
-        opponent: Option<Opponent<'a>>,
+        baseline_run: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
         interrupt: &'a Interrupt,
-    ) -> Result<Campaign<'a>, Failure> {
+    ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
@@ -89,13 +89,13 @@ impl<'a> Campaign<'a> {
             environment,
             earlier_runs: Vec::new(),
         };
-        Ok(Campaign {
+        Ok(CaseRunner {
             names,
             roles: Roles::on(device, settings.begin(), referee, interrupt),
             telemetry,
             reporting: Reporting::begin(options, plan, run, &announced)?,
             candidate,
-            opponent,
+            baseline_run,
             settings,
         })
     }
@@ -103,23 +103,23 @@ impl<'a> Campaign<'a> {
     /// Records the cases of both sides, and compiles what they use. Gives those of the candidate
     /// and those that the other revision has as well, none without one.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
-        let Campaign {
+        let CaseRunner {
             roles,
             reporting,
             settings,
             ..
         } = self;
         let mut prepare = |side: &mut Side<'_>, reporting: &mut Reporting| {
-            let mut ask_device = |module: &SealedFile, query: &OccupancyQuery| roles.occupancy(module, query);
+            let mut ask_device = |module: &FrozenFile, query: &OccupancyQuery| roles.occupancy(module, query);
             side.prepare(&mut ask_device, &mut |phase| reporting.phase(phase), settings.interrupt)
         };
         let ours = prepare(&mut self.candidate, reporting)?;
         reporting.show_compile_errors(&compile_errors(&ours));
-        let Some(opponent) = &mut self.opponent else {
+        let Some(baseline_run) = &mut self.baseline_run else {
             return Ok((ours, Vec::new()));
         };
-        let theirs = prepare(&mut opponent.side, reporting)?;
-        opponent.warn_of_compile_errors(&theirs);
+        let theirs = prepare(&mut baseline_run.side, reporting)?;
+        baseline_run.warn_of_compile_errors(&theirs);
         Ok((ours, theirs))
     }
 
@@ -161,7 +161,7 @@ impl<'a> Campaign<'a> {
         let end = end.unwrap_or(RunEnd::Interrupted);
         // As long as code of others runs, it can hold locks on the files that are written now.
         drop(self.candidate);
-        let other = self.opponent.map(|opponent| opponent.results);
+        let other = self.baseline_run.map(|baseline_run| baseline_run.results);
         self.reporting.finish(end, &self.settings.seeds, other)
     }
 
@@ -189,21 +189,21 @@ impl<'a> Campaign<'a> {
             result.environment.compiler = Some(prepared.compilers.join(", "));
         }
         let recording = &prepared.recorded.recording;
-        let counterpart = match &self.opponent {
-            None => Counterpart::Absent,
-            Some(opponent) => Counterpart::of(current.case, recording, opponent.side.selected.cases, theirs),
+        let baseline_case = match &self.baseline_run {
+            None => BaselineCase::Absent,
+            Some(baseline_run) => BaselineCase::of(current.case, recording, baseline_run.side.selected.cases, theirs),
         };
         let unmeasured = result.clone();
         self.telemetry.begin_case();
-        match self.measure_one(current, &prepared, &counterpart) {
+        match self.measure_one(current, &prepared, &baseline_case) {
             Ok(measured) => {
-                let yardsticks = self.settings.yardsticks(&current.options);
-                fill_in(&mut result, recording, measured.candidate, yardsticks);
-                if !self.settings.purpose.is_timed() {
+                let expectations = self.settings.expectations(&current.options);
+                fill_in(&mut result, recording, measured.candidate, expectations);
+                if !self.settings.mode.is_timed() {
                     result.event_overhead_ns = None;
                     result.conservation = None;
                 }
-                self.settle_baseline(current, unmeasured, counterpart, measured.baseline);
+                self.settle_baseline(current, unmeasured, baseline_case, measured.baseline);
                 if measured.roles == RolesAfterwards::Unknown {
                     self.retire_roles(current.case);
                 }
@@ -225,7 +225,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         current: &CurrentCase<'_>,
         prepared: &PreparedCase,
-        counterpart: &Counterpart<'_>,
+        baseline_case: &BaselineCase<'_>,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let CurrentCase { case, options, .. } = current;
         let settings = &self.settings;
@@ -239,29 +239,29 @@ impl<'a> Campaign<'a> {
             flush_bytes: settings.flush_bytes,
         };
         let candidate = prepared.ready(&inputs);
-        let baseline = match counterpart {
-            Counterpart::Ready(theirs) => Some(theirs.ready(&inputs)),
+        let baseline = match baseline_case {
+            BaselineCase::Ready(theirs) => Some(theirs.ready(&inputs)),
             _ => None,
         };
         let question = settings.question(options);
-        let contest = Contest {
+        let pair = CasePair {
             candidate: &candidate,
             baseline: baseline.as_ref(),
             question: Some(&question),
         };
-        let (referee, null_worker) = self.roles.ready().map_err(MeasureError::Open)?;
+        let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.candidate.authors.client(selected.library_of(case));
         let mut session = Session {
-            protocol: &settings.protocol_for(options, counterpart),
+            protocol: &settings.protocol_for(options, baseline_case),
             referee,
             author: author.map_err(MeasureError::Attach)?,
-            null_worker,
+            control_worker,
             watcher: &mut CaseWatcher {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,
             },
         };
-        session.measure_and_confirm(&contest)
+        session.measure_and_confirm(&pair)
     }
 
     /// Gives the counterpart of a case its result, where the other revision has the case.
@@ -269,32 +269,32 @@ impl<'a> Campaign<'a> {
         &mut self,
         current: &CurrentCase<'_>,
         mut result: BenchmarkComplete,
-        counterpart: Counterpart<'_>,
+        baseline_case: BaselineCase<'_>,
         measured: Option<Result<Measured, RoleFailure>>,
     ) {
-        match (counterpart, measured) {
-            (Counterpart::Absent, _) | (Counterpart::Ready(_), None) => return,
-            (Counterpart::Unlike(reason), _) => result.message = Some(reason),
-            (Counterpart::Failed(failure), _) => failure.fill_in(&mut result),
-            (Counterpart::Ready(theirs), Some(Ok(measured))) => {
-                let yardsticks = Yardsticks {
+        match (baseline_case, measured) {
+            (BaselineCase::Absent, _) | (BaselineCase::Ready(_), None) => return,
+            (BaselineCase::Unlike(reason), _) => result.message = Some(reason),
+            (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
+            (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
+                let expectations = Expectations {
                     // It is the candidate that is judged.
-                    demands: Demands::default(),
-                    ..self.settings.yardsticks(&current.options)
+                    criteria: PassCriteria::default(),
+                    ..self.settings.expectations(&current.options)
                 };
-                fill_in(&mut result, &theirs.recorded.recording, measured, yardsticks);
+                fill_in(&mut result, &theirs.recorded.recording, measured, expectations);
             }
-            (Counterpart::Ready(_), Some(Err(failure))) => {
+            (BaselineCase::Ready(_), Some(Err(failure))) => {
                 let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
                 failure.into_iter().for_each(|failure| failure.fill_in(&mut result));
             }
         }
-        if let Some(opponent) = &mut self.opponent {
-            opponent.results.keep_looked_at(result, current.options.looks);
+        if let Some(baseline_run) = &mut self.baseline_run {
+            baseline_run.results.keep_looked_at(result, current.options.analyses);
         }
     }
 
-    /// What the author of a case, the referee and the null worker are in the middle of is unknown:
+    /// What the author of a case, the referee and the control worker are in the middle of is unknown:
     /// the next case gets new ones.
     fn retire_roles(&mut self, case: &Case) {
         self.candidate.authors.retire(self.candidate.selected.library_of(case));
@@ -305,19 +305,25 @@ impl<'a> Campaign<'a> {
     fn settle_owed(&mut self, current: &CurrentCase<'_>) {
         let mut theirs = self.unmeasured(current);
         theirs.message = Some("it takes turns with the candidate, which was not measured".to_owned());
-        if let Some(opponent) = self.opponent.as_mut().filter(|opponent| opponent.owes(current.case)) {
-            opponent.results.results.push(theirs);
+        if let Some(baseline_run) = self
+            .baseline_run
+            .as_mut()
+            .filter(|baseline_run| baseline_run.owes(current.case))
+        {
+            baseline_run.results.results.push(theirs);
         }
     }
 
     /// What only the other revision has is told, not measured.
     fn note_removed(&mut self) {
-        let Some(opponent) = &mut self.opponent else { return };
+        let Some(baseline_run) = &mut self.baseline_run else {
+            return;
+        };
         let device = environment::device(self.candidate.selected.facts).short();
-        for case in opponent.only_there {
+        for case in baseline_run.only_there {
             let started = self.names.announce(case, 0);
             let result = BenchmarkComplete::unmeasured(&started, device.clone(), Verdict::Skipped);
-            opponent.results.results.push(result);
+            baseline_run.results.results.push(result);
         }
     }
 

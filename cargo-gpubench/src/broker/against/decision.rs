@@ -1,14 +1,14 @@
 //! What the rounds of two sides are to decide, and whether they have.
 
 use gpubench_measure::measurement::StoppingQuery;
-use gpubench_stats::{Confidence, Looks, Paired};
+use gpubench_stats::{Confidence, InterimAnalyses, Paired};
 use gpubench_store::compare::{Threshold, is_decided};
 
 /// What the rounds of two sides are to decide.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct DecisionRule {
     /// How often it is asked.
-    pub looks: Looks,
+    pub analyses: InterimAnalyses,
     /// How sure the answer must be.
     pub confidence: Confidence,
     /// What counts as a change.
@@ -17,17 +17,17 @@ pub struct Question {
     pub step: f64,
 }
 
-impl StoppingQuery for Question {
+impl StoppingQuery for DecisionRule {
     /// Arms that cannot be compared in pairs stay so, however many rounds follow.
     fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
-        let next = self.looks.next(rounds)?;
-        let ratio = Paired::of(baseline, candidate)?.ratio(self.looks.confidence(self.confidence), self.step);
+        let next = self.analyses.next(rounds)?;
+        let ratio = Paired::of(baseline, candidate)?.ratio(self.analyses.confidence(self.confidence), self.step);
         (!is_decided(&ratio, self.threshold)).then_some(next)
     }
 
     fn most(&self, first: usize) -> usize {
-        let looks = std::iter::successors(Some(first), |rounds| self.looks.next(*rounds));
-        looks.last().unwrap_or(first)
+        let analyses = std::iter::successors(Some(first), |rounds| self.analyses.next(*rounds));
+        analyses.last().unwrap_or(first)
     }
 }
 
@@ -37,8 +37,8 @@ mod tests {
     use gpubench_contract::ThresholdSource;
     use gpubench_store::compare::Rules;
 
-    const QUESTION: Question = Question {
-        looks: Looks::UntilDecided,
+    const QUESTION: DecisionRule = DecisionRule {
+        analyses: InterimAnalyses::UntilDecided,
         confidence: Confidence::DEFAULT,
         threshold: Threshold {
             value: Rules::FLOOR,
@@ -48,7 +48,7 @@ mod tests {
     };
 
     /// Rounds whose ratios lie at these per cent.
-    fn asked(question: &Question, per_cent: &[f64]) -> Option<usize> {
+    fn asked(question: &DecisionRule, per_cent: &[f64]) -> Option<usize> {
         let before = vec![vec![100.0; 6]; per_cent.len()];
         let after: Vec<Vec<f64>> = per_cent.iter().map(|change| vec![100.0 + change; 6]).collect();
         let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn as_many_rounds_as_were_asked_for_are_not_gone_beyond() {
-        let once = Question {
-            looks: Looks::Once,
+        let once = DecisionRule {
+            analyses: InterimAnalyses::Once,
             ..QUESTION
         };
         assert_eq!(asked(&once, &[3.0, 9.0, -6.0, 5.0, 1.0]), None);

@@ -33,13 +33,13 @@ pub enum LeastGrade {
 /// A text that is none of some words.
 #[derive(Debug, Error)]
 #[error("possible are {0}")]
-pub struct NoneOf(String);
+pub struct UnknownWord(String);
 
-fn read<T: ValueEnum>(text: &str) -> Result<T, NoneOf> {
+fn read<T: ValueEnum>(text: &str) -> Result<T, UnknownWord> {
     T::from_str(text, false).map_err(|_| {
         let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<_> = names.map(|value| format!("`{}`", value.get_name())).collect();
-        NoneOf(names.join(", "))
+        UnknownWord(names.join(", "))
     })
 }
 
@@ -53,9 +53,9 @@ fn show(value: &impl ValueEnum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 impl Value for Denied {}
 
 impl FromStr for Denied {
-    type Err = NoneOf;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, NoneOf> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         read(text)
     }
 }
@@ -78,9 +78,9 @@ impl From<Denied> for NoticePolicy {
 impl Value for LeastGrade {}
 
 impl FromStr for LeastGrade {
-    type Err = NoneOf;
+    type Err = UnknownWord;
 
-    fn from_str(text: &str) -> Result<Self, NoneOf> {
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         read(text)
     }
 }

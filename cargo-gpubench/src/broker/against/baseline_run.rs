@@ -40,7 +40,7 @@ impl OtherCases {
 }
 
 /// What the candidate is measured in turns with.
-pub(crate) struct Opponent<'a> {
+pub(crate) struct BaselineRun<'a> {
     /// The cases that both have.
     pub(crate) side: Side<'a>,
     /// Cases that the candidate lacks.
@@ -50,7 +50,7 @@ pub(crate) struct Opponent<'a> {
 }
 
 /// What there is of a case in the other revision.
-pub(crate) enum Counterpart<'p> {
+pub(crate) enum BaselineCase<'p> {
     /// It has no such case.
     Absent,
     /// It can be measured in turns.
@@ -61,7 +61,7 @@ pub(crate) enum Counterpart<'p> {
     Failed(CaseFailure),
 }
 
-impl<'a> Opponent<'a> {
+impl<'a> BaselineRun<'a> {
     /// The other revision on the device and with the kernels' cache of the candidate.
     pub(crate) fn new(
         revision: &'a OtherRevision,
@@ -70,8 +70,8 @@ impl<'a> Opponent<'a> {
         authors: Authors<'a>,
         compiler: Rc<dyn Compiler>,
         candidate: Selected<'a>,
-    ) -> Opponent<'a> {
-        Opponent {
+    ) -> BaselineRun<'a> {
+        BaselineRun {
             results: OtherResults::none_of(revision, &*compiler),
             side: Side {
                 selected: Selected {
@@ -105,28 +105,28 @@ impl<'a> Opponent<'a> {
     }
 }
 
-impl<'p> Counterpart<'p> {
+impl<'p> BaselineCase<'p> {
     /// What the other revision, whose `cases` are `prepared`, has of a case of the candidate's.
     pub(crate) fn of(
         candidate: &Case,
         recording: &Recording,
         cases: &'p [Case],
         prepared: &'p [Prepared],
-    ) -> Counterpart<'p> {
+    ) -> BaselineCase<'p> {
         let name = candidate.full_name();
         let mut cases = cases.iter().zip(prepared);
         let Some((case, prepared)) = cases.find(|(case, _)| case.full_name() == name) else {
-            return Counterpart::Absent;
+            return BaselineCase::Absent;
         };
         match prepared {
-            None => Counterpart::Unlike(match &case.disposition {
+            None => BaselineCase::Unlike(match &case.disposition {
                 Disposition::Skip(reason) => reason.clone(),
                 Disposition::Run => "it was not prepared".to_owned(),
             }),
-            Some(Err(failure)) => Counterpart::Failed(failure.clone()),
+            Some(Err(failure)) => BaselineCase::Failed(failure.clone()),
             Some(Ok(prepared)) => match difference(&prepared.recorded.recording.tensors, &recording.tensors) {
-                Some(reason) => Counterpart::Unlike(reason),
-                None => Counterpart::Ready(prepared),
+                Some(reason) => BaselineCase::Unlike(reason),
+                None => BaselineCase::Ready(prepared),
             },
         }
     }

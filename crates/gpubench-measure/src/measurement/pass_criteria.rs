@@ -5,17 +5,17 @@ use gpubench_contract::{BenchmarkComplete, Cause, Execution, Grade, Verdict};
 
 /// What a case must meet beside being right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Demands {
+pub struct PassCriteria {
     /// What becomes of notices about its check.
     pub notices: NoticePolicy,
     /// The lowest grade that is good enough.
     pub least_grade: Grade,
 }
 
-impl Default for Demands {
+impl Default for PassCriteria {
     /// None.
-    fn default() -> Demands {
-        Demands {
+    fn default() -> PassCriteria {
+        PassCriteria {
             notices: NoticePolicy::Tell,
             least_grade: Grade::Advisory,
         }
@@ -41,13 +41,13 @@ pub(super) struct CheckFindings {
 }
 
 /// Fails a case that is right and does not meet what is demanded of it.
-pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, demands: Demands) {
+pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) {
     let CheckFindings { blind, notices } = findings;
     if record.verdict != Verdict::Pass {
         record.notices.extend(notices);
         return;
     }
-    let denied = demands.notices == NoticePolicy::Deny && !notices.is_empty();
+    let denied = criteria.notices == NoticePolicy::Deny && !notices.is_empty();
     let failure = if let Some(message) = blind {
         record.notices.extend(notices);
         Some(CaseFailure::error(Cause::BlindCheck, message))
@@ -55,7 +55,7 @@ pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, dema
         Some(CaseFailure::error(Cause::DeniedNotice, notices.join("; ")))
     } else {
         record.notices.extend(notices);
-        grade_too_low(record, demands.least_grade)
+        grade_too_low(record, criteria.least_grade)
     };
     if let Some(failure) = failure {
         failure.fill_in(record);
@@ -99,8 +99,8 @@ mod tests {
         BenchmarkComplete::unmeasured(&started, device, Verdict::Pass)
     }
 
-    fn held(mut record: BenchmarkComplete, findings: CheckFindings, demands: Demands) -> BenchmarkComplete {
-        hold(&mut record, findings, demands);
+    fn held(mut record: BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) -> BenchmarkComplete {
+        hold(&mut record, findings, criteria);
         record
     }
 
@@ -111,14 +111,14 @@ mod tests {
         }
     }
 
-    const DENYING: Demands = Demands {
+    const DENYING: PassCriteria = PassCriteria {
         notices: NoticePolicy::Deny,
         least_grade: Grade::Advisory,
     };
 
     #[test]
     fn a_notice_about_the_check_fails_a_case_where_it_is_denied() {
-        let told = held(passed(), noted(), Demands::default());
+        let told = held(passed(), noted(), PassCriteria::default());
         assert_eq!((told.verdict, told.notices.len()), (Verdict::Pass, 1));
         let denied = held(passed(), noted(), DENYING);
         assert_eq!(
@@ -136,7 +136,7 @@ mod tests {
             blind: Some("it cannot".to_owned()),
             ..noted()
         };
-        let record = held(passed(), blind, Demands::default());
+        let record = held(passed(), blind, PassCriteria::default());
         assert_eq!(
             (record.verdict, record.cause),
             (Verdict::Error, Some(Cause::BlindCheck))
@@ -167,11 +167,11 @@ mod tests {
                 grade_reason: Some("two processes overlap".to_owned()),
                 ..passed()
             };
-            let demands = Demands {
+            let criteria = PassCriteria {
                 least_grade: least,
-                ..Demands::default()
+                ..PassCriteria::default()
             };
-            let record = held(graded, CheckFindings::default(), demands);
+            let record = held(graded, CheckFindings::default(), criteria);
             assert_eq!(record.verdict == Verdict::Pass, passes, "{grade} {least}");
             if !passes {
                 assert_eq!(record.cause, Some(Cause::GradeTooLow));
@@ -182,9 +182,9 @@ mod tests {
                 );
             }
         }
-        let sealed = Demands {
+        let sealed = PassCriteria {
             least_grade: Grade::Sealed,
-            ..Demands::default()
+            ..PassCriteria::default()
         };
         let ungraded = held(passed(), CheckFindings::default(), sealed);
         assert_eq!(ungraded.verdict, Verdict::Pass, "a test has no grade");

@@ -1,4 +1,4 @@
-//! Null windows between real processes: on the CPU device under a clock bound that it does not
+//! Control windows between real processes: on the CPU device under a clock bound that it does not
 //! have. So a busy machine may make a claim look too short.
 
 use std::collections::HashSet;
@@ -16,15 +16,15 @@ use gpubench_contract::Method;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{ClockBound, cpu};
-use gpubench_device::{DeviceOrder, SealedFile};
-use gpubench_measure::clients::{AuthorClient, Interrupt, NullWorker, Output, Recorded, RefereeClient};
+use gpubench_device::{DeviceOrder, FrozenFile};
+use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, Contest, Measured, MeasuredInTurns, Protocol, Purpose, ReadyCase, Session,
+    CaseLibrary, CasePair, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
-use gpubench_stats::{StopRule, Turnout, WarmUpRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;
@@ -54,7 +54,7 @@ fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<
 }
 "#;
 
-/// Null windows among 40 samples at least: the key draws one in four, and never lets more than
+/// Control windows among 40 samples at least: the key draws one in four, and never lets more than
 /// eight others go by while the bound is not looked at.
 const FEWEST: usize = 4;
 
@@ -81,9 +81,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut stage = Stage::set()?;
     null_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
-    a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
-    without_a_clock_bound_there_is_no_null_worker(&mut stage)?;
-    the_worker_of_a_plan_runs_its_null_windows_itself(&mut stage)?;
+    a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
+    without_a_clock_bound_there_is_no_control_worker(&mut stage)?;
+    the_worker_of_a_plan_runs_its_control_windows_itself(&mut stage)?;
     two_sides_take_turns_window_by_window(&mut stage)?;
     a_second_measurement_has_no_number_and_no_input_of_the_first(&mut stage)?;
     println!("windows between real processes: 6 tests passed");
@@ -91,29 +91,33 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
+    let mut control_worker = ControlWorker::on(stage.device);
     let mut processes = Vec::new();
     for case in 0..2 {
-        let measured = stage.measure(case, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+        let measured = stage.measure(case, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
         let Measured {
             judgement,
             windows,
-            null_windows,
-            null_alone,
+            control_windows,
+            controls_alone,
             balance,
             ..
         } = measured;
         assert_right(&judgement);
-        assert!(null_windows.len() >= FEWEST, "{} null windows", null_windows.len());
-        assert_eq!(null_alone.len(), 8, "behind the worker's end");
-        for window in null_windows.iter().chain(&null_alone) {
+        assert!(
+            control_windows.len() >= FEWEST,
+            "{} control windows",
+            control_windows.len()
+        );
+        assert_eq!(controls_alone.len(), 8, "behind the worker's end");
+        for window in control_windows.iter().chain(&controls_alone) {
             let facts = &window.facts;
-            assert_eq!(facts.kind, WindowKind::Null);
+            assert_eq!(facts.kind, WindowKind::Control);
             assert_eq!(facts.end, WindowEnd::Checked);
             let [output] = facts.outputs() else {
                 panic!("one output")
             };
-            assert_eq!(output.seal_claimed, output.seal_expected);
+            assert_eq!(output.digest_claimed, output.digest_expected);
             assert!(window.claim.as_deref().is_some_and(|claim| claim.elapsed_ns >= 0.0));
         }
         let calls: Vec<u32> = windows.iter().map(|window| window.facts.window).collect();
@@ -125,17 +129,19 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
         assert_ne!(judgement.grade, Grade::Sealed, "host code is never sealed");
         let reason = judgement.grade_reason.unwrap_or_default();
         assert!(!reason.contains("sandbox"), "{reason}");
-        processes.push(null_worker.process().map(|worker| worker.child().id()));
+        processes.push(control_worker.process().map(|worker| worker.child().id()));
     }
     assert!(processes[0].is_some() && processes[0] == processes[1], "{processes:?}");
     Ok(())
 }
 
-fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
-    stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
-    let doomed = null_worker.process().expect("it is there").child().id();
-    let killed = stage.measure(1, &ClockBound::Exclusive, &mut null_worker, |samples| {
+fn a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(
+    stage: &mut Stage,
+) -> Result<(), Box<dyn Error>> {
+    let mut control_worker = ControlWorker::on(stage.device);
+    stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
+    let doomed = control_worker.process().expect("it is there").child().id();
+    let killed = stage.measure(1, &ClockBound::Exclusive, &mut control_worker, |samples| {
         if samples == 3 {
             kill(doomed);
         }
@@ -143,39 +149,39 @@ fn a_null_worker_that_dies_costs_its_case_the_grade_and_is_replaced(stage: &mut 
     assert_right(&killed.judgement);
     assert_eq!(killed.judgement.grade, Grade::Advisory);
     let reason = killed.judgement.grade_reason.unwrap_or_default();
-    assert!(reason.contains("the null worker was killed by SIGKILL"), "{reason}");
-    let after = stage.measure(0, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
+    assert!(reason.contains("the control worker was killed by SIGKILL"), "{reason}");
+    let after = stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
     assert_right(&after.judgement);
-    assert!(after.null_windows.len() >= FEWEST);
-    let replacement = null_worker.process().expect("it was replaced").child();
+    assert!(after.control_windows.len() >= FEWEST);
+    let replacement = control_worker.process().expect("it was replaced").child();
     assert_ne!(replacement.id(), doomed);
 
     // One that dies between two cases is replaced without a word.
     replacement.kill();
     replacement.end();
-    let next = stage.measure(1, &ClockBound::Exclusive, &mut null_worker, |_| ())?;
-    assert!(next.null_windows.len() >= FEWEST);
+    let next = stage.measure(1, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
+    assert!(next.control_windows.len() >= FEWEST);
     Ok(())
 }
 
-fn without_a_clock_bound_there_is_no_null_worker(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
+fn without_a_clock_bound_there_is_no_control_worker(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut control_worker = ControlWorker::on(stage.device);
     let absent = ClockBound::Absent("a test says so".into());
-    let measured = stage.measure(0, &absent, &mut null_worker, |_| ())?;
+    let measured = stage.measure(0, &absent, &mut control_worker, |_| ())?;
     assert_eq!(measured.judgement.grade_reason.as_deref(), Some("a test says so"));
-    assert!(measured.null_windows.is_empty() && measured.balance.is_none());
-    assert!(null_worker.process().is_none());
+    assert!(measured.control_windows.is_empty() && measured.balance.is_none());
+    assert!(control_worker.process().is_none());
     Ok(())
 }
 
-fn the_worker_of_a_plan_runs_its_null_windows_itself(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
+fn the_worker_of_a_plan_runs_its_control_windows_itself(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+    let mut control_worker = ControlWorker::on(stage.device);
     let bound = ClockBound::Exclusive;
-    let measured = stage.measure_of(COPY, 0, &bound, &mut null_worker, |_| ())?;
+    let measured = stage.measure_of(COPY, 0, &bound, &mut control_worker, |_| ())?;
     assert_right(&measured.judgement);
-    assert!(measured.null_windows.len() >= FEWEST && measured.balance.is_some());
-    assert_eq!(measured.null_turns, [0]);
-    assert!(measured.null_alone.is_empty() && null_worker.process().is_none());
+    assert!(measured.control_windows.len() >= FEWEST && measured.balance.is_some());
+    assert_eq!(measured.control_turns, [0]);
+    assert!(measured.controls_alone.is_empty() && control_worker.process().is_none());
     Ok(())
 }
 
@@ -191,9 +197,9 @@ fn assert_right(judgement: &Judgement) {
 /// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs'
 /// distributions and the reference.
 fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
+    let mut control_worker = ControlWorker::on(stage.device);
     let first = Numbering::default();
-    let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, first, &mut null_worker)?;
+    let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, first, &mut control_worker)?;
     let MeasuredInTurns {
         candidate, baseline, ..
     } = measured;
@@ -203,7 +209,7 @@ fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dy
         assert_right(&measured.judgement);
         assert_eq!(measured.samples.len(), 40, "of side {side}");
         assert_eq!(measured.worker_samples, [20, 20]);
-        assert!(measured.null_windows.len() >= 6 && measured.balance.is_some());
+        assert!(measured.control_windows.len() >= 6 && measured.balance.is_some());
         sides.extend(measured.windows.iter().map(|window| (window.facts.window, side)));
     }
     sides.sort_unstable();
@@ -230,12 +236,12 @@ fn digests(measured: &Measured) -> HashSet<u64> {
 }
 
 fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
-    let mut null_worker = NullWorker::on(stage.device);
+    let mut control_worker = ControlWorker::on(stage.device);
     let (mut numbers, mut inputs) = (HashSet::new(), HashSet::new());
     let mut numbering = Numbering::default();
     let mut descriptors = None;
     for _ in 0..2 {
-        let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, numbering, &mut null_worker)?;
+        let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, numbering, &mut control_worker)?;
         let baseline = measured.baseline.expect("there are two sides")?;
         let mut last = 0;
         for side in [&measured.candidate, &baseline] {
@@ -260,16 +266,16 @@ fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stag
             .map(|output| output.old_answer);
         assert!(answers.all(|answer| answer == asked), "the check is tried again");
         let sides = [&measured.candidate, &baseline];
-        let nulls = || {
+        let controls = || {
             let of_sides = sides
                 .iter()
-                .flat_map(|side| side.null_windows.iter().chain(&side.null_alone));
+                .flat_map(|side| side.control_windows.iter().chain(&side.controls_alone));
             of_sides.map(|window| window.facts.window)
         };
-        for window in nulls() {
-            assert!(numbers.insert(window), "null window {window}");
+        for window in controls() {
+            assert!(numbers.insert(window), "control window {window}");
         }
-        assert_eq!(measured.next.nulls - numbering.nulls, nulls().count());
+        assert_eq!(measured.next.controls - numbering.controls, controls().count());
         assert_eq!(measured.next.opening, last + 1);
         numbering = measured.next;
         let open = std::fs::read_dir("/proc/self/fd")?.count();
@@ -290,7 +296,7 @@ fn kill(process: u32) {
 /// The roles that all cases share.
 struct Stage {
     _folder: tempfile::TempDir,
-    library: Vec<SealedFile>,
+    library: Vec<FrozenFile>,
     catalog: Catalog,
     modules: [SourceModule; 1],
     author: AuthorClient,
@@ -332,7 +338,7 @@ impl Stage {
             _folder: folder,
             library: library.clone(),
             catalog,
-            modules: [(0, SealedFile::copy_of(&module)?)],
+            modules: [(0, FrozenFile::copy_of(&module)?)],
             author,
             referee,
             device,
@@ -347,10 +353,10 @@ impl Stage {
         &mut self,
         value: usize,
         clock_bound: &ClockBound,
-        null_worker: &mut NullWorker,
+        control_worker: &mut ControlWorker,
         at: impl Fn(usize),
     ) -> Result<Measured, Box<dyn Error>> {
-        self.measure_of(COPY_ON_THE_HOST, value, clock_bound, null_worker, at)
+        self.measure_of(COPY_ON_THE_HOST, value, clock_bound, control_worker, at)
     }
 
     fn measure_of(
@@ -358,7 +364,7 @@ impl Stage {
         benchmark: u32,
         value: usize,
         clock_bound: &ClockBound,
-        null_worker: &mut NullWorker,
+        control_worker: &mut ControlWorker,
         at: impl Fn(usize),
     ) -> Result<Measured, Box<dyn Error>> {
         let recorded = self.record(benchmark, value)?;
@@ -374,7 +380,7 @@ impl Stage {
             protocol: &protocol,
             referee: &mut self.referee,
             author: &mut self.author,
-            null_worker,
+            control_worker,
             watcher: &mut |samples: &[f64]| at(samples.len()),
         };
         Ok(session.measure(&case)?)
@@ -387,14 +393,14 @@ impl Stage {
         baseline: u32,
         workers: usize,
         numbering: Numbering,
-        null_worker: &mut NullWorker,
+        control_worker: &mut ControlWorker,
     ) -> Result<MeasuredInTurns, Box<dyn Error>> {
         let (candidate, baseline) = (self.record(candidate, 0)?, self.record(baseline, 0)?);
         let workers = NonZeroUsize::new(workers).ok_or("no workers")?;
         let bound = ClockBound::Exclusive;
         let protocol = Side::protocol(&bound, workers, self.device, &self.seeds, &self.interrupt);
         let [candidate, baseline] = [&candidate, &baseline].map(|side| side.ready(0, &self.library, &self.modules));
-        let contest = Contest {
+        let pair = CasePair {
             candidate: &candidate,
             baseline: Some(&baseline),
             question: None,
@@ -403,10 +409,10 @@ impl Stage {
             protocol: &protocol,
             referee: &mut self.referee,
             author: &mut self.author,
-            null_worker,
+            control_worker,
             watcher: &mut |_: &[f64]| (),
         };
-        Ok(session.measure_in_turns(&contest, numbering)?)
+        Ok(session.measure_in_turns(&pair, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {
@@ -438,7 +444,7 @@ struct Side {
 }
 
 impl Side {
-    fn ready<'a>(&'a self, number: u64, library: &'a [SealedFile], modules: &'a [SourceModule]) -> ReadyCase<'a> {
+    fn ready<'a>(&'a self, number: u64, library: &'a [FrozenFile], modules: &'a [SourceModule]) -> ReadyCase<'a> {
         ReadyCase {
             number,
             benchmark: self.benchmark,
@@ -465,8 +471,8 @@ impl Side {
         interrupt: &'a Interrupt,
     ) -> Protocol<'a> {
         Protocol {
-            purpose: Purpose::Measure,
-            turnout: Turnout::exactly(workers),
+            mode: RunMode::Measure,
+            worker_count: WorkerCountRule::exactly(workers),
             warm_up: WarmUpRule {
                 max_windows: 5,
                 ..WarmUpRule::default()
@@ -493,7 +499,7 @@ impl Side {
 fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
     let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench-runtime");
     let manifest = format!(
-        "[package]\nname = \"null-windows\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+        "[package]\nname = \"control-windows\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
     );
     // The versions that are here already.

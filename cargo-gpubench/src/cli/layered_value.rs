@@ -11,15 +11,15 @@ use regex::Regex;
 
 use super::UsageError;
 use super::environment::{Environment, variable_of};
-use crate::config::{ConfigError, ConfigValue, Offer, Profile, Row, Scope, Setting, Source};
+use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope, Setting, Source};
 use gpubench_diagnostic::in_backticks;
-use gpubench_report::Outlet;
+use gpubench_report::OutputTarget;
 
 /// The option whose values are regular expressions, in a configuration always.
 const SKIP: &str = "skip";
 
 /// Offers by the ids of their options.
-pub(super) type Offers = BTreeMap<String, Offer>;
+pub(super) type LayeredValues = BTreeMap<String, LayeredValue>;
 
 type Reason = Box<dyn Error + Send + Sync>;
 
@@ -39,8 +39,8 @@ pub(super) fn takes_a_value(option: &Arg) -> bool {
 }
 
 /// What the environment offers for the options of a command.
-pub(super) fn of_environment(command: &Command, environment: &Environment) -> Result<Offers, UsageError> {
-    let mut offers = Offers::new();
+pub(super) fn of_environment(command: &Command, environment: &Environment) -> Result<LayeredValues, UsageError> {
+    let mut offers = LayeredValues::new();
     for option in command.get_arguments().filter(|option| takes_a_value(option)) {
         let Some((name, value)) = variable_of(option).and_then(|name| Some((name.clone(), environment.get(&name)?)))
         else {
@@ -62,7 +62,7 @@ pub(super) fn of_environment(command: &Command, environment: &Environment) -> Re
         };
         let values = read(option, &texts).map_err(refuse)?;
         let source = Source::Environment(name.clone());
-        offers.insert(option.get_id().to_string(), Offer { texts, values, source });
+        offers.insert(option.get_id().to_string(), LayeredValue { texts, values, source });
     }
     Ok(offers)
 }
@@ -74,8 +74,8 @@ pub(super) fn of_profile(
     rows: &[Row],
     profile: &Profile,
     root: &Utf8Path,
-) -> Result<Offers, ConfigError> {
-    let mut offers = Offers::new();
+) -> Result<LayeredValues, ConfigError> {
+    let mut offers = LayeredValues::new();
     for row in rows.iter().filter(|row| row.scope >= Scope::Profile) {
         let (key, option) = (
             row.key(),
@@ -89,7 +89,7 @@ pub(super) fn of_profile(
             option.get_value_hint(),
             ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath
         ) {
-            let paths = texts.iter_mut().filter(|text| *text != Outlet::STANDARD_OUTPUT);
+            let paths = texts.iter_mut().filter(|text| *text != OutputTarget::STANDARD_OUTPUT);
             paths.for_each(|text| *text = root.join(&*text).into_string());
         }
         let expressions = texts.iter().filter(|_| key == SKIP);
@@ -104,7 +104,7 @@ pub(super) fn of_profile(
             name: setting.profile.clone(),
             place: setting.place.clone(),
         };
-        offers.insert(row.id.to_owned(), Offer { texts, values, source });
+        offers.insert(row.id.to_owned(), LayeredValue { texts, values, source });
     }
     Ok(offers)
 }

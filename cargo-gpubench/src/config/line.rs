@@ -7,13 +7,13 @@ use camino::Utf8Path;
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ConfigLine {
     file: Arc<Utf8Path>,
     line: usize,
 }
 
 #[cfg(test)]
-impl Place {
+impl ConfigLine {
     /// A line of a file that need not be there.
     pub(crate) fn at(file: &str, line: usize) -> Self {
         Self {
@@ -23,7 +23,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ConfigLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -45,9 +45,9 @@ impl<'a> Text<'a> {
     }
 
     /// The place of a byte.
-    pub(super) fn place(&self, offset: usize) -> Place {
+    pub(super) fn place(&self, offset: usize) -> ConfigLine {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        Place {
+        ConfigLine {
             file: self.file.clone(),
             line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What cases are run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RunMode {
     /// To be measured.
     Measure,
     /// `--test`: to be checked by one call.
@@ -13,8 +13,8 @@ pub enum Purpose {
     Profile(Duration),
 }
 
-impl Purpose {
-    /// Whether times come of it, that are worth a null worker, a clock and several fresh workers.
+impl RunMode {
+    /// Whether times come of it, that are worth a control worker, a clock and several fresh workers.
     pub fn is_timed(self) -> bool {
         self == Self::Measure
     }

@@ -3,34 +3,34 @@
 use super::TerminalOptions;
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::table::{GAP, Table};
-use crate::contest::{Contest, Contests, Ranked, Standing};
+use crate::ranking::{Rank, Ranked, Ranking, Rankings};
 use gpubench_contract::Metric;
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
-/// A ranking for every contest; nothing where there is none.
-pub(super) fn table(contests: &Contests, options: TerminalOptions) -> String {
-    contests
+/// The rankings, one after the other; empty where there is none.
+pub(super) fn table(rankings: &Rankings, options: TerminalOptions) -> String {
+    rankings
         .held()
         .iter()
-        .map(|contest| ranking(contest, options))
+        .map(|ranking| ranking_table(ranking, options))
         .collect()
 }
 
-fn ranking(contest: &Contest<'_>, options: TerminalOptions) -> String {
+fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
     let styling = options.styling;
-    let ranked = contest.ranking.iter().map(|ranked| {
+    let ranked = ranking.entries.iter().map(|ranked| {
         let name = format!("  {}", printable_line(&ranked.name));
-        (name, " ".repeat(GAP) + &standing(ranked, contest.metric, styling))
+        (name, " ".repeat(GAP) + &rank(ranked, ranking.metric, styling))
     });
     let ranked: Vec<(String, String)> = ranked.collect();
-    let longest = ranked.iter().map(|(_, standing)| width(standing)).max().unwrap_or(0);
+    let longest = ranked.iter().map(|(_, rank)| width(rank)).max().unwrap_or(0);
     let room = options.table_width().saturating_sub(longest);
     let table: Table<()> = Table::new(Vec::new(), ranked.iter().map(|(name, _)| width(name)), room, styling);
-    let title = styling.paint(TITLE, &printable_line(contest.problem));
-    let params = styling.paint(FAINT, &printable_line(&contest.params.to_string()));
-    let lines = ranked.iter().map(|(name, standing)| table.row(name, "  ", standing));
-    let remark = contest
+    let title = styling.paint(TITLE, &printable_line(ranking.problem));
+    let params = styling.paint(FAINT, &printable_line(&ranking.params.to_string()));
+    let lines = ranked.iter().map(|(name, rank)| table.row(name, "  ", rank));
+    let remark = ranking
         .remark()
         .map(|remark| format!("  {}\n", styling.paint(FAINT, remark)));
     format!(
@@ -42,10 +42,10 @@ fn ranking(contest: &Contest<'_>, options: TerminalOptions) -> String {
 }
 
 /// The value and how it compares with the best.
-fn standing(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
+fn rank(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
     let value = format!("{:>8}", metric.quantity(ranked.value));
-    match (ranked.standing, ranked.standing.words(metric)) {
-        (Standing::Best, Some(words)) => format!("{value}  {}", styling.paint(GOOD, &words)),
+    match (ranked.rank, ranked.rank.words(metric)) {
+        (Rank::Best, Some(words)) => format!("{value}  {}", styling.paint(GOOD, &words)),
         (_, Some(words)) => format!("{value}  {words}"),
         (_, None) => value,
     }

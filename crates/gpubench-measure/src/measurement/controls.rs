@@ -1,16 +1,16 @@
-//! The null windows of an arm: who runs them, and when the next one comes.
+//! The control windows of an arm: who runs them, and when the next one comes.
 
 use std::time::Duration;
 
-use super::null_lease::NullLease;
-use crate::verdict::{Execution, NullWindows, WindowEvidence};
+use super::control_lease::ControlLease;
+use crate::verdict::{ControlWindows, Execution, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::window::{NullPace, Place, Seeds};
+use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
 
-/// Null windows behind the end of the worker under test.
+/// Control windows behind the end of the worker under test.
 pub(super) const ALONE: usize = 8;
 
-/// Null windows of a case at least, and of each worker.
+/// Control windows of a case at least, and of each worker.
 const FEWEST: usize = 8;
 const FEWEST_EACH: usize = 2;
 
@@ -18,13 +18,13 @@ const FEWEST_EACH: usize = 2;
 const ENOUGH: usize = 40;
 const ENOUGH_EACH: usize = 6;
 
-/// Null windows from which on they only have to show that the machine has not changed.
+/// Control windows from which on they only have to show that the machine has not changed.
 const MANY: usize = 8;
 
-/// The time that a case with slow windows may spend on null windows beyond [`FEWEST`].
+/// The time that a case with slow windows may spend on control windows beyond [`FEWEST`].
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who runs null windows.
+/// Who runs control windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
     /// Nobody: the referee's clock bounds nothing.
@@ -32,8 +32,8 @@ pub(super) enum Runner {
     /// The worker under test: it holds no host code but the tool's, and what its process adds to a
     /// window is the same in both kinds.
     Worker,
-    /// The null worker: host code could meddle with null windows of its own.
-    NullWorker,
+    /// The control worker: host code could meddle with control windows of its own.
+    ControlWorker,
 }
 
 impl Runner {
@@ -42,14 +42,14 @@ impl Runner {
         match (clock_bound, execution) {
             (ClockBound::Absent(_), _) => Runner::Nobody,
             (ClockBound::Exclusive, Execution::Sealed) => Runner::Worker,
-            (ClockBound::Exclusive, Execution::Hosted(_)) => Runner::NullWorker,
+            (ClockBound::Exclusive, Execution::Hosted(_)) => Runner::ControlWorker,
         }
     }
 }
 
-/// The null windows of an arm.
+/// The control windows of an arm.
 #[derive(Debug)]
-pub(super) struct Nulls {
+pub(super) struct Controls {
     pub(super) runner: Runner,
     /// Those among sampled ones.
     pub(super) windows: Vec<WindowEvidence>,
@@ -62,9 +62,9 @@ pub(super) struct Nulls {
     pub(super) caught_up_for: Duration,
 }
 
-impl Nulls {
-    pub(super) fn by(runner: Runner) -> Nulls {
-        Nulls {
+impl Controls {
+    pub(super) fn by(runner: Runner) -> Controls {
+        Controls {
             runner,
             windows: Vec::new(),
             turns: Vec::new(),
@@ -80,21 +80,21 @@ impl Nulls {
     }
 
     /// Whether there can be more.
-    pub(super) fn go_on(&self, lease: &NullLease<'_>) -> bool {
+    pub(super) fn go_on(&self, lease: &ControlLease<'_>) -> bool {
         match self.runner {
             Runner::Nobody => false,
             Runner::Worker => true,
-            Runner::NullWorker => lease.is_there(),
+            Runner::ControlWorker => lease.is_there(),
         }
     }
 
     /// Whether the key draws one before the window at `place`, which is counted.
-    pub(super) fn is_next(&mut self, seeds: &Seeds, place: Place) -> bool {
+    pub(super) fn is_next(&mut self, seeds: &Seeds, place: WindowId) -> bool {
         let pace = match self.of_turn() {
-            ..MANY => NullPace::Usual,
-            _ => NullPace::Sparse,
+            ..MANY => ControlPace::Usual,
+            _ => ControlPace::Sparse,
         };
-        let is_next = seeds.null_comes_first(place, self.since, pace);
+        let is_next = seeds.control_comes_first(place, self.since, pace);
         // The window that it comes before is the first behind it.
         self.since = if is_next { 1 } else { self.since + 1 };
         is_next
@@ -111,14 +111,14 @@ impl Nulls {
     }
 
     /// For the judge.
-    pub(super) fn seen<'s>(&'s self, lease: &'s NullLease<'_>) -> NullWindows<'s> {
-        NullWindows {
+    pub(super) fn seen<'s>(&'s self, lease: &'s ControlLease<'_>) -> ControlWindows<'s> {
+        ControlWindows {
             windows: &self.windows,
             turns: &self.turns,
             alone: &self.alone,
             shortest_claim_ns: lease.shortest_claim_ns,
             rivals: lease.rivals,
-            loss: lease.loss.as_deref().filter(|_| self.runner == Runner::NullWorker),
+            loss: lease.loss.as_deref().filter(|_| self.runner == Runner::ControlWorker),
         }
     }
 
