@@ -1,24 +1,20 @@
-//! The blocks of code of a page, and what the page says of each for the tests.
-//!
-//! A comment in front of a block says what becomes of it:
+//! The code blocks of a page. A comment before a block tells the test what to do with it:
 //!
 //! | comment | the block |
 //! |---|---|
-//! | `<!-- file: PATH -->` | is a file of the crate that the page builds |
-//! | `<!-- append: PATH -->` | comes to the end of that file, after an empty line |
-//! | `<!-- edit: PATH -->` | is a `diff` of that file |
-//! | `<!-- run: FOLDER -->`, `<!-- run: FOLDER, exit 0 or 3 -->` | has commands, which run in that folder and print what is shown |
-//! | `<!-- from: FILE -->` | is an excerpt of that file of the repository |
-//! | `<!-- not run: REASON -->` | cannot run; its `cargo gpubench` lines are still parsed by the tool |
+//! | `<!-- file: PATH -->` | is the file |
+//! | `<!-- append: PATH -->` | belongs at the end of the file, after an empty line |
+//! | `<!-- edit: PATH -->` | is a `diff` of the file |
+//! | `<!-- run: FOLDER -->`, `<!-- run: FOLDER, exit 0 or 3 -->` | has commands and their output; `[…]` stands for left-out lines |
+//! | `<!-- from: FILE -->` | is an excerpt of a file of the repository |
+//! | `<!-- not run: REASON -->` | cannot run here; the tool still parses its commands |
 //!
-//! Two comments have no block: `<!-- revert: PATH -->` takes the edits of a file back, and
-//! `<!-- continues: PAGE -->` begins with the files of another page. Blocks of TOML, YAML and JSON
-//! need no comment: they are parsed.
+//! `<!-- revert: PATH -->` has no block: it undoes the edits of a file. A block of TOML or YAML
+//! needs no comment: the one is a configuration file of the tool, the other a workflow.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::repository;
 
-/// What a comment asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Marker {
     File(Utf8PathBuf),
@@ -27,118 +23,102 @@ pub(crate) enum Marker {
     Revert(Utf8PathBuf),
     Run { folder: Utf8PathBuf, exits: Vec<i32> },
     From(Utf8PathBuf),
-    NotRun(String),
-    Continues(Utf8PathBuf),
+    NotRun,
 }
 
-/// A block of code, or a comment that needs none.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// The number of its first line in the page, from 1.
-    pub(crate) line: usize,
+    /// The page and the line: `README.md:12`.
+    pub(crate) place: String,
     pub(crate) language: String,
     pub(crate) marker: Option<Marker>,
     pub(crate) text: String,
 }
 
-/// A page of the repository.
-#[derive(Clone, Debug)]
-pub(crate) struct Page {
-    pub(crate) path: Utf8PathBuf,
-    pub(crate) blocks: Vec<Block>,
+/// The README, the tutorial and the guides.
+pub(crate) fn pages() -> Vec<Utf8PathBuf> {
+    let guides = repository().join("docs/guides").read_dir_utf8().expect("a folder");
+    let names = guides.map(|entry| entry.expect("an entry").file_name().to_owned());
+    let mut guides: Vec<Utf8PathBuf> = names.map(|name| Utf8Path::new("docs/guides").join(name)).collect();
+    guides.sort();
+    ["README.md".into(), "docs/tutorial.md".into()]
+        .into_iter()
+        .chain(guides)
+        .collect()
 }
 
-impl Page {
-    /// # Panics
-    /// When it is not there, has a comment that means nothing or a block without an end.
-    pub(crate) fn read(path: &Utf8Path) -> Page {
-        let text = std::fs::read_to_string(repository().join(path)).expect("the page is there");
-        Page {
-            path: path.to_owned(),
-            blocks: blocks(path, &text),
-        }
-    }
-
-    /// Where a block is, as editors understand it.
-    pub(crate) fn place(&self, block: &Block) -> String {
-        format!("{}:{}", self.path, block.line)
-    }
-}
-
-/// The readme, and the pages of the book that are written by hand.
-pub(crate) fn pages() -> Vec<Page> {
-    let mut paths: Vec<Utf8PathBuf> = repository()
-        .join("docs/guides")
-        .read_dir_utf8()
-        .expect("the guides are there")
-        .map(|entry| entry.expect("an entry").path().to_owned())
-        .filter(|path| path.extension() == Some("md"))
-        .map(|path| path.strip_prefix(repository()).expect("it is in the repository").to_owned())
-        .collect();
-    paths.sort();
-    paths.splice(0..0, ["README.md".into(), "docs/tutorial.md".into()]);
-    paths.iter().map(|path| Page::read(path)).collect()
-}
-
-fn blocks(path: &Utf8Path, text: &str) -> Vec<Block> {
+/// The blocks of a page of the repository.
+///
+/// # Panics
+/// When a comment or a block is malformed.
+pub(crate) fn blocks(page: &Utf8Path) -> Vec<Block> {
+    let text = std::fs::read_to_string(repository().join(page)).expect("the page exists");
     let mut blocks = Vec::new();
     let mut marker = None;
     let mut lines = text.lines().enumerate();
     while let Some((index, line)) = lines.next() {
-        let place = || format!("{path}:{}", index + 1);
+        let place = format!("{page}:{}", index + 1);
         if let Some(comment) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) {
-            let parsed = parsed(comment).unwrap_or_else(|| panic!("{}: `{comment}` means nothing", place()));
-            if matches!(parsed, Marker::Revert(_) | Marker::Continues(_)) {
-                blocks.push(block(index, "", Some(parsed), String::new()));
-            } else {
-                marker = Some(parsed);
-            }
-        } else if let Some(language) = line.trim_start().strip_prefix("```") {
-            let indent = line.len() - line.trim_start().len();
-            let mut content = String::new();
-            loop {
-                let (_, line) = lines.next().unwrap_or_else(|| panic!("{}: no end", place()));
-                if line.trim_start().starts_with("```") {
-                    break;
-                }
-                content += line.get(indent..).unwrap_or_default();
-                content.push('\n');
-            }
-            blocks.push(block(index, language, marker.take(), content));
-        } else if !line.is_empty() {
-            assert_eq!(marker, None, "{}: a comment is not followed by its block", place());
+            marker = Some(parsed(comment).unwrap_or_else(|| panic!("{place}: unknown comment")));
+        } else if let Some(language) = line.strip_prefix("```") {
+            let content = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```");
+            blocks.push(Block {
+                place,
+                language: language.to_owned(),
+                marker: marker.take(),
+                text: content.map(|line| format!("{line}\n")).collect(),
+            });
+            continue;
+        } else {
+            assert!(line.is_empty() || marker.is_none(), "{place}: the comment has no block");
+        }
+        if matches!(marker, Some(Marker::Revert(_))) {
+            blocks.push(Block {
+                place,
+                language: String::new(),
+                marker: marker.take(),
+                text: String::new(),
+            });
         }
     }
     blocks
 }
 
-fn block(index: usize, language: &str, marker: Option<Marker>, text: String) -> Block {
-    Block {
-        line: index + 1,
-        language: language.to_owned(),
-        marker,
-        text,
-    }
-}
-
 fn parsed(comment: &str) -> Option<Marker> {
     let (what, rest) = comment.split_once(": ")?;
-    let path = || Utf8PathBuf::from(rest);
     Some(match what {
-        "file" => Marker::File(path()),
-        "append" => Marker::Append(path()),
-        "edit" => Marker::Edit(path()),
-        "revert" => Marker::Revert(path()),
-        "from" => Marker::From(path()),
-        "continues" => Marker::Continues(path()),
-        "not run" => Marker::NotRun(rest.to_owned()),
+        "file" => Marker::File(rest.into()),
+        "append" => Marker::Append(rest.into()),
+        "edit" => Marker::Edit(rest.into()),
+        "revert" => Marker::Revert(rest.into()),
+        "from" => Marker::From(rest.into()),
+        "not run" => Marker::NotRun,
         "run" => {
             let (folder, exits) = rest.split_once(", exit ").unwrap_or((rest, "0"));
+            let exits = exits.split(" or ").map(str::parse).collect::<Result<_, _>>().ok()?;
             Marker::Run {
                 folder: folder.into(),
-                exits: exits.split(" or ").map(str::parse).collect::<Result<_, _>>().ok()?,
+                exits,
             }
         }
         _ => return None,
     })
+}
+
+/// The commands of a console, each with the output below it. A command continues after a backslash
+/// at the end of a line.
+///
+/// # Panics
+/// When the first line is not a command.
+pub(crate) fn commands(console: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for line in console.lines() {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => commands.push((command.to_owned(), String::new())),
+            (None, Some((command, _))) if command.ends_with('\\') => *command += &format!("\n{line}"),
+            (None, Some((_, output))) => *output += &format!("{line}\n"),
+            (None, None) => panic!("a console begins with a command: `{line}`"),
+        }
+    }
+    commands
 }
