@@ -122,7 +122,7 @@ impl Reader {
         }
         let programs = tool().parent().expect("a folder");
         let path = std::env::var("PATH").unwrap_or_default();
-        let finished = Run::of_shell(&format!("exec 2>&1\n{command}"), &folder)
+        let finished = Run::of_shell(&format!("unset GPUBENCH_UPDATE_BOOK; exec 2>&1\n{command}"), &folder)
             .env("PATH", &format!("{programs}:{path}"))
             .env("CARGO_TARGET_DIR", self.target.as_str())
             .env("CARGO_NET_OFFLINE", "true")
@@ -147,7 +147,8 @@ impl Reader {
                 normal::words(shown),
                 normal::words(&printed)
             );
-            self.outdated.push((shown.to_owned(), printed));
+            self.outdated
+                .push((shown.to_owned(), normal::without_progress(&printed)));
         }
     }
 }

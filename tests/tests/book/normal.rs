@@ -5,12 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// What differs between runs and machines, and what replaces it, in this order.
-const VARIABLE: [(&str, &str); 14] = [
-    // Progress of cargo, git and the tool.
-    (
-        r"(?m)^ +(Compiling|Finished|Locking|Blocking|Building|Updating|Adding|Downloaded)\b.*\n",
-        "",
-    ),
+const VARIABLE: [(&str, &str); 12] = [
     // An explanation is wrapped between words.
     (r"(?m)^  │ ", ""),
     (r"file://\S*/", "file://"),
@@ -19,8 +14,7 @@ const VARIABLE: [(&str, &str); 14] = [
     (r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE"),
     (r"gpubench \d+\.\d+\.\d+", "gpubench VERSION"),
     (r"\b[0-9a-f]{16,}\b|\b[0-9a-f]+…|\b[0-9a-f]{9}\b", "HEX"),
-    (r"expected \S+ within", "expected # within"),
-    (r"got -?[\w.+-]+", "got #"),
+    (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
     (
         r"[±+-]?(\d[\d.]*(%|×| ([nµm]?s|min|[kMGT]?(B|FLOP)/s|[KMG]i?B|B)\b)(\s\d+ s\b)?|inf%)",
         "#",
@@ -32,6 +26,14 @@ const VARIABLE: [(&str, &str); 14] = [
     (r"(pass +# +# +# +)\d+", "$1#"),
 ];
 
+/// An output without the progress of cargo and the tool.
+pub(crate) fn without_progress(output: &str) -> String {
+    static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^ +(Compiling|Finished|Locking|Blocking|Building|Updating|Adding)\b.*\n").expect("a pattern")
+    });
+    PROGRESS.replace_all(output, "").into_owned()
+}
+
 /// The words of an output, without what varies.
 pub(crate) fn words(output: &str) -> Vec<String> {
     static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -39,7 +41,7 @@ pub(crate) fn words(output: &str) -> Vec<String> {
         VARIABLE.into_iter().map(pattern).collect()
     });
     let replace = |text: String, (pattern, normal): &(Regex, &str)| pattern.replace_all(&text, *normal).into_owned();
-    let normal = PATTERNS.iter().fold(format!("{output}\n"), replace);
+    let normal = PATTERNS.iter().fold(without_progress(&format!("{output}\n")), replace);
     normal.split_whitespace().map(str::to_owned).collect()
 }
 
