@@ -1,5 +1,5 @@
-// Between which values the elements of a fill are held, so that rounding to the element type does
-// not leave its range.
+// The bounds between which the elements of a fill are clamped, so that rounding to the element type
+// does not leave the range.
 #pragma once
 
 #include "element.cuh"
@@ -20,7 +20,7 @@ GB_INLINE Raw next_above(Raw raw) {
   return (Raw)(next_below((Raw)(raw ^ sign)) ^ sign);
 }
 
-// The values that elements are held between.
+// The values between which elements are clamped.
 template <class Real>
 struct Bounds {
   Real lowest;
@@ -35,7 +35,7 @@ struct Range<E, true> {
   typedef typename E::Real Real;
   static GB_INLINE double value(typename E::Raw raw) { return (double)E::real(E::of_raw(raw)); }
   static GB_INLINE typename E::Raw near(double x) { return E::raw(E::nearest((Real)x)); }
-  // Rounding to nearest is at most one step off, two where it happened twice.
+  // Rounding to nearest is off by at most one step, or by two steps if it happens twice.
   static GB_INLINE Real at_least(double x) {
     typename E::Raw raw = near(x);
     for (int step = 0; step < 2 && !(value(raw) >= x); ++step) raw = next_above(raw);
@@ -54,7 +54,7 @@ struct Range<E, true> {
   static GB_INLINE Bounds<Real> all() { return Bounds<Real>{at_least(-DOUBLE_MAX), at_most(DOUBLE_MAX)}; }
   static GB_INLINE Bounds<Real> half_open(double a, double b) { return Bounds<Real>{at_least(a) + (Real)0, below(b)}; }
   // The last integer may have no representation, and rounding must not leave the range. A double
-  // has its upper 53 bits.
+  // keeps its upper 53 bits.
   static GB_INLINE Bounds<Real> integers(int64_t first, int64_t last) {
     return Bounds<Real>{at_least((double)first) + (Real)0, at_most(last < (1ll << 53) ? (double)last : (double)(last & ~0x7ffll))};
   }
@@ -75,7 +75,7 @@ struct Range<E, false> {
     return Bounds<Real>{held(ceiling(a)), held(last)};
   }
   static GB_INLINE Bounds<Real> integers(int64_t, int64_t) { return all(); }
-  // Down, for values in the range of the type.
+  // Rounds down. The value must be in the range of the type.
   static GB_INLINE float settled(float x) {
     const int32_t whole = (int32_t)x;
     return (float)(whole - (x < (float)whole));
@@ -83,8 +83,8 @@ struct Range<E, false> {
   static GB_INLINE double settled(double x) { return floor(x); }
 };
 
-// Written so that it is one instruction for either bound on a GPU and the same for zeros of either
-// sign elsewhere: a lowest zero is positive, and a negative zero is below a positive one.
+// This form compiles to one instruction for each bound on a GPU. The other branch gives the same
+// result for signed zeros: a lowest zero is positive, and a negative zero is below a positive one.
 GB_INLINE float held(float x, const Bounds<float> bounds) {
 #if !defined(__GPUBENCH_CPU__)
   return fminf(fmaxf(x, bounds.lowest), bounds.highest);

@@ -1,6 +1,6 @@
-// `gb_check`: compares every element of an output with the expected one, tiles in the order of a
-// keyed permutation. A tile belongs to one team of threads, so the permutation sees to it that each
-// element is looked at once, and the count that it was.
+// `gb_check`: compares every element of an output with the expected one, tile by tile in the order
+// of a keyed permutation. A tile belongs to one team of threads. The permutation makes each element
+// compared once, and the count proves it.
 #pragma once
 
 #if !defined(__GPUBENCH_CPU__)

@@ -1,4 +1,5 @@
-// `gb_check` on the CPU device: a run is first only counted, in loops that become vectors.
+// `gb_check` on the CPU device. It first only counts the good elements of a run, in loops that
+// compilers turn into vector code.
 #pragma once
 
 #include "judge.cuh"
@@ -16,7 +17,7 @@ GB_INLINE uint32_t count_same(const typename E::Bits *got, typename E::Bits firs
   return same;
 }
 
-// Elements that are right and have nothing to report. Where all are equal there is no error.
+// Elements that are correct and raise neither of the largest errors. Equal elements have no error.
 template <class E>
 GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n) {
   uint32_t plain = 0;
@@ -24,14 +25,14 @@ GB_INLINE uint32_t plain_if_exact(const typename E::Bits *got, const typename E:
   return plain;
 }
 
-// One bound for the rule and for both of the largest errors so far, so that most runs need one
-// comparison an element. What is not finite never is within it, as `max_abs` is finite. A product
-// below the normal numbers may be rounded up to twice its value: only what has no error is within
-// it.
+// One bound covers the rule and both of the largest errors so far, so most runs need one comparison
+// an element. Elements that are not finite are never within it, because `max_abs` is finite.
+// Rounding may double a product below the normal numbers, so the bound then admits only elements
+// without an error.
 template <class E>
 GB_INLINE uint32_t plain_if_close(const typename E::Bits *got, const typename E::Bits *expected, uint32_t n, double rtol,
                                   double atol, double max_abs, double max_rel) {
-  // As wide as what is compared: vectors then need no conversion of masks.
+  // As wide as the compared type, so that vector code needs no conversion of masks.
   uint64_t plain = 0;
   GB_EACH(i, n, GB_RUN_BYTES / sizeof(typename E::Bits)) {
     const double magnitude = Rule<E>::magnitude(expected[i]), distance = Rule<E>::distance(got[i], expected[i]);

@@ -1,6 +1,6 @@
-// `gb_check` on a GPU: a warp goes through a tile together, and a run is first only counted, in the
-// registers it was loaded to. Where no double is needed to be exact none is used: most GPUs have
-// few units for them.
+// `gb_check` on a GPU. A warp goes through a tile together. It first only counts the good elements
+// of a run, in the registers that the run was loaded to. It uses doubles only where exactness needs
+// them, because most GPUs have few units for them.
 #pragma once
 
 #include "judge.cuh"
@@ -10,10 +10,11 @@ namespace gb {
 
 constexpr uint64_t CHECK_TILE_BYTES = 4096;
 constexpr uint32_t RUN_WORDS = GB_RUN_BYTES / 4;
-// Runs of each of the two tensors that a thread loads before it looks at the first.
+// Runs of each of the two tensors that a thread loads before it compares the first.
 constexpr uint32_t RUNS_TOGETHER = 4;
 
-// What changes with every run, apart from the partial so that it stays in registers.
+// The state that changes with every run. It is separate from the partial so that it stays in
+// registers.
 struct Tally {
   uint64_t checked;
   uint64_t matched;
@@ -21,7 +22,7 @@ struct Tally {
 };
 
 // Bits of the largest errors that a thread of the block has reported. Doubles that are not negative
-// are ordered as their bits are.
+// sort like their bits.
 struct Largest {
   unsigned long long abs;
   unsigned long long rel;
@@ -45,14 +46,14 @@ GB_INLINE typename E::Bits element_of(const uint32_t *words, uint32_t i) {
   return FromRaw<E>::bits(words[i * SIZE / 4 % RUN_WORDS] >> (8 * (i * SIZE % 4)));
 }
 
-// How far an element may be off and still have nothing to report: within the rule, and no larger an
-// error than those reported.
+// The error up to which an element needs no report: within the rule, and not above the largest
+// errors reported so far.
 template <class E, bool IN_FLOAT = (E::FLOATING ? sizeof(typename E::Bits) <= 4 : sizeof(typename E::Bits) <= 2)>
 struct Limits;
 
-// In float, rounded down throughout, so that what is within the limits is within those in double
-// too. The difference of floats less than a factor of two apart is exact; where they are farther
-// apart the element is looked at again.
+// Computed in float and rounded down throughout, so that an element within these limits is also
+// within the limits in double. The difference of two floats is exact if they are less than a factor
+// of two apart. If they are farther apart, the element is compared again.
 template <class E>
 struct Limits<E, true> {
   float rtol, atol, abs, rel;
@@ -81,13 +82,13 @@ struct Limits<E, false> {
   }
   GB_INLINE bool include(typename E::Bits got, typename E::Bits expected) const {
     const double distance = Rule<E>::distance(got, expected), magnitude = Rule<E>::magnitude(expected);
-    // Rounded to nearest, a product below the normal numbers may be twice its value.
+    // Rounding to nearest may double a product below the normal numbers.
     const double tolerated = atol + rtol * magnitude, relative = __dmul_rd(rel, magnitude);
     return (distance <= tolerated) & (distance <= abs) & (distance <= relative);
   }
 };
 
-// Whether a run is right and has nothing to report. Equal bits are always right.
+// Whether a run is correct and needs no report. Equal bits are always correct.
 template <class E>
 GB_INLINE bool plain_run(const gb_check_args &a, const Limits<E> &limits, const uint32_t *got, const uint32_t *expected) {
   bool equal = true;
@@ -100,12 +101,12 @@ GB_INLINE bool plain_run(const gb_check_args &a, const Limits<E> &limits, const 
   return plain;
 }
 
-// The bits of one element, over and over.
+// The bits of one element, repeated.
 template <class E>
 GB_INLINE uint64_t repeated(typename E::Raw raw) {
   constexpr uint32_t SIZE = sizeof(typename E::Bits);
   const uint64_t factor = SIZE == 1 ? 0x0101010101010101ull : SIZE == 2 ? 0x0001000100010001ull : SIZE == 4 ? 0x100000001ull : 1;
-  // A negative number would be extended to all 64 bits.
+  // A negative number would be sign-extended to all 64 bits.
   return ((uint64_t)raw & ~0ull >> (64 - 8 * SIZE)) * factor;
 }
 
@@ -132,7 +133,7 @@ GB_RARE void describe_run(const gb_check_args &a, uint64_t start, uint32_t n, La
   atomicMax(&largest->rel, (unsigned long long)bits_of(partial.max_rel));
 }
 
-// A tile that is no whole number of runs for every member of the team, or that is not aligned.
+// A tile that is not aligned, or not a whole number of runs for every member of the team.
 template <class E>
 GB_INLINE void check_odd_tile(const gb_check_args &a, uint64_t start, uint64_t end, const Team &team, Largest *largest,
                               Tally &tally, gb_check_partial &partial) {

@@ -1,6 +1,7 @@
-// `gb_digest`: the output digest of a window and its early check. A keyed sum over words of a bijection of
-// each word, so that the order of visiting does not matter and a single changed word always shows;
-// several changed words cancel with a probability near 2^-64 for anyone without the key.
+// `gb_digest`: the output digest of a window and its early check. It is a keyed sum over words,
+// each passed through a bijection. The order of visits therefore does not matter, and a single
+// changed word always shows. Several changed words cancel with a probability near 2^-64 for anyone
+// without the key.
 #pragma once
 
 #include "fold.cuh"
@@ -8,7 +9,7 @@
 
 namespace gb {
 
-// Word i is masked with base + i * step before it is mixed; both are secrets.
+// Word i is masked with base + i * step before it is mixed. Both are secret.
 struct Mask {
   uint64_t base;
   uint64_t step;
@@ -23,7 +24,7 @@ GB_INLINE uint64_t digest_word(uint64_t word, uint64_t mask) {
   return x ^ (x >> 32);
 }
 
-// `n` bytes from `bytes`, whose first word is word `index` of the buffer.
+// Reads `n` bytes from `bytes`, whose first word is word `index` of the buffer.
 GB_RUN uint64_t digest_run(const uint8_t *bytes, uint32_t n, uint64_t index, const Mask mask) {
   uint64_t sum = 0;
   uint64_t pad = mask.base + index * mask.step;
@@ -49,7 +50,7 @@ GB_INLINE void merge_digests(Digest &all, const Digest &other) { all.sum += othe
 #if !defined(__GPUBENCH_CPU__)
 constexpr uint32_t LOADS = 8;
 
-// What another kernel may still be writing is read where that writes to.
+// Another kernel may still be writing, so this reads from the level of memory that it writes to.
 GB_INLINE uint4 loaded_run(const uint8_t *tile, uint32_t run) { return __ldcg((const uint4 *)tile + run); }
 
 GB_INLINE uint64_t digest_loaded(const uint4 found, uint64_t pad, const Mask mask) {
@@ -67,8 +68,8 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
     const uint64_t next = 2 * team.members * mask.step;
     const uint32_t runs = (uint32_t)(bytes / GB_RUN_BYTES);
     uint32_t run = team.member;
-    // As many loads as a member of a warp has in a tile of 4 KiB are under way at once: one by one
-    // they would not keep the memory busy.
+    // A member of a warp issues all of its loads in a tile of 4 KiB at once. One at a time, they
+    // would not keep the memory busy.
     for (; run + (LOADS - 1) * team.members < runs; run += LOADS * team.members) {
       uint4 found[LOADS];
       GB_UNROLL for (uint32_t i = 0; i < LOADS; ++i) found[i] = loaded_run(tile, run + i * team.members);
@@ -95,7 +96,7 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
 GB_KERNEL(4) gb_digest(gb_digest_args a) {
   gb::after_earlier_work();
   if (a.bytes == 0 || a.tile_bytes == 0) return;
-  // Volatile: they are written after the launch was queued.
+  // Volatile, because they are written after the launch was queued.
   const volatile gb_digest_keys *keys = (const volatile gb_digest_keys *)a.keys;
   const gb::Mask mask = gb::mask_of(keys->digest);
   const uint64_t total = gb::pieces(a.bytes, a.tile_bytes);
@@ -107,6 +108,6 @@ GB_KERNEL(4) gb_digest(gb_digest_args a) {
     const uint64_t start = gb::permuted(order, k) * a.tile_bytes;
     digest.sum += gb::digest_tile(a, start, gb::least(a.tile_bytes, a.bytes - start), team, mask);
   }
-  // On a GPU the sum may lie in memory of the host.
+  // On a GPU, the sum may be in host memory.
   if (gb::folded<gb::merge_digests>(digest) && digest.sum != 0) atomicAdd_system((unsigned long long *)a.out, (unsigned long long)digest.sum);
 }

@@ -1,5 +1,5 @@
-// How elements are drawn from the words of a stream: draw i is `BYTES` bytes of it, from byte
-// `BYTES * i` on.
+// Draws: how the words of a stream become elements. Draw i is `BYTES` bytes of the stream, starting
+// at byte `BYTES * i`.
 #pragma once
 
 #include "element.cuh"
@@ -7,19 +7,19 @@
 
 namespace gb {
 
-// Bytes that one element is drawn from: as many as it has, and two at least.
+// Bytes of the stream for one element: its size, and at least two.
 template <class E>
 GB_INLINE constexpr uint32_t drawn_bytes() {
   return sizeof(typename E::Bits) == 1 ? 2 : sizeof(typename E::Bits);
 }
 
-// Where its value is computed in double, eight.
+// Eight where its value is computed in double.
 template <class E>
 GB_INLINE constexpr uint32_t real_bytes() {
   return sizeof(typename E::Real) == 8 ? 8 : drawn_bytes<E>();
 }
 
-// A number drawn uniformly from all those of `BYTES` bytes.
+// A number drawn uniformly from all numbers of `BYTES` bytes.
 template <uint32_t BYTES>
 struct Draw;
 
@@ -62,8 +62,8 @@ struct Draw<8> {
   }
 };
 
-// A draw as the last places of a power of two, which is one operation: equally spaced numbers,
-// `step()` apart, from `first()` to `last()`.
+// Puts a draw into the last places of a power of two, in one operation. The results are equally
+// spaced numbers, `step()` apart, from `first()` to `last()`.
 template <uint32_t BYTES>
 struct Notch;
 
@@ -104,7 +104,7 @@ struct Notch<8> {
   GB_INLINE double of(const uint32_t *words, uint32_t i) const { return double_of(Draw<8>::whole(words, i) >> 12 | 0x3ff0000000000000ull); }
 };
 
-// What a thread handles in one go: as much as 16 bytes of elements, or what two blocks make, on a
+// Elements that a thread handles at once: 16 bytes of elements, or the output of two blocks on a
 // GPU.
 template <class E, uint32_t BYTES>
 struct Run {

@@ -1,9 +1,9 @@
-// Element types: their representation in memory, and the real or integer values they stand for.
+// Element types: their representation in memory, and the real or integer values that it encodes.
 //
-// A type `E` below has `Bits` (an element in memory), `Raw` (the same as an integer), `Real` (what
-// its values are computed in: wide enough for all but the low bits of 64-bit integers),
-// `real(bits)`, and `nearest(Real)`, which rounds to nearest even; for integers its argument has
-// been rounded and is in range.
+// A type `E` below has `Bits` (an element in memory), `Raw` (the same as an integer), `Real` (the
+// type its values are computed in, wide enough for all but the low bits of 64-bit integers),
+// `real(bits)`, and `nearest(Real)`, which rounds to nearest even. For integers, the argument of
+// `nearest` is already rounded and in range.
 #pragma once
 
 #include "work.cuh"
@@ -70,7 +70,8 @@ GB_INLINE double fused(double a, double b, double c) {
 constexpr float FLOAT_MAX = 3.40282346638528859811704183484516925e38f;
 constexpr double DOUBLE_MAX = 1.79769313486231570814527423731704357e308;
 
-// Integers. `LOW` and `HIGH` are the outermost values that both the type and its `Real` have.
+// Integers. `LOW` and `HIGH` are the outermost values that both the type and its `Real` can
+// represent.
 template <class T, class R, bool SIGNED>
 struct Integer {
   typedef T Bits;
@@ -89,7 +90,7 @@ struct Integer {
   static GB_INLINE T raw(T bits) { return bits; }
   static GB_INLINE double distance(T a, T b) {
     if (sizeof(T) < 8) return fabs((double)a - (double)b);
-    // Exact before it is rounded once; it need not fit the type itself.
+    // Exact before it is rounded once. It need not fit the type itself.
     return (double)(a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a);
   }
 };
@@ -111,13 +112,13 @@ struct Short {
   typedef uint16_t Raw;
   typedef float Real;
   static constexpr bool FLOATING = true;
-  // Up to which it has all integers.
+  // The largest integer up to which the type has all integers.
   static constexpr int64_t EXACT = 1ll << (MANTISSA + 1);
   static constexpr uint32_t SHIFT = 23 - MANTISSA;
   static constexpr uint32_t BIAS = (1u << (EXPONENT - 1)) - 1;
   static constexpr uint32_t INFINITE = ((1u << EXPONENT) - 1) << MANTISSA;
-  // Multiplying by it puts an exponent of this type, read as one of a float, in its place;
-  // denormals come out right too.
+  // Multiplying by this moves an exponent of this type, read as that of a float, to its place. It
+  // is correct for denormals too.
   static GB_INLINE float real(uint16_t bits) {
     if (EXPONENT == 8) return float_of((uint32_t)bits << 16);
 #if !defined(__GPUBENCH_CPU__)
@@ -189,8 +190,8 @@ struct F64 {
   static GB_INLINE double of_raw(uint64_t raw) { return double_of(raw); }
 };
 
-// Calls `RUN(E)` with the element type of a `gb_dtype`; an unknown one does nothing, and what was
-// to be counted stays uncounted.
+// Calls `RUN(E)` with the element type of a `gb_dtype`. For an unknown one it does nothing, and the
+// elements stay uncounted.
 #define GB_FOR_DTYPE(dtype, RUN) \
   switch (dtype) {               \
     case GB_U8: RUN(gb::U8); break;     \
@@ -208,7 +209,7 @@ struct F64 {
     default: break;              \
   }
 
-// Bytes of an element; 0 where the type is unknown.
+// Bytes of an element, or 0 if the type is unknown.
 GB_INLINE uint32_t element_bytes(uint32_t dtype) {
 #define GB_SIZE(E) return sizeof(typename E::Bits)
   GB_FOR_DTYPE(dtype, GB_SIZE)

@@ -1,5 +1,5 @@
-// `gb_fill`: fresh inputs. Element i is a function of (key, tensor, i) and of what is drawn from,
-// whatever the geometry.
+// `gb_fill`: fresh inputs. Element i is a function of (key, tensor, i) and of the distribution, for
+// every geometry.
 #pragma once
 
 #include "integers.cuh"
@@ -8,7 +8,7 @@
 
 namespace gb {
 
-// All values of an integer type, shifted or not, are all its bit patterns.
+// The values of an integer type are all of its bit patterns, shifted or not.
 template <class E>
 GB_INLINE uint32_t drawn_kind(const gb_fill_args &a) {
   constexpr uint32_t BITS = 8 * sizeof(typename E::Bits);
@@ -62,7 +62,7 @@ GB_INLINE void fill_normal(const gb_fill_args &a, const Task &task) {
   typedef typename E::Real Real;
   typedef Normal<real_bytes<E>()> Normals;
   const Real mean = (Real)a.a, deviation = (Real)a.b;
-  // No number is as much as 8 standard deviations from the mean.
+  // No drawn number is 8 standard deviations from the mean.
   const Real reach = fused((Real)8, deviation, mean < 0 ? -mean : mean);
   const bool held_by_itself = reach < fill_bounds<E>(a).highest;
   if constexpr (E::FLOATING && sizeof(Real) == 4) {
@@ -79,7 +79,7 @@ GB_INLINE void fill_normal(const gb_fill_args &a, const Task &task) {
       return;
     }
   }
-  // Integers are rounded down below; normal ones go to the nearest.
+  // Integers are rounded down below. Normal numbers are rounded to nearest.
   const Real centre = E::FLOATING ? mean : mean + (Real)0.5;
   const Bounds<Real> bounds = fill_bounds<E>(a);
   each_normal<E>(a, task, normals, GB_MAKE {
@@ -105,7 +105,7 @@ GB_INLINE void fill_dtype(const gb_fill_args &a, const Share share) {
 }
 
 #if defined(GB_PHILOX_AVX2)
-// Without the instruction a fused operation is a call.
+// On processors without the instruction, a fused operation is a call.
 __attribute__((target("avx2,fma"), noinline)) static void fill_share_fused(const gb_fill_args &a, const Share share) {
   fill_dtype(a, share);
 }

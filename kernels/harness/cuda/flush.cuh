@@ -1,5 +1,5 @@
-// `gb_flush`: goes through a buffer as large as the last-level cache, so that the call that is
-// timed starts cold.
+// `gb_flush`: goes through a buffer as large as the last-level cache, so that the timed call starts
+// cold.
 #pragma once
 
 #include "work.cuh"
@@ -53,8 +53,8 @@ GB_KERNEL(4) gb_flush(gb_flush_args a) {
     gb::write_share(buffer, words, share);
   } else if (a.kind == GB_FLUSH_READ) {
     const uint64_t sum = gb::read_share(buffer, words, share);
-    // Never so by accident, and the compiler cannot know: without a use the loads would be left
-    // out.
+    // True only by an accident that does not happen, which the compiler cannot know. Without a use,
+    // it would remove the loads.
     if (sum == 0x6b1d5fd40a2c9e37ull) *(uint64_t *)a.sink = sum;
   }
 }

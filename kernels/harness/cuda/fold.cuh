@@ -1,13 +1,14 @@
-// How what threads have found becomes few results. A reporter hands in one: on a GPU a block, whose
-// threads are folded first, so that the host reads little and one atomic operation serves many
-// threads; on the CPU device, where blocks have one thread, each thread.
+// How the findings of threads become a few results. A reporter hands in one result. On a GPU, a
+// reporter is a block, whose threads are folded first: the host then reads little, and one atomic
+// operation serves many threads. On the CPU device, where blocks have one thread, each thread is a
+// reporter.
 #pragma once
 
 #include "work.cuh"
 
 namespace gb {
 
-// This reporter's place among all.
+// The index of this reporter.
 GB_INLINE Share share_of_reporter() {
 #if !defined(__GPUBENCH_CPU__)
   return share_of_block();
@@ -26,7 +27,7 @@ GB_INLINE Share share_among(uint64_t reporters) {
 }
 
 #if !defined(__GPUBENCH_CPU__)
-// The result of the lane `distance` further on. Every field is a word.
+// The result of the lane at `distance` above this one. Every field is a word.
 template <class Result>
 GB_INLINE Result from_lane(uint32_t lanes, Result result, uint32_t distance) {
   uint64_t words[sizeof(Result) / 8];
@@ -37,8 +38,8 @@ GB_INLINE Result from_lane(uint32_t lanes, Result result, uint32_t distance) {
 }
 #endif
 
-// Folds the results of a reporter's threads, all of which must get here, with
-// `Merge(Result &, const Result &)`. Answers whether this thread holds the outcome.
+// Folds the results of a reporter's threads with `Merge(Result &, const Result &)`. All of its
+// threads must call it. Returns whether this thread has the combined result.
 template <auto Merge, class Result>
 GB_INLINE bool folded(Result &result) {
 #if !defined(__GPUBENCH_CPU__)

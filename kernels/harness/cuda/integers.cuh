@@ -1,10 +1,11 @@
 // Integers drawn from a range.
 //
-// A draw of n bits times the size of the range, of which n bits are dropped, is an integer of the
-// range; a draw on the border of two falls to one of them, which makes a value more or less likely,
-// by size / 2^n of itself at most. Where that is too much, two elements trade what was dropped:
-// times the size and n bits shorter, it is added to the other's product before its bits are
-// dropped. The two are then drawn from 2n bits together, and so is each.
+// A draw of n bits is multiplied by the size of the range, and the low n bits of the product are
+// dropped. The result is an integer of the range. A draw at the border of two integers falls to one
+// of them, which changes the probability of a value by at most size / 2^n of itself. Where that is
+// too much, two elements exchange the dropped bits: multiplied by the size and shortened by n bits,
+// they are added to the product of the other element before its bits are dropped. Each of the two
+// is then drawn from 2n bits.
 #pragma once
 
 #include "runs.cuh"
@@ -23,13 +24,13 @@ struct Offset<E, false> {
   GB_INLINE typename E::Bits plus(uint32_t offset) const { return (typename E::Bits)(low + (typename E::Bits)offset); }
 };
 
-// The offset is put in the last places of a power of two, which `base` takes away again.
+// The offset goes into the last places of a power of two, which `base` subtracts again.
 template <class E>
 struct Offset<E, true> {
   typedef typename E::Real Real;
   Real base;
   static constexpr int64_t POWER = sizeof(Real) == 4 ? 1ll << 23 : 1ll << 52;
-  // Integers up to which both the type and the sum have all.
+  // The largest integer up to which both the type and the sum have all integers.
   static constexpr int64_t LAST = E::EXACT < POWER / 2 ? E::EXACT : POWER / 2;
   static GB_INLINE bool is_exact(int64_t low, uint64_t span) {
     return low >= -LAST && low <= LAST && span <= (uint64_t)POWER && low + (int64_t)span <= LAST + 1;
@@ -41,7 +42,8 @@ struct Offset<E, true> {
   }
 };
 
-// An offset in a range that is too wide for those last places, of integers that the type has all.
+// An offset in a range that is too wide for those last places. The type has all integers of the
+// range.
 template <class E>
 struct Converted {
   typedef typename E::Real Real;
@@ -67,19 +69,21 @@ struct OfInteger<E, true> {
   static GB_INLINE Real made(uint64_t value, const Bounds<Real> bounds) { return held((Real)(double)(int64_t)value, bounds); }
 };
 
-// Whether draws of so many bits are good enough by themselves: exact for powers of two, else a
-// value's probability is off by 2^-8 of itself at most with 16 bits, and by 2^-16 with 32.
+// Whether draws of this many bits are uniform enough by themselves. They are exact for powers of
+// two. Otherwise, the probability of a value is off by at most 2^-8 of itself with 16 bits, and by
+// 2^-16 with 32.
 template <uint32_t DRAWN_BITS>
 GB_INLINE bool is_narrow(uint64_t span) {
   const bool power_of_two = (span & (span - 1)) == 0;
   return span != 0 && (span <= 1ull << (DRAWN_BITS / 2) || (power_of_two && span < 1ull << DRAWN_BITS));
 }
 
-// Whether they are when pairs trade. What is dropped of a draw is a multiple of the largest power
-// of two in the span, so that a value's probability is off by span * power / 2^(2 * DRAWN_BITS) of
-// itself at most: 2^-5 with 8 bits, less than 2^-10 with 16, 2^-8 with 32. That two values come
-// together is off by 2^-8 with 16 bits; with 8 each two have a whole number of 2^16 draws, one at
-// least.
+// Whether they are uniform enough when pairs exchange bits. The dropped part of a draw is a
+// multiple of the largest power of two in the span, so the probability of a value is off by at most
+// span * power / 2^(2 * DRAWN_BITS) of itself: 2^-5 with 8 bits, less than 2^-10 with 16, 2^-8 with
+// 32.
+// The probability of a pair of values is off by 2^-8 with 16 bits. With 8 bits, each pair has a
+// whole number of the 2^16 draws, at least one.
 template <uint32_t DRAWN_BITS>
 GB_INLINE bool is_traded(uint64_t span) {
   constexpr uint64_t MOST = DRAWN_BITS == 8 ? (1ull << 8) - 1 : DRAWN_BITS == 16 ? (1ull << 12) + 1 : (1ull << 32) - 1;
@@ -95,7 +99,7 @@ GB_INLINE void fill_narrow_integers(const gb_fill_args &a, const Task &task) {
   each_element<E, BYTES>(a, task, GB_MAKE { return low.plus(Draw<BYTES>::below(words, i, span)); });
 }
 
-// Draws of the elements of a run become offsets in the range, two by two.
+// Turns the draws of the elements of a run into offsets in the range, two at a time.
 template <uint32_t BYTES>
 struct Trade;
 
@@ -132,7 +136,8 @@ GB_INLINE void fill_traded_integers(const gb_fill_args &a, const Task &task) {
   }, GB_MAKE { return low.plus(Draw<BYTES>::whole(words, i)); });
 }
 
-// The first and third byte of a word in the lower places of its halves, and the others there.
+// The first and third byte of a word in the lower bytes of its halves, and the other two there as
+// well.
 constexpr uint32_t EVEN_BYTES = 0x00ff00ffu;
 
 GB_INLINE uint32_t odd_bytes(uint32_t x) {
@@ -148,7 +153,7 @@ GB_INLINE uint32_t odd_bytes(uint32_t x) {
 template <>
 struct Trade<1> {
   uint32_t span;
-  // What is added to each byte.
+  // The addend of each byte.
   uint32_t lows;
   static constexpr uint32_t WORDS = 1;
   GB_INLINE void mix(uint32_t *words) const {
@@ -159,7 +164,7 @@ struct Trade<1> {
 #else
     const uint32_t offsets = odd_bytes(even_traded) | (odd_traded & ~EVEN_BYTES);
 #endif
-    // The highest bits are added without their carries, so that no sum has one into the next byte.
+    // The highest bits are added without their carries, so that no sum carries into the next byte.
     words[0] = ((offsets & 0x7f7f7f7fu) + (lows & 0x7f7f7f7fu)) ^ ((offsets ^ lows) & 0x80808080u);
   }
 };

@@ -1,4 +1,4 @@
-// The rule that outputs are held to, and what there is to say of an element that breaks it.
+// The tolerance rule of outputs, and the report about an element that breaks it.
 #pragma once
 
 #include "element.cuh"
@@ -9,7 +9,7 @@ namespace gb {
 // The rule, and the error, for one pair of elements.
 struct Judged {
   bool right;
-  // Whether both are finite: only then is the error a number.
+  // Whether both are finite. Only then is the error a number.
   bool finite;
   bool got_finite;
   double error;
@@ -80,7 +80,7 @@ GB_INLINE void merge_checks(gb_check_partial &all, const gb_check_partial &other
   all.max_rel = other.max_rel > all.max_rel ? other.max_rel : all.max_rel;
 }
 
-// One element, by the book.
+// Judges one element in full.
 template <class E>
 GB_INLINE void describe(const gb_check_args &a, uint64_t index, typename E::Bits got, typename E::Bits expected,
                         bool poisoned, gb_check_partial &partial) {
@@ -103,7 +103,7 @@ GB_INLINE void describe(const gb_check_args &a, uint64_t index, typename E::Bits
   if (relative > partial.max_rel) partial.max_rel = relative <= DOUBLE_MAX ? relative : DOUBLE_MAX;
 }
 
-// Elements that are described together when one of them has something to report.
+// Elements that are judged in full together when one of them needs a report.
 #if !defined(__GPUBENCH_CPU__)
 constexpr uint32_t PIECE = GB_RUN_BYTES;
 #else

@@ -1,6 +1,6 @@
-// `gb_lines`: decoys. Some cache lines of an input, chosen by a keyed permutation, get other
-// contents until just before the call. `gb_reveal`: the same key puts the true ones back, in all
-// inputs with one launch.
+// `gb_lines`: decoys. Some cache lines of an input, chosen by a keyed permutation, hold other
+// contents until just before the call. `gb_reveal` restores the true lines with the same key, in
+// all inputs with one launch.
 #pragma once
 
 #include "permutation.cuh"

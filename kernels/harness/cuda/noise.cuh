@@ -1,6 +1,6 @@
-// `gb_noise` and `gb_noise_check`: keyed noise for what must be written (outputs) and what must not
-// (the redzone behind buffers). Byte i is a function of (key, offset + i), so any part of a stream
-// can be made or compared on its own.
+// `gb_noise` and `gb_noise_check`: keyed noise for memory that must be written (outputs) and memory
+// that must not (the redzones around buffers). Byte i is a function of (key, offset + i), so any
+// part of a stream can be made or compared on its own.
 #pragma once
 
 #include "fold.cuh"
@@ -8,7 +8,7 @@
 
 namespace gb {
 
-// `n` bytes of noise from any place of the stream, block by block.
+// Makes `n` bytes of noise from any place of the stream, block by block.
 GB_INLINE void make_noise(uint64_t key, uint64_t position, uint32_t n, uint8_t *noise) {
   const Stream stream = {key, 0, STREAM_NOISE};
   uint32_t words[4];
@@ -19,8 +19,8 @@ GB_INLINE void make_noise(uint64_t key, uint64_t position, uint32_t n, uint8_t *
   }
 }
 
-// Runs are aligned in the stream, not in memory. The part of run `run` inside [offset, offset +
-// bytes).
+// Returns the part of run `run` inside [offset, offset + bytes). Runs are aligned in the stream,
+// not in memory.
 struct StreamPart {
   uint64_t start;
   uint64_t end;
@@ -63,11 +63,11 @@ GB_INLINE void merge_noise(gb_noise_partial &all, const gb_noise_partial &other)
   all.checked += other.checked;
   all.different += other.different;
   all.first = least(all.first, other.first);
-  // One more than no index is none.
+  // Indices are stored plus one, so that zero means none.
   all.last = greatest(all.last + 1, other.last + 1) - 1;
 }
 
-// Byte by byte: what differs, and where.
+// Compares byte by byte: how many differ, and where.
 GB_INLINE void describe_noise(const uint8_t *bytes, const uint8_t *noise, uint32_t n, uint64_t place,
                               gb_noise_partial &partial) {
   GB_ONE_BY_ONE for (uint32_t i = 0; i < n; ++i) {
@@ -95,7 +95,7 @@ GB_INLINE bool is_block(const uint4 found, const uint32_t *words) {
 
 GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_noise_partial &partial) {
   const uint64_t runs = stream_runs(a.offset, a.bytes), first_block = a.offset / GB_RUN_BYTES, step = kept(share.step);
-  // Runs from the first whole one to the last, if loads of a run are aligned.
+  // The whole runs, if loads of a run are aligned.
   const uint64_t first_whole = a.offset % GB_RUN_BYTES != 0;
   const uint64_t whole_end = (a.ptr - a.offset) % GB_RUN_BYTES == 0 ? (a.offset + a.bytes) / GB_RUN_BYTES - first_block : 0;
   const uint4 *const found = (const uint4 *)((const uint8_t *)a.ptr - a.offset) + first_block;
@@ -106,7 +106,7 @@ GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_n
     describe_noise_run(a, run, partial);
     run += step;
   }
-  // Counted apart, so that it stays in a register.
+  // A counter of its own, so that it stays in a register.
   uint64_t untouched = 0;
   const auto check = [&](uint64_t run, const uint4 loaded) {
     uint32_t words[4];
@@ -115,7 +115,7 @@ GB_INLINE void check_noise(const gb_noise_check_args &a, const Share share, gb_n
     else describe_noise_run(a, run, partial);
   };
   for (; run + step < whole_end; run += 2 * step) {
-    // Both loads are under way together.
+    // Both loads are in flight together.
     const uint4 one = found[run], other = found[run + step];
     check(run, one);
     check(run + step, other);

@@ -1,11 +1,11 @@
-// Normal numbers of float and double as quantiles: one uniform number x in [-1, 1] is taken to
-// where the normal distribution has the same share of its numbers below. Giles 2010, "Approximating
-// the erfinv function": the quantile is x times a function of log(1 - x^2) that is as good as a
-// polynomial. Coefficients of our own; only operations that IEEE 754 rounds correctly, so that
-// every device yields the same bits.
+// Normal numbers of float and double as quantiles: a uniform number x in [-1, 1] maps to the number
+// below which the normal distribution has the same share. Giles 2010, "Approximating the erfinv
+// function": the quantile is x times a function of log(1 - x^2) that a polynomial approximates
+// well. The coefficients were computed for this file. Only operations that IEEE 754 rounds
+// correctly are used, so that every device yields the same bits.
 //
-// The logarithm is the number's representation read as an integer, linear between powers of two,
-// and a polynomial in the mantissa that makes up for that.
+// The logarithm is the representation of the number read as an integer, which is linear between
+// powers of two. A polynomial in the mantissa corrects the difference.
 #pragma once
 
 #include "normal_sum.cuh"
@@ -15,7 +15,7 @@ namespace gb {
 // The mantissa, in [1, 2).
 GB_INLINE float mantissa(float x) {
 #if !defined(__GPUBENCH_CPU__)
-  // One operation, where the compiler sees two.
+  // One operation, although it looks like two to the compiler.
   uint32_t bits;
   asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(bits) : "r"(bits_of(x)), "r"(0x7fffffu), "r"(0x3f800000u));
   return float_of(bits);
@@ -35,7 +35,7 @@ struct Normal<2> {
   float zero;
 
   static GB_INLINE Normal scaled(float mean, float scale) {
-    // A half is 2^-16 times itself behind 128.
+    // A half is 2^-16 times itself, below 128.
     const float step = scale * (0x1p16f / NormalSums::DEVIATION);
     return Normal{Notch<2>::prepared(), step, fused(-(128.0f + NormalSums::MEAN * 0x1p-16f), step, mean)};
   }
@@ -43,8 +43,8 @@ struct Normal<2> {
   GB_INLINE float number(const uint32_t *words, uint32_t i) const { return fused(step, notch.of(words, i), zero); }
 };
 
-// From 32 bits: up to 5.4, off by 0.0017 at most, their density by 1.5 % up to 4 standard
-// deviations and 2 % up to 5.
+// From 32 bits: up to 5.4 standard deviations, off by at most 0.0017. The density is off by 1.5 %
+// up to 4 standard deviations and 2 % up to 5.
 template <>
 struct Normal<4> {
   static constexpr uint32_t TERMS = 7;
@@ -62,10 +62,10 @@ struct Normal<4> {
 
   GB_INLINE float of_word(uint32_t word) const {
     const float x = (float)(int32_t)word;
-    // A little more than 1, so that the outermost x, which are -1 and 1, have a logarithm.
+    // A little more than 1, so that the outermost x, -1 and 1, have a logarithm.
     const float v = fused(-x, x, 0x1p62f + 0x1p39f);
     const float m = mantissa(v);
-    // Exponents are offset by the type's own 127 and twice that of the draws, 31.
+    // Exponents are offset by 127, that of the type, and by 62, twice the 31 of the draws.
     constexpr float OFFSET = 127.0f + 62.0f;
     const float made_up = fused(fused(fused(0.153690037f, m, -1.04095197f), m, 2.04721082f), m, -OFFSET);
     const float logarithm = fused((float)(int32_t)bits_of(v), 0x1p-23f, made_up);
@@ -75,8 +75,7 @@ struct Normal<4> {
   }
 };
 
-// The one from the low word; the 29 bits of mantissa that a float does not have are from the high
-// word.
+// One number from the low word. The 29 bits of mantissa that a float lacks come from the high word.
 template <>
 struct Normal<8> {
   Normal<4> narrow;
@@ -85,7 +84,7 @@ struct Normal<8> {
   static GB_INLINE void mix_block(uint32_t *) {}
   GB_INLINE double number(const uint32_t *words, uint32_t i) const {
     const uint32_t bits = bits_of(narrow.of_word(Draw<8>::low(words, i)));
-    // Not denormal, so exponents differ by a constant; zero becomes a number next to it.
+    // Not denormal, so exponents differ by a constant. Zero becomes a number next to it.
     const uint32_t high = (bits & 0x80000000u) | (((bits & 0x7fffffffu) >> 3) + ((1023u - 127u) << 20));
     const uint32_t low = bits << 29 | Draw<8>::high(words, i) >> 3;
     return double_of((uint64_t)high << 32 | low);

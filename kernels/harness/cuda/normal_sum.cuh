@@ -1,13 +1,13 @@
-// Normal numbers for types of 16 bits and less: the eight of a block are sums of the same sixteen
-// independent numbers under different signs, the rows of a Hadamard matrix, so that they are not
-// correlated. The central limit theorem makes them normal: to 0.002 of their distribution function
-// and 2 % of their density up to 2.5 standard deviations. Tails are thinner: 1 in 450 numbers is
-// beyond 3, where 1 in 370 of a normal distribution are, 1 in 35 000 beyond 4, where 1 in 16 000
-// are, none beyond 6.9. The excess kurtosis is that of sixteen uniform numbers, -0.075.
+// Normal numbers for types of 16 bits and less. The eight numbers of a block are sums of the same
+// sixteen independent numbers with different signs, the rows of a Hadamard matrix, so they are not
+// correlated. The central limit theorem makes them normal: to 0.002 of the distribution function,
+// and to 2 % of the density up to 2.5 standard deviations. The tails are thinner: 1 in 450 numbers
+// is beyond 3 standard deviations (normal: 1 in 370), 1 in 35 000 beyond 4 (normal: 1 in 16 000),
+// and none beyond 6.9. The excess kurtosis is that of sixteen uniform numbers, -0.075.
 //
-// Each half of a word holds two of the sixteen, of 12 bits: its upper 12 bits, and 16 times its
-// lower 8. Their four bits in common correlate them by 0.4 %. Sums are made in both halves of a
-// word at a time, all of them offset to be positive.
+// Each half of a word holds two of the sixteen numbers, of 12 bits each: its upper 12 bits, and 16
+// times its lower 8. Their four common bits correlate them by 0.4 %. Both halves of a word are
+// summed at once, offset so that they stay positive.
 #pragma once
 
 #include "draw.cuh"
@@ -21,15 +21,14 @@ struct NormalSums {
   static constexpr float MEAN = 32767.5f;
   static constexpr float DEVIATION = 4738.83f;
 
-  // Four words of draws become eight sums, one in each half.
+  // Turns four words of draws into eight sums, one in each half.
   static GB_INLINE void mix_block(uint32_t *words) {
     uint32_t pairs[4];
     GB_UNROLL for (uint32_t k = 0; k < 4; ++k) pairs[k] = sixteenfold(words[k] & both(0x00ff), (words[k] >> 4) & both(0x0fff));
     const uint32_t s0 = pairs[0] + pairs[1], d0 = pairs[0] - pairs[1];
     const uint32_t s1 = pairs[2] + pairs[3], d1 = pairs[2] - pairs[3];
-    // A row has eight of the sixteen in the lower half and eight in the upper; what is subtracted
-    // in a half is 2 * (4095 + 4080) at most. What else is added makes the mean of all sums the
-    // same.
+    // A row has eight of the sixteen in the lower half and eight in the upper. At most 2 * (4095 +
+    // 4080) is subtracted in a half. The rest of the constant gives all sums the same mean.
     constexpr uint32_t LEVEL = 33u << 16 | 34u, OFFSET = both(16350) + LEVEL;
     words[0] = crossed(s0 + s1 + LEVEL);
     words[1] = crossed(s0 - s1 + OFFSET);
@@ -38,8 +37,8 @@ struct NormalSums {
   }
 
  private:
-  // The sum of the halves in the lower half, and in the upper what the lower one is more. A half is
-  // below 2^15 - 1.
+  // The sum of the halves in the lower half, and their difference, lower minus upper, in the upper.
+  // A half is below 2^15 - 1.
   static GB_INLINE uint32_t crossed(uint32_t x) { return swapped(x) + (x ^ 0x7fff0000u); }
 
   static GB_INLINE uint32_t swapped(uint32_t x) {

@@ -1,7 +1,7 @@
-// A keyed permutation of 0..count for every count: a bijection on the next power of two, walked
-// until it is in range again ("cycle walking", Black and Rogaway 2002). Multiplication by an odd
-// number, addition and xor-shift are bijections modulo 2^bits; fewer than two steps are taken on
-// average because count is more than half of 2^bits.
+// A keyed permutation of 0..count for every count: a bijection on the next power of two, applied
+// again until the result is in range ("cycle walking", Black and Rogaway 2002). Multiplication by
+// an odd number, addition and xor-shift are bijections modulo 2^bits. It takes fewer than two steps
+// on average, because count is more than half of 2^bits.
 #pragma once
 
 #include "work.cuh"
@@ -34,7 +34,7 @@ GB_INLINE Permutation permutation_of(uint64_t count, uint64_t key) {
   return p;
 }
 
-// The place of `index`, which must be below the count.
+// The position of `index`, which must be below the count.
 GB_INLINE uint64_t permuted(const Permutation &p, uint64_t index) {
   do {
     GB_UNROLL for (uint32_t i = 0; i < 3; ++i) {

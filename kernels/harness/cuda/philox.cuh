@@ -1,11 +1,11 @@
 // Philox4x32-7, a keyed counter-based generator: Salmon, Moraes, Dror, Shaw, "Parallel random
 // numbers: as easy as 1, 2, 3", SC 2011. A block of 16 bytes is a function of its counter and the
-// key alone, so it does not matter which thread makes it.
+// key alone, so any thread can make it.
 //
-// Seven rounds are the fewest that pass BigCrush, and what the paper recommends for speed. A round
-// is two wide multiplications, which a GPU's schedulers start once in four cycles: ten rounds keep
-// them busy for 80 of the 120 cycles that memory takes to store the 512 bytes of a warp, seven for
-// 56, which leaves room for making elements of the bits.
+// Seven rounds are the fewest that pass BigCrush, and the paper recommends them for speed. A round
+// is two wide multiplications, which a GPU's schedulers start once in four cycles. Storing the 512
+// bytes of a warp takes memory 120 cycles. Ten rounds keep the schedulers busy for 80 of them,
+// seven for 56, which leaves room to turn the bits into elements.
 #pragma once
 
 #include "work.cuh"
@@ -25,7 +25,7 @@ constexpr uint32_t BATCH_WORDS = 4 * BATCH;
 
 constexpr int PHILOX_ROUNDS = 7;
 
-// What a stream is for: the highest word of the counter.
+// The purpose of a stream: the highest word of the counter.
 constexpr uint32_t STREAM_FILL = 0;
 constexpr uint32_t STREAM_NOISE = 1;
 
@@ -85,9 +85,8 @@ GB_INLINE void random_words_portably(const Stream &stream, uint64_t first, uint3
 }
 
 #if defined(GB_PHILOX_AVX2)
-// The same, four blocks in a vector and two vectors at a time: compilers do not find the
-// instruction that multiplies the low halves of 64-bit lanes, which ignores what the high halves
-// hold.
+// The same, four blocks in a vector and two vectors at a time. Compilers do not find the
+// instruction that multiplies the low halves of 64-bit lanes and ignores their high halves.
 struct PhiloxVector {
   __m256i c[4];
 };

@@ -1,4 +1,4 @@
-// Uniform numbers of a floating-point type: the straight line from a draw to its number, one fused
+// Uniform numbers of a floating-point type: a linear function from a draw to its number, one fused
 // operation each.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace gb {
 // number(t) = slope * t + intercept, for the `t` of draws from the lowest, `Notch<BYTES>::first()`,
 // to the highest.
 //
-// It rises with t, so that all numbers lie in [a, b) and stay there when they are rounded to `E` if
-// the two outermost do.
+// It rises with t. If the two outermost numbers are in [a, b) and stay there when they are rounded
+// to `E`, so do all others.
 template <class E, uint32_t BYTES>
 struct Ramp {
   typedef typename E::Real Real;
@@ -19,19 +19,19 @@ struct Ramp {
   Draws draws;
   Real slope;
   Real intercept;
-  // Whether there is such a line: not for ranges that leave the exponents of `Real` little room, or
-  // hold few of its numbers.
+  // Whether there is such a line. There is none for ranges that leave the exponents of `Real`
+  // little room, or that hold few of its numbers.
   bool fits;
 
   static GB_INLINE Ramp between(double a, double b) {
     const Bounds<Real> bounds = Range<E>::half_open(a, b);
-    // Where rounding to `E` takes the first and the last number that must not be passed: half of a
-    // step outside.
+    // The limits of the first and the last number: half a step of `E` outside the range, where
+    // rounding to `E` would pass them.
     const double least = greater((double)bounds.lowest - half_step_below((double)bounds.lowest), a);
     const double highest = (double)bounds.highest + half_step_above((double)bounds.highest);
     const double most = lesser(highest, b - (b - a) * Draws::step());
     Ramp ramp = through(least, most, bounds);
-    // Rounding of the line itself: two steps of the largest number in it.
+    // The rounding error of the line itself: two steps of the largest number in it.
     const double largest = greater(greater(-a, b), (double)Draws::first() * (double)ramp.slope);
     const double inset = largest * (sizeof(Real) == 4 ? 0x1p-22 : 0x1p-51);
     if (!ramp.fits) ramp = through(least, most - inset, bounds);
@@ -54,8 +54,8 @@ struct Ramp {
   static GB_INLINE Real rounded(Real x) { return E::real(E::nearest(x)); }
   static GB_INLINE double lesser(double x, double y) { return y < x ? y : x; }
   static GB_INLINE double greater(double x, double y) { return y > x ? y : x; }
-  // Where `Real` is wider than `E`; less by a part of 2^10, so that a number there is not on the
-  // border itself.
+  // For a `Real` wider than `E`. Less by a part of 2^10, so that the number is not on the border
+  // itself.
   static GB_INLINE double half_step_above(double x) { return half_step(x, Range<E>::value(next_above(Range<E>::near(x)))); }
   static GB_INLINE double half_step_below(double x) { return half_step(x, Range<E>::value(next_below(Range<E>::near(x)))); }
   static GB_INLINE double half_step(double x, double next) {

@@ -1,4 +1,4 @@
-// Runs of elements made from the words of a stream, and stored.
+// Runs of elements: made from the words of a stream, and stored.
 #pragma once
 
 #include "bounds.cuh"
@@ -7,7 +7,7 @@
 
 namespace gb {
 
-// What a thread makes of a tensor, and of what draws.
+// The part of a tensor that a thread makes, and the draws that it uses.
 struct Task {
   Share share;
   Stream stream;
@@ -25,8 +25,8 @@ struct Task {
   }
 };
 
-// Makes the words of each run of the task, has `mix(words)` prepare them, and `make(words, i)` turn
-// them into elements, or stores them as they are.
+// Makes the words of each run of the task and prepares them with `mix(words)`. `make(words, i)`
+// turns them into elements; without it they are stored as they are.
 template <class E, uint32_t BYTES, class Mix, class Make>
 GB_INLINE void each_element(const gb_fill_args &a, const Task &task, Mix mix, Make make) {
   typedef Run<E, BYTES> R;
@@ -37,8 +37,7 @@ GB_INLINE void each_element(const gb_fill_args &a, const Task &task, Mix mix, Ma
 #if !defined(__GPUBENCH_CPU__)
   const uint64_t whole = (uint64_t)out % 16 == 0 ? a.len / R::LENGTH : 0;
   while (run < whole) {
-    // As long as the upper word of the blocks' indices stays the same, much of the first rounds
-    // does.
+    // While the upper word of the block indices stays the same, much of the first rounds does too.
     const uint64_t high = run * R::BLOCKS >> 32, end = least(whole, ((high + 1) << 32) / R::BLOCKS);
     for (; run < end; run += task.share.step) {
       uint32_t words[4 * R::BLOCKS];

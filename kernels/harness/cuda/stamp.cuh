@@ -1,4 +1,4 @@
-// `gb_stamp`: the device's own clock in nanoseconds, read by the stream when it gets there.
+// `gb_stamp`: the device's clock in nanoseconds, read when the stream reaches it.
 #pragma once
 
 #include "work.cuh"

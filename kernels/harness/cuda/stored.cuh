@@ -1,12 +1,12 @@
-// How the elements of a run come into memory.
+// Stores the elements of a run in memory.
 #pragma once
 
 #include "element.cuh"
 
 namespace gb {
 
-// What `make(words, i)` yields: a value of the floating-point type that elements are computed in,
-// or an integer's bits.
+// The result of `make(words, i)`: a value of the floating-point type in which elements are
+// computed, or the bits of an integer.
 template <class E, bool FLOATING = E::FLOATING>
 struct Stored {
   typedef typename E::Bits Made;
@@ -19,7 +19,7 @@ struct Stored<E, true> {
   static GB_INLINE typename E::Bits bits(Made made) { return E::nearest(made); }
 };
 
-// In place of a `make`: the words are the elements.
+// Replaces a `make`: the words are the elements.
 struct AsDrawn {};
 
 #if !defined(__GPUBENCH_CPU__)
@@ -50,7 +50,7 @@ struct Store {
   typedef Stored<E> S;
   typedef typename E::Bits Bits;
 #if !defined(__GPUBENCH_CPU__)
-  // To an address of 16 bytes.
+  // Stores to an address aligned to 16 bytes.
   static GB_INLINE void whole(Bits *out, const uint32_t *drawn, Make make) {
     constexpr uint32_t SIZE = sizeof(Bits), WORDS = LENGTH * SIZE / 4;
     typename S::Made made[LENGTH];
@@ -70,7 +70,7 @@ struct Store {
     }
   }
 #endif
-  // The first `n`, one by one.
+  // Stores the first `n`, one by one.
   static GB_INLINE void some(Bits *out, uint32_t n, const uint32_t *drawn, Make make) {
     GB_EACH(i, n, LENGTH) out[i] = S::bits(make(drawn, i));
   }

@@ -1,12 +1,12 @@
-// `gb_twin`: does to a case's buffers what every kernel of it must, and no more: loads the inputs
-// and stores to the outputs. The control worker runs it in place of a call.
+// `gb_twin`: moves the bytes that every kernel of a case must move, and no more. It loads the
+// inputs and stores to the outputs. The control worker runs it in place of a call.
 #pragma once
 
 #include "work.cuh"
 
 namespace gb {
 
-// Runs of `words` pairs of words: the share of a thread.
+// The runs of `words` pairs of words that belong to a thread.
 GB_RUN uint64_t twin_of_runs(uint64_t *words, uint64_t begin, uint64_t end, uint64_t access, const Share share) {
   uint64_t sum = 0;
 #if !defined(__GPUBENCH_CPU__)
@@ -48,6 +48,7 @@ GB_KERNEL(4) gb_twin(gb_twin_args a) {
     const uint64_t end = begin + runs / a.parts + (a.part < runs % a.parts);
     sum += gb::twin_of_runs((uint64_t *)buffer.ptr, begin, end, buffer.access, share);
   }
-  // Never so by accident, and the compiler cannot know: without a use the loads would be left out.
+  // True only by an accident that does not happen, which the compiler cannot know. Without a use,
+  // it would remove the loads.
   if (sum == 0x6b1d5fd40a2c9e37ull) *(uint64_t *)a.sink = sum;
 }

@@ -1,37 +1,38 @@
-// How work is dealt out to threads, the same for every kernel.
+// How work is divided among threads, the same for every kernel.
 //
-// The unit is a run: neighbouring elements one thread handles in one go. On a GPU a run is 16
-// bytes, so that the threads of a warp touch neighbouring memory; on the CPU device it is 4 KiB,
-// which the host compiler turns into vector loops. Runs are dealt out by global thread index, so
-// every grid is right, and every block of up to `GB_MOST_THREADS` threads.
+// The unit is a run: neighbouring elements that one thread handles at once. On a GPU, a run is 16
+// bytes, so that the threads of a warp access neighbouring memory. On the CPU device it is 4 KiB,
+// which the host compiler turns into vector loops. Runs are assigned by global thread index, so
+// every grid is correct, with every block of up to `GB_MOST_THREADS` threads.
 #pragma once
 
 #include "gb_harness.h"
 
 #if !defined(__GPUBENCH_CPU__)
 #define GB_RUN_BYTES 16u
-// Threads of a block at most, and how many such blocks a multiprocessor is to have room for.
+// The most threads of a block, and the number of such blocks that a multiprocessor must have room
+// for.
 #define GB_MOST_THREADS 256u
 #define GB_KERNEL(blocks) extern "C" __global__ void __launch_bounds__(GB_MOST_THREADS, blocks)
 #define GB_INLINE __device__ __forceinline__
 #define GB_LAMBDA
 // A function that handles one run.
 #define GB_RUN static __device__ __forceinline__
-// Loops over the terms of a formula; loops over the elements of a run, which stay loops where they
-// become vectors.
+// For loops over the terms of a formula, and for loops over the elements of a run, which stay loops
+// where they become vector code.
 #define GB_UNROLL _Pragma("unroll")
 #define GB_LANES _Pragma("unroll")
-// What runs seldom need not be fast, but small.
+// Code that rarely runs should be small rather than fast.
 #define GB_RARE static __device__ __noinline__
 #define GB_ONE_BY_ONE _Pragma("unroll 1")
-// Constant trip count and a predicate: what the loop indexes stays in registers.
+// A constant trip count and a predicate keep the loop's array in registers.
 #define GB_EACH(i, n, most) GB_LANES for (uint32_t i = 0; i < (most); ++i) if (i < (n))
 #else
 #define GB_RUN_BYTES 4096u
 #define GB_KERNEL(blocks) extern "C" __global__ void
 #define GB_INLINE inline __attribute__((always_inline))
 #define GB_LAMBDA __attribute__((always_inline))
-// Where the compiler and the C library know how, the code for newer processors is chosen when the
+// If the compiler and the C library support it, the code for newer processors is chosen when the
 // tool is loaded.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && !defined(GB_BASELINE)
 #define GB_RUN static __attribute__((noinline, target_clones("avx2", "default")))
@@ -47,7 +48,7 @@
 
 namespace gb {
 
-// A thread's share of `count` runs: starts at `first` and goes on by `step`.
+// A thread's share of `count` runs: it starts at `first` and advances by `step`.
 struct Share {
   uint64_t first;
   uint64_t step;
@@ -69,8 +70,8 @@ GB_INLINE Share share_of_thread() {
   return Share{block.first * block_threads() + thread_in_block(), block.step * block_threads()};
 }
 
-// Threads that go through a tile together, run by run in turn: a warp of a GPU, whose loads are
-// then one piece of memory. Tiles are dealt out to teams.
+// A team: threads that go through a tile together, run by run. On a GPU it is a warp, whose loads
+// then cover one piece of memory. Tiles are divided among teams.
 #if !defined(__GPUBENCH_CPU__)
 constexpr uint32_t TEAM_THREADS = 32;
 #else
@@ -83,27 +84,27 @@ struct Team {
   uint32_t members;
 };
 
-// Threads left over make no team, unless there is no other.
+// Left-over threads form a team only if there is no other.
 GB_INLINE Team team_of(const Share thread) {
   if (thread.step < TEAM_THREADS) return Team{Share{0, 1}, (uint32_t)thread.first, (uint32_t)thread.step};
   const uint64_t teams = thread.step / TEAM_THREADS, team = thread.first / TEAM_THREADS;
   return Team{Share{team < teams ? team : ~0ull, teams}, (uint32_t)(thread.first % TEAM_THREADS), TEAM_THREADS};
 }
 
-// First of all in every kernel. One that was launched with programmatic stream serialization may
-// start before the kernel ahead of it has ended; what it reads is ordered behind that kernel's
-// stores only by this. Without such a launch it waits for nothing.
+// The first statement of every kernel. A kernel that was launched with programmatic stream
+// serialization may start before the previous kernel has ended; only this orders its reads after
+// the stores of that kernel. Without such a launch it waits for nothing.
 GB_INLINE void after_earlier_work() {
 #if !defined(__GPUBENCH_CPU__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// A number that loops keep in a register, where the compiler would rather make it again each time.
-// All threads of a warp must come here together.
+// A number that loops keep in a register. The compiler would otherwise compute it again each time.
+// All threads of a warp must call this together.
 GB_INLINE uint32_t kept(uint32_t x) {
 #if !defined(__GPUBENCH_CPU__)
-  // Each thread's own.
+  // A separate value in each thread.
   asm volatile("shfl.sync.bfly.b32 %0, %0, 0, 0x1f, 0xffffffff;" : "+r"(x));
 #endif
   return x;

@@ -1,7 +1,8 @@
-/* Arguments and results of the harness kernels, as both sides see them.
+/* Arguments and results of the harness kernels, shared by the host and the device.
  *
- * Every kernel takes exactly one of the `*_args` structs by value. Addresses are device addresses in 64-bit integers, so
- * that the layout is the same on every device. `src/bindings.rs` is generated from this file. */
+ * Every kernel takes exactly one of the `*_args` structs by value. Addresses are device addresses
+ * in 64-bit integers, so that the layout is the same on every device. `src/bindings.rs` is
+ * generated from this file. */
 #ifndef GB_HARNESS_H
 #define GB_HARNESS_H
 
@@ -34,13 +35,13 @@ enum gb_dtype {
   GB_F64 = 11,
 };
 
-/** What `gb_fill` draws from. */
+/** The distribution of `gb_fill`. */
 enum gb_fill_kind {
-  /** [a, b); the bound is never reached, also not by rounding. Integer elements take the floor. */
+  /** [a, b). Rounding never reaches the bound. Integer elements take the floor. */
   GB_FILL_UNIFORM = 0,
   /** Mean a, standard deviation b. Integer elements round to nearest and saturate. */
   GB_FILL_NORMAL = 1,
-  /** low + [0, span), modulo 2^64; a span of 0 stands for 2^64. */
+  /** low + [0, span), modulo 2^64; a span of 0 means 2^64. */
   GB_FILL_INTEGERS = 2,
   /** Every bit pattern of the element type. */
   GB_FILL_BITS = 3,
@@ -50,19 +51,20 @@ enum gb_fill_kind {
 enum gb_check_mode {
   /** Equal values: a NaN matches a NaN, zero matches negative zero. */
   GB_CHECK_EXACT = 0,
-  /** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol * |expected| in double. */
+  /** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol *
+   * |expected| in double. */
   GB_CHECK_CLOSE = 1,
 };
 
 /** How `gb_flush` goes through its buffer. */
 enum gb_flush_kind {
-  /** Loads only: leaves no dirty lines behind for the kernel under test to write back. */
+  /** Loads only, which leave no dirty lines for the kernel under test to write back. */
   GB_FLUSH_READ = 0,
   /** Stores. */
   GB_FLUSH_WRITE = 1,
 };
 
-/** The index that stands for no element. */
+/** The index that means no element. */
 #define GB_NO_INDEX 0xffffffffffffffffull
 
 /** Fills a tensor with random elements. */
@@ -73,7 +75,7 @@ struct gb_fill_args {
   uint64_t len;
   /** Key of the window. */
   uint64_t key;
-  /** Size of the range of `GB_FILL_INTEGERS`; 0 stands for 2^64. */
+  /** Size of the range of `GB_FILL_INTEGERS`; 0 means 2^64. */
   uint64_t span;
   /** Lowest value of `GB_FILL_INTEGERS`; the bits of a `uint64_t` for `GB_U64`. */
   int64_t low;
@@ -99,7 +101,7 @@ struct gb_noise_args {
   uint64_t bytes;
   /** Key of the noise. */
   uint64_t key;
-  /** Where in the stream of the key the first byte lies. */
+  /** Offset of the first byte in the stream of the key. */
   uint64_t offset;
 };
 
@@ -111,15 +113,15 @@ struct gb_noise_check_args {
   uint64_t bytes;
   /** Key of the noise. */
   uint64_t key;
-  /** Where in the stream of the key the first byte lies. */
+  /** Offset of the first byte in the stream of the key. */
   uint64_t offset;
   /** `partial_count` times `gb_noise_partial`; all are written. */
   uint64_t partials;
-  /** At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device. */
+  /** At least 1. At most this many reporters work: blocks on a GPU, threads on the CPU device. */
   uint64_t partial_count;
 };
 
-/** What one reporter of `gb_noise_check` saw. */
+/** The findings of one reporter of `gb_noise_check`. */
 struct gb_noise_partial {
   /** Bytes compared. */
   uint64_t checked;
@@ -141,7 +143,7 @@ struct gb_lines_args {
   uint64_t bytes;
   /** Chooses the lines. */
   uint64_t key;
-  /** Lines to copy; all when there are fewer. */
+  /** Lines to copy; all if there are fewer. */
   uint64_t lines;
 };
 
@@ -150,19 +152,19 @@ struct gb_lines_args {
 
 /** Takes the time, then copies some lines of several buffers. */
 struct gb_reveal_args {
-  /** The first `count` count. */
+  /** Only the first `count` are used. */
   struct gb_lines_args buffers[GB_BUFFERS_EACH];
   /** Buffers. */
   uint64_t count;
-  /** Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be taken. */
+  /** Address of a `uint64_t` for nanoseconds of the device clock, or 0 to take no time. */
   uint64_t out;
 };
 
-/** What a `gb_twin` does to a buffer. */
+/** How a `gb_twin` accesses a buffer. */
 enum gb_twin_access {
-  /** It loads it. */
+  /** Loads from it. */
   GB_TWIN_READ = 1,
-  /** It stores to it. */
+  /** Stores to it. */
   GB_TWIN_WRITE = 2,
 };
 
@@ -172,21 +174,22 @@ struct gb_twin_buffer {
   uint64_t ptr;
   /** Bytes; a remainder below 16 is left out. */
   uint64_t bytes;
-  /** Of `gb_twin_access`, added up. */
+  /** A sum of `gb_twin_access`. */
   uint64_t access;
 };
 
 /** Loads what a case reads and stores to what it writes. */
 struct gb_twin_args {
-  /** The first `count` count. */
+  /** Only the first `count` are used. */
   struct gb_twin_buffer buffers[GB_BUFFERS_EACH];
   /** Buffers. */
   uint64_t count;
-  /** Which of `parts` equal parts of every buffer this launch goes through, from 0. */
+  /** Index from 0 of the part of every buffer, of `parts` equal parts, that this launch goes
+   * through. */
   uint64_t part;
   /** At least 1. */
   uint64_t parts;
-  /** Where a `uint64_t` may be written, so that the loads cannot be left out. */
+  /** Where a `uint64_t` may be written, so that the compiler cannot remove the loads. */
   uint64_t sink;
 };
 
@@ -196,7 +199,7 @@ struct gb_flush_args {
   uint64_t ptr;
   /** Bytes; a remainder below 16 is left out. */
   uint64_t bytes;
-  /** Where a `uint64_t` may be written, so that the loads cannot be left out. */
+  /** Where a `uint64_t` may be written, so that the compiler cannot remove the loads. */
   uint64_t sink;
   /** A `gb_flush_kind`. */
   uint32_t kind;
@@ -218,7 +221,7 @@ struct gb_digest_args {
   uint64_t ptr;
   /** Bytes; the last word is padded with zeros. */
   uint64_t bytes;
-  /** Address of `gb_digest_keys`; it need hold them only when the kernel runs. */
+  /** Address of `gb_digest_keys`. They may be written until the kernel runs. */
   uint64_t keys;
   /** Bytes of a tile: a positive multiple of 16. */
   uint64_t tile_bytes;
@@ -240,15 +243,15 @@ struct gb_check_args {
   double rtol;
   /** Absolute tolerance. */
   double atol;
-  /** Key of the noise with which `got` was poisoned. */
+  /** Key of the noise that was written to `got` before the call. */
   uint64_t poison_key;
-  /** Where in that stream the first byte of `got` lies. */
+  /** Offset of the first byte of `got` in that stream. */
   uint64_t poison_offset;
   /** Key of the order in which the tensor is visited. */
   uint64_t order_key;
   /** `partial_count` times `gb_check_partial`; all are written. */
   uint64_t partials;
-  /** At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device. */
+  /** At least 1. At most this many reporters work: blocks on a GPU, threads on the CPU device. */
   uint64_t partial_count;
   /** A `gb_dtype`. */
   uint32_t dtype;
@@ -256,13 +259,13 @@ struct gb_check_args {
   uint32_t mode;
 };
 
-/** What one reporter of `gb_check` saw. */
+/** The findings of one reporter of `gb_check`. */
 struct gb_check_partial {
   /** Elements compared. */
   uint64_t checked;
   /** Elements that satisfy the rule. */
   uint64_t matched;
-  /** Wrong elements that still hold their poison. */
+  /** Wrong elements that still hold their noise. */
   uint64_t unwritten;
   /** Wrong elements that are NaN or infinite where the expected one is finite. */
   uint64_t non_finite;
@@ -270,9 +273,9 @@ struct gb_check_partial {
   uint64_t same_as_first;
   /** Lowest index of a wrong element, or `GB_NO_INDEX`. */
   uint64_t first_wrong;
-  /** Index of the largest error, or `GB_NO_INDEX` when there is none. */
+  /** Index of the largest error, or `GB_NO_INDEX` if there is none. */
   uint64_t worst;
-  /** The error at `worst`; infinite when it is no number, which counts as largest. */
+  /** The error at `worst`. An error that is not a number counts as infinite and largest. */
   double worst_error;
   /** Largest |got - expected| where both are finite. */
   double max_abs;

@@ -1,4 +1,4 @@
-/* `assert` as kernels see it; included again with another NDEBUG, it changes. */
+/* `assert` for kernels. Including it again with another NDEBUG changes it. */
 #include "gpubench/cuda.h"
 #undef assert
 #ifdef NDEBUG

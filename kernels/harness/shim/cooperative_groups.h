@@ -1,4 +1,5 @@
-/* Cooperative groups within a block: the block itself, its tiles, and coalesced threads. Of the grid, who a thread is, but no barrier. */
+/* Cooperative groups within a block: the block itself, its tiles, and coalesced threads. The
+ * grid group has ranks but no barrier. */
 #pragma once
 #include "gpubench/cuda.h"
 
@@ -51,7 +52,7 @@ class thread_block_tile {
 template <unsigned int Size, class Parent>
 static inline thread_block_tile<Size> tiled_partition(const Parent &) { return {}; }
 
-/* A block or a tile of a size that is not known when the source is compiled. */
+/* A block, or a tile whose size is not known at compile time. */
 class thread_group {
   unsigned int tile; /* 0 for a block */
 
@@ -73,7 +74,8 @@ static inline thread_group tiled_partition(const thread_group &, unsigned int si
   return thread_group(size);
 }
 
-/* Blocks run in any order and none waits for another: a barrier of the grid is refused where a kernel calls it. */
+/* Blocks run in any order and never wait for each other, so a barrier of the grid is refused at
+ * the call. */
 class grid_group {
  public:
   static unsigned long long size() { return num_threads(); }

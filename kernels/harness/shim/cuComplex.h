@@ -1,4 +1,4 @@
-/* Complex numbers of CUDA's. */
+/* CUDA's complex numbers. */
 #pragma once
 #include "gpubench/cuda.h"
 
@@ -6,7 +6,7 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
-/* Magnitudes are computed without overflow in between, divisions by the larger part first. */
+/* Magnitudes are computed without overflow in between. Divisions start with the larger part. */
 #define GB_COMPLEX(T, R, real, imag, make, conj, add, sub, mul, div, abs, fma)                    \
   static inline R real(T z) { return z.x; }                                                             \
   static inline R imag(T z) { return z.y; }                                                             \

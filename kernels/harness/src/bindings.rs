@@ -1,7 +1,7 @@
 //! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
 //! Change the header, then run `regenerate.sh`.
 
-// header: 9d8793026e474e63
+// header: c40339f83fb21076
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
 
 pub const GB_NO_INDEX: u64 = 18446744073709551615;
@@ -20,23 +20,24 @@ pub const GB_F32: gb_dtype = 10;
 pub const GB_F64: gb_dtype = 11;
 /// Element types, in the order of `gpubench::catalog::DType`.
 pub type gb_dtype = ::core::ffi::c_uint;
-/// [a, b); the bound is never reached, also not by rounding. Integer elements take the floor.
+/// [a, b). Rounding never reaches the bound. Integer elements take the floor.
 pub const GB_FILL_UNIFORM: gb_fill_kind = 0;
 /// Mean a, standard deviation b. Integer elements round to nearest and saturate.
 pub const GB_FILL_NORMAL: gb_fill_kind = 1;
-/// low + [0, span), modulo 2^64; a span of 0 stands for 2^64.
+/// low + [0, span), modulo 2^64; a span of 0 means 2^64.
 pub const GB_FILL_INTEGERS: gb_fill_kind = 2;
 /// Every bit pattern of the element type.
 pub const GB_FILL_BITS: gb_fill_kind = 3;
-/// What `gb_fill` draws from.
+/// The distribution of `gb_fill`.
 pub type gb_fill_kind = ::core::ffi::c_uint;
 /// Equal values: a NaN matches a NaN, zero matches negative zero.
 pub const GB_CHECK_EXACT: gb_check_mode = 0;
-/// Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol * |expected| in double.
+/** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol *
+ |expected| in double.*/
 pub const GB_CHECK_CLOSE: gb_check_mode = 1;
 /// How `gb_check` compares.
 pub type gb_check_mode = ::core::ffi::c_uint;
-/// Loads only: leaves no dirty lines behind for the kernel under test to write back.
+/// Loads only, which leave no dirty lines for the kernel under test to write back.
 pub const GB_FLUSH_READ: gb_flush_kind = 0;
 /// Stores.
 pub const GB_FLUSH_WRITE: gb_flush_kind = 1;
@@ -52,7 +53,7 @@ pub struct gb_fill_args {
     pub len: u64,
     /// Key of the window.
     pub key: u64,
-    /// Size of the range of `GB_FILL_INTEGERS`; 0 stands for 2^64.
+    /// Size of the range of `GB_FILL_INTEGERS`; 0 means 2^64.
     pub span: u64,
     /// Lowest value of `GB_FILL_INTEGERS`; the bits of a `uint64_t` for `GB_U64`.
     pub low: i64,
@@ -117,7 +118,7 @@ pub struct gb_noise_args {
     pub bytes: u64,
     /// Key of the noise.
     pub key: u64,
-    /// Where in the stream of the key the first byte lies.
+    /// Offset of the first byte in the stream of the key.
     pub offset: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -147,11 +148,11 @@ pub struct gb_noise_check_args {
     pub bytes: u64,
     /// Key of the noise.
     pub key: u64,
-    /// Where in the stream of the key the first byte lies.
+    /// Offset of the first byte in the stream of the key.
     pub offset: u64,
     /// `partial_count` times `gb_noise_partial`; all are written.
     pub partials: u64,
-    /// At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device.
+    /// At least 1. At most this many reporters work: blocks on a GPU, threads on the CPU device.
     pub partial_count: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -181,7 +182,7 @@ const _: () = {
         "Offset of field: gb_noise_check_args::partial_count",
     ][::core::mem::offset_of!(gb_noise_check_args, partial_count) - 40usize];
 };
-/// What one reporter of `gb_noise_check` saw.
+/// The findings of one reporter of `gb_noise_check`.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_noise_partial {
@@ -225,7 +226,7 @@ pub struct gb_lines_args {
     pub bytes: u64,
     /// Chooses the lines.
     pub key: u64,
-    /// Lines to copy; all when there are fewer.
+    /// Lines to copy; all if there are fewer.
     pub lines: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -252,11 +253,11 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_reveal_args {
-    /// The first `count` count.
+    /// Only the first `count` are used.
     pub buffers: [gb_lines_args; 8usize],
     /// Buffers.
     pub count: u64,
-    /// Address of a `uint64_t` for nanoseconds of the device's clock; 0 where no time is to be taken.
+    /// Address of a `uint64_t` for nanoseconds of the device clock, or 0 to take no time.
     pub out: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -273,11 +274,11 @@ const _: () = {
         "Offset of field: gb_reveal_args::out",
     ][::core::mem::offset_of!(gb_reveal_args, out) - 328usize];
 };
-/// It loads it.
+/// Loads from it.
 pub const GB_TWIN_READ: gb_twin_access = 1;
-/// It stores to it.
+/// Stores to it.
 pub const GB_TWIN_WRITE: gb_twin_access = 2;
-/// What a `gb_twin` does to a buffer.
+/// How a `gb_twin` accesses a buffer.
 pub type gb_twin_access = ::core::ffi::c_uint;
 /// A buffer of a case.
 #[repr(C)]
@@ -287,7 +288,7 @@ pub struct gb_twin_buffer {
     pub ptr: u64,
     /// Bytes; a remainder below 16 is left out.
     pub bytes: u64,
-    /// Of `gb_twin_access`, added up.
+    /// A sum of `gb_twin_access`.
     pub access: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -308,15 +309,16 @@ const _: () = {
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_twin_args {
-    /// The first `count` count.
+    /// Only the first `count` are used.
     pub buffers: [gb_twin_buffer; 8usize],
     /// Buffers.
     pub count: u64,
-    /// Which of `parts` equal parts of every buffer this launch goes through, from 0.
+    /** Index from 0 of the part of every buffer, of `parts` equal parts, that this launch goes
+ through.*/
     pub part: u64,
     /// At least 1.
     pub parts: u64,
-    /// Where a `uint64_t` may be written, so that the loads cannot be left out.
+    /// Where a `uint64_t` may be written, so that the compiler cannot remove the loads.
     pub sink: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -347,7 +349,7 @@ pub struct gb_flush_args {
     pub ptr: u64,
     /// Bytes; a remainder below 16 is left out.
     pub bytes: u64,
-    /// Where a `uint64_t` may be written, so that the loads cannot be left out.
+    /// Where a `uint64_t` may be written, so that the compiler cannot remove the loads.
     pub sink: u64,
     /// A `gb_flush_kind`.
     pub kind: u32,
@@ -402,7 +404,7 @@ pub struct gb_digest_args {
     pub ptr: u64,
     /// Bytes; the last word is padded with zeros.
     pub bytes: u64,
-    /// Address of `gb_digest_keys`; it need hold them only when the kernel runs.
+    /// Address of `gb_digest_keys`. They may be written until the kernel runs.
     pub keys: u64,
     /// Bytes of a tile: a positive multiple of 16.
     pub tile_bytes: u64,
@@ -448,15 +450,15 @@ pub struct gb_check_args {
     pub rtol: f64,
     /// Absolute tolerance.
     pub atol: f64,
-    /// Key of the noise with which `got` was poisoned.
+    /// Key of the noise that was written to `got` before the call.
     pub poison_key: u64,
-    /// Where in that stream the first byte of `got` lies.
+    /// Offset of the first byte of `got` in that stream.
     pub poison_offset: u64,
     /// Key of the order in which the tensor is visited.
     pub order_key: u64,
     /// `partial_count` times `gb_check_partial`; all are written.
     pub partials: u64,
-    /// At least 1; at most so many reporters work: blocks on a GPU, threads on the CPU device.
+    /// At least 1. At most this many reporters work: blocks on a GPU, threads on the CPU device.
     pub partial_count: u64,
     /// A `gb_dtype`.
     pub dtype: u32,
@@ -504,7 +506,7 @@ const _: () = {
         "Offset of field: gb_check_args::mode",
     ][::core::mem::offset_of!(gb_check_args, mode) - 84usize];
 };
-/// What one reporter of `gb_check` saw.
+/// The findings of one reporter of `gb_check`.
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct gb_check_partial {
@@ -512,7 +514,7 @@ pub struct gb_check_partial {
     pub checked: u64,
     /// Elements that satisfy the rule.
     pub matched: u64,
-    /// Wrong elements that still hold their poison.
+    /// Wrong elements that still hold their noise.
     pub unwritten: u64,
     /// Wrong elements that are NaN or infinite where the expected one is finite.
     pub non_finite: u64,
@@ -520,9 +522,9 @@ pub struct gb_check_partial {
     pub same_as_first: u64,
     /// Lowest index of a wrong element, or `GB_NO_INDEX`.
     pub first_wrong: u64,
-    /// Index of the largest error, or `GB_NO_INDEX` when there is none.
+    /// Index of the largest error, or `GB_NO_INDEX` if there is none.
     pub worst: u64,
-    /// The error at `worst`; infinite when it is no number, which counts as largest.
+    /// The error at `worst`. An error that is not a number counts as infinite and largest.
     pub worst_error: f64,
     /// Largest |got - expected| where both are finite.
     pub max_abs: f64,

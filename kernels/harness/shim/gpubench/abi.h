@@ -1,4 +1,5 @@
-/* The interface between compiled kernels and the executor of the CPU device. Plain C: the executor mirrors it in `device/cpu/executor/abi.rs`. */
+/* The interface between compiled kernels and the executor of the CPU device. Plain C: the
+ * executor mirrors it in `device/cpu/executor/abi.rs`. */
 #ifndef GPUBENCH_ABI_H
 #define GPUBENCH_ABI_H
 
@@ -11,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Why a thread hands control back before its end. */
+/* Why a thread returns control before its end. */
 enum gb_wait {
   GB_WAIT_BARRIER = 1,   /* block barrier; `value` is a predicate, `arg` a gb_vote */
   GB_WAIT_WARP = 2,      /* warp barrier */
@@ -24,7 +25,7 @@ enum gb_wait {
   GB_WAIT_PARK = 9       /* the thread has ended; answers the next range of threads to run as GB_RANGE, or 0 to return */
 };
 
-/* What a block barrier answers. */
+/* The result of a block barrier. */
 enum gb_vote { GB_VOTE_NONE = 0, GB_VOTE_COUNT = 1, GB_VOTE_AND = 2, GB_VOTE_OR = 3 };
 
 /* How a warp reduction combines. */
@@ -36,11 +37,11 @@ enum gb_reduction {
 /* Why a kernel stops itself. */
 enum gb_stop { GB_STOP_TRAP = 1, GB_STOP_ASSERT = 2 };
 
-/* Threads `first`..`end`, as the answer to GB_WAIT_PARK. */
+/* Threads `first`..`end`, as the result of GB_WAIT_PARK. */
 #define GB_RANGE_FIRST(range) ((uint32_t)(range) - 1u)
 #define GB_RANGE_END(range) ((uint32_t)((range) >> 32))
 
-/* A thread's request; lives on its stack while it waits. */
+/* A request of a thread. It is on the stack of the thread while it waits. */
 typedef struct gb_request {
   uint32_t kind;   /* gb_wait */
   uint32_t line;   /* of the call */
@@ -52,12 +53,13 @@ typedef struct gb_request {
   uint64_t stack, frame, place; /* where to go on, see gb_callbacks.wait */
 } gb_request;
 
-/* What the executor offers to kernels. `worker` is the pointer given to gb_unit.begin.
+/* The executor's functions for kernels. `worker` is the pointer given to gb_unit.begin.
  *
- * On x86-64 `wait` is jumped to, not called, and jumps back: to `place`, with `stack` and `frame` in their registers, the answer in rax, and
- * everything else lost. The executor switches to another thread in between. With calls and returns, the processor's return predictor would be
- * wrong twice for every wait, because it expects returns in the order of the calls: measured 40 instead of 15 to 22 ns. Elsewhere `wait` is a
- * function as any other. */
+ * On x86-64 `wait` is jumped to, not called, and jumps back: to `place`, with `stack` and
+ * `frame` in their registers, the result in rax, and everything else lost. The executor switches
+ * to another thread in between. With calls and returns, the processor's return predictor would
+ * be wrong twice for every wait, because it expects returns in the order of the calls: measured
+ * 40 instead of 15 to 22 ns. Elsewhere `wait` is an ordinary function. */
 typedef struct gb_callbacks {
   uint64_t (*wait)(void *worker, const gb_request *request);
   void (*stop)(void *worker, uint32_t kind, uint32_t line, uint32_t thread);
@@ -78,8 +80,8 @@ typedef struct gb_unit {
   void (*thread)(uint32_t index[3]); /* the thread that ran last */
 } gb_unit;
 
-/* Runs threads `first`..`end` (linear) of the current block one after the other, or up to the end of a thread that has waited; that then
- * parks. */
+/* Runs threads `first`..`end` (linear) of the current block one after the other, or until the
+ * end of a thread that has waited. That thread then parks. */
 typedef void (*gb_threads)(uint32_t first, uint32_t end);
 
 /* One exported kernel instantiation. */

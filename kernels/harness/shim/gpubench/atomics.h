@@ -1,8 +1,9 @@
-/* Atomic functions: relaxed, as CUDA's are. */
+/* Atomic functions, relaxed like CUDA's. */
 #pragma once
 
-/* A parameter of a function that old GPUs lack: where a source defines it itself, behind `#if __CUDA_ARCH__ < 600` say, its own goes first,
- * since its argument needs no conversion. */
+/* A parameter of a function that old GPUs lack. If a source defines the function itself, for
+ * example under `#if __CUDA_ARCH__ < 600`, its definition is preferred, because its argument
+ * needs no conversion. */
 template <class T>
 struct gb_yielding {
   T value;
@@ -10,7 +11,8 @@ struct gb_yielding {
   gb_yielding(V v) : value(v) {}
 };
 
-/* Applies `f` to the value at `p` atomically and answers the old value; for what the processor has no instruction for. */
+/* Applies `f` to the value at `p` atomically and returns the old value, for operations without
+ * an instruction. */
 template <class T, class F>
 static inline T gb_atomic_update(T *p, F f) {
   using Word = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;

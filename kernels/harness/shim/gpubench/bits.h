@@ -112,7 +112,8 @@ static inline void __assume(bool condition) {
 }
 #define __builtin_assume(condition) __assume(condition)
 
-/* Ticks of the processor. `clock()` is the C library's here, with its microseconds, because <time.h> declares it and a source may include that. */
+/* Ticks of the processor. `clock()` is that of the C library, in microseconds, because <time.h>
+ * declares it and a source may include that. */
 static inline long long clock64() {
 #if defined(__x86_64__)
   return (long long)__builtin_ia32_rdtsc();

@@ -1,11 +1,15 @@
-/* Turning a kernel into a descriptor the executor can run.
+/* Turns a kernel into a descriptor that the executor can run.
  *
- *   GB_EXPORT(id, expression)          a kernel named as the expression is written: GB_EXPORT(axpy, axpy), GB_EXPORT(r256, reduce<256>)
- *   GB_EXPORT_AS(id, "name", expression)
- * define `extern "C" const gb_kernel gb_kernel_<id>`. GB_MODULE(&gb_kernel_a, ...) makes the entry point of a library that is loaded. */
+ *     GB_EXPORT(id, expression)     a kernel with the expression as its name:
+ *                                   GB_EXPORT(axpy, axpy), GB_EXPORT(r256, reduce<256>)
+ *     GB_EXPORT_AS(id, "name", expression)
+ *
+ * define `extern "C" const gb_kernel gb_kernel_<id>`. GB_MODULE(&gb_kernel_a, ...) makes the
+ * entry point of a loadable library. */
 #pragma once
 
-/* What the macros below expand to stands behind a source, whose own macros still hold there: it has names with `gb_` and keywords, and none else. */
+/* The macros below are expanded after a source, whose own macros are still defined there. Their
+ * expansions therefore use only keywords and names with `gb_`. */
 
 /* Whether the type of a constant is that of a kernel's address. */
 template <class T>
@@ -15,7 +19,7 @@ constexpr bool gb_is_kernel<void (*const)(P...)> = true;
 template <class... P>
 constexpr bool gb_is_kernel<void (*const)(P...) noexcept> = true;
 
-/* Whether it has no reference for a parameter, which would refer to the host's memory. */
+/* Whether it has no reference parameter, which would refer to host memory. */
 template <class T>
 constexpr bool gb_takes_values = true;
 template <class... P>
@@ -47,11 +51,12 @@ struct gb_run<Kernel, Precise> {
     return loop(first, end, *static_cast<const std::remove_cv_t<P> *>(arguments[I])...);
   }
 
-  /* Whether the last thread that ran has waited, so that others run elsewhere. */
+  /* Whether the last thread has waited, so that others run elsewhere. */
   static inline __attribute__((always_inline)) bool loop(uint32_t first, uint32_t end, const std::remove_cv_t<P>... argument) {
     const unsigned int bx = gb_now.block_dim.x, by = gb_now.block_dim.y, bz = gb_now.block_dim.z;
     if constexpr (!Precise) {
-      /* Without this, `blockIdx.x * blockDim.x + threadIdx.x` may wrap and the loop over x is not vectorised. */
+      /* Without this, `blockIdx.x * blockDim.x + threadIdx.x` may wrap, and the loop over x is
+       * not vectorised. */
       if (gb_now.block.x * bx > 0x7fffffffu - 1024u || bx > 1024u) __builtin_unreachable();
     }
     unsigned int x = first, y = 0, z = 0;
@@ -63,7 +68,7 @@ struct gb_run<Kernel, Precise> {
     [[maybe_unused]] uint32_t left = end - first;
     for (; z < bz; z++, y = 0) {
       for (; y < by; y++, x = 0) {
-        /* Keeps this loop and the one over x apart: merged, neither is vectorised. */
+        /* Keeps this loop and the one over x separate. Merged, neither is vectorised. */
         __asm__("" : "+r"(y));
         if constexpr (Precise) {
           for (; x < bx; x++) {
@@ -98,7 +103,7 @@ struct gb_run<Kernel, Precise> {
 /* The entry point of a library. */
 extern "C" __attribute__((visibility("default"))) const gb_module *gb_module_v1();
 
-/* The places of `__shared__` variables are counted from this one, which is the executor's. */
+/* The places of `__shared__` variables are counted from this one, which belongs to the executor. */
 static thread_local uint64_t gb_shared_origin;
 extern "C" __attribute__((visibility("default"))) uint64_t *gb_shared_origin_v1();
 
@@ -147,7 +152,8 @@ static constexpr gb_unit gb_this_unit = {gb_unit_install, gb_unit_begin, gb_unit
 
 #define GB_EXPORT(id, ...) GB_EXPORT_AS(id, #__VA_ARGS__, __VA_ARGS__)
 
-/* The table is at namespace scope: a source that turns `static` into something else could put what a function has on its stack. */
+/* The table is at namespace scope, because a source that redefines `static` could put a
+ * function's variables on its stack. */
 #define GB_MODULE(...)                                                                                        \
   constexpr const gb_kernel *gb_module_kernels[] = {__VA_ARGS__};                                             \
   constexpr gb_module gb_this_module = {GB_ABI, sizeof(gb_module_kernels) / sizeof(gb_module_kernels[0]),     \

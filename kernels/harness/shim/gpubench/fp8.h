@@ -1,4 +1,5 @@
-/* 8-bit floating-point numbers: an exponent of 5 bits and 2 bits behind the point, which has infinities, or 4 and 3, which has none. */
+/* 8-bit floating-point numbers. Either 5 bits of exponent and 2 of mantissa, with infinities, or
+ * 4 and 3, without. */
 #pragma once
 
 template <int FRACTION>
@@ -15,14 +16,15 @@ struct gb_fp8 {
     return sign * std::ldexp(float(fraction + (1 << FRACTION)), exponent - 1 + least_exponent - FRACTION);
   }
 
-  /* Rounds to nearest even; what is too large becomes the largest number, or what lies beyond it. */
+  /* Rounds to nearest even. Larger values become the largest number, or infinity or NaN. */
   static inline unsigned char from_double(double v, bool saturates) {
     const unsigned char sign = std::signbit(v) ? 0x80 : 0;
     if (v != v) return sign | (FRACTION == 3 ? 0x7f : 0x7e);
     if (std::isinf(v)) return sign | (saturates ? largest : beyond);
     const double size = std::fabs(v);
     const int exponent = size == 0.0 ? least_exponent : std::max(std::ilogb(size), least_exponent);
-    /* In units of the last bit that is kept; rounding up to the next power of two carries into the exponent. */
+    /* In units of the last kept bit. Rounding up to the next power of two carries into the
+     * exponent. */
     const double kept = std::nearbyint(std::ldexp(size, FRACTION - exponent));
     const int bits = int(std::min(kept, 1024.0)) + ((std::min(exponent, 64) - least_exponent) << FRACTION);
     if (bits > largest) return sign | (saturates ? largest : beyond);

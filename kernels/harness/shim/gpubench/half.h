@@ -1,4 +1,5 @@
-/* 16-bit floating-point numbers: stored in 16 bits, computed in `float` or `double`, rounded to nearest even. */
+/* 16-bit floating-point numbers: stored in 16 bits, computed in `float` or `double`, rounded to
+ * nearest even. */
 #pragma once
 
 static inline float gb_half_to_float(unsigned short bits) {
@@ -12,7 +13,8 @@ static inline float gb_half_to_float(unsigned short bits) {
 #endif
 }
 
-/* Rounds a magnitude in half's terms: adding a power of two aligns the last bit kept with the last bit of a double. */
+/* Rounds a magnitude to half precision. Adding a power of two aligns the last kept bit with the
+ * last bit of a double. */
 static inline unsigned short gb_half_from_double(double v) {
 #ifdef __FLT16_MAX__
   return gb_bits<unsigned short>(_Float16(v));
@@ -42,7 +44,7 @@ static inline unsigned short gb_bfloat_from_float(float v) {
   if (v != v) return 0x7fff;
   return (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
-/* The first rounding goes to odd, so that the second sees what the first dropped. */
+/* The first rounding is to odd, so that the second one knows what the first one dropped. */
 static inline unsigned short gb_bfloat_from_double(double v) {
   float narrow = float(v);
   if (double(narrow) != v && v == v && !std::isinf(v)) {

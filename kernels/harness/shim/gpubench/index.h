@@ -1,11 +1,14 @@
-/* The state a running thread sees: its indices and the launch's extents.
+/* The state of a running thread: its indices and the extents of the launch.
  *
- * One static object per OS thread whose address is never taken: no store through a kernel's pointer can alias it, so in a kernel without
- * barriers the compiler keeps all of it in registers and vectorises the loop over the threads. For the same reason it is never copied whole.
- * A unit that is linked statically must be the only one of its executable that runs kernels: templates and inline functions of two units would
- * be merged although they name different objects.
+ * There is one static object per OS thread, and its address is never taken. No store through a
+ * kernel's pointer can alias it, so in a kernel without barriers the compiler keeps all of it in
+ * registers and vectorises the loop over the threads. For the same reason it is never copied
+ * whole. A unit that is linked statically must be the only one of its executable that runs
+ * kernels: templates and inline functions of two units would be merged although they name
+ * different objects.
  *
- * Compile with -fno-tree-slp-vectorize: writing neighbouring members with one vector store takes the object's address. */
+ * Compile with -fno-tree-slp-vectorize: writing neighbouring members with one vector store takes
+ * the object's address. */
 #pragma once
 
 struct gb_index {
@@ -40,7 +43,8 @@ static inline __attribute__((always_inline)) uint64_t gb_wait_at(gb_request *req
   uint64_t answer;
   void *worker = gb_now.worker;
   auto wait = gb_executor.wait;
-  /* Steps over the red zone, in which this function may keep variables, to a stack pointer as after a call. */
+  /* Moves the stack pointer past the red zone, in which this function may keep variables, as
+   * after a call. */
   __asm__ volatile(
       "mov %%rsp, %c[stack](%%rsi)\n\t"
       "mov %%rbp, %c[frame](%%rsi)\n\t"
@@ -73,7 +77,8 @@ static inline uint64_t gb_wait_at(gb_request *request) {
 }
 #endif
 
-/* Hands control to the executor until it answers. Other threads run meanwhile, so the identity of this one is put back. */
+/* Gives control to the executor until it answers. Other threads run meanwhile, so this thread's
+ * identity is restored afterwards. */
 static inline uint64_t gb_wait_for(uint32_t kind, uint32_t line, uint32_t mask, uint32_t arg, uint64_t value) {
   const unsigned int x = gb_now.thread.x, y = gb_now.thread.y, z = gb_now.thread.z;
   gb_request request;

@@ -1,4 +1,5 @@
-/* CUDA's mathematical functions that the C library lacks, and its fast variants, which are the accurate ones here. */
+/* CUDA's mathematical functions that the C library lacks, and its fast variants, which are the
+ * accurate ones here. */
 #pragma once
 
 #include <math.h>
@@ -21,7 +22,7 @@ static inline long long llmin(long long a, long long b) { return a < b ? a : b; 
 static inline long long llmax(long long a, long long b) { return a < b ? b : a; }
 
 #define GB_PI 3.14159265358979323846264338327950288
-/* The argument is reduced before the multiplication, so whole and half numbers give exact results. */
+/* Reduced before the multiplication, so whole and half numbers give exact results. */
 static inline double sinpi(double x) {
   const double r = x - 2.0 * std::floor(x * 0.5); /* in [0, 2) */
   if (r == 0.0 || r == 1.0) return std::copysign(0.0, x);
@@ -57,7 +58,7 @@ static inline float erfcxf(float x) { return float(erfcx(double(x))); }
 static inline float saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 static inline float __saturatef(float x) { return saturatef(x); }
 
-/* glibc declares some of these names itself, so they are macros. */
+/* Macros, because glibc itself declares some of these names. */
 static inline void gb_sincosf(float x, float *s, float *c) { *s = std::sin(x), *c = std::cos(x); }
 #define __sinf(x) (sinf(x))
 #define __cosf(x) (cosf(x))
@@ -80,7 +81,7 @@ static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float __fdiv_rn(float a, float b) { return a / b; }
 static inline double __ddiv_rn(double a, double b) { return a / b; }
-/* These are never contracted into a multiply-add, as in CUDA. */
+/* Never contracted into a multiply-add, as in CUDA. */
 #define GB_UNFUSED(name, type, op)                  \
   static inline type name(type a, type b) {         \
     type r = a op b;                                \
@@ -97,7 +98,7 @@ GB_UNFUSED(__dmul_rn, double, *)
 #endif
 #undef GB_UNFUSED
 
-/* Conversions; out-of-range values saturate and NaN becomes 0, as on a GPU. */
+/* Conversions. As on a GPU, out-of-range values saturate and NaN becomes 0. */
 template <class To, class From>
 static inline To gb_saturate(From v) {
   constexpr To low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();

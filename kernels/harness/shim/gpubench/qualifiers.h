@@ -1,4 +1,4 @@
-/* CUDA's qualifiers as host C++. */
+/* CUDA's qualifiers in host C++. */
 #pragma once
 
 #define __CUDACC__ 1
@@ -14,7 +14,8 @@
 #define __device__
 #endif
 #define __host__
-/* The tool writes constants before a run: it finds them by name, and the compiler must not assume their values. */
+/* The tool writes constants before a run. It finds them by name, and the compiler must not
+ * assume their values. */
 #define __constant__ __attribute__((visibility("default"), used))
 #define __managed__
 #define __grid_constant__
@@ -27,5 +28,5 @@
 #define __device_builtin__
 #define CUDARTAPI
 
-/* One block runs on one OS thread, so what a block shares is what an OS thread owns. */
+/* A block runs on one OS thread, so shared memory of a block is memory of an OS thread. */
 #define __shared__ thread_local

@@ -1,8 +1,8 @@
-/* The host's side of CUDA, as far as a kernel source mentions it: types, and functions that no kernel can call. Code of the host itself is left out
- * before a source is compiled. */
+/* The part of CUDA's host side that kernel sources mention: types, and functions that no kernel
+ * can call. Host code itself is removed before a source is compiled. */
 #pragma once
 
-/* Sources ask for it before they include what newer toolkits have. */
+/* Sources check it before they include headers of newer toolkits. */
 #define CUDART_VERSION 12000
 
 enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorUnknown = 999 };

@@ -1,4 +1,4 @@
-/* What CUDA's C++ library has of the standard's, by the host's. */
+/* The parts of the standard library that CUDA's C++ library has, taken from the host's. */
 #pragma once
 #include "cuda.h"
 

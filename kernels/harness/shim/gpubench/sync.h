@@ -1,4 +1,5 @@
-/* Barriers, votes, shuffles, fences, traps. The line of the call is recorded because a return address would not do: the optimiser duplicates barriers. */
+/* Barriers, votes, shuffles, fences, traps. The line of the call is recorded. A return address
+ * would not do, because the optimiser duplicates barriers. */
 #pragma once
 
 #define GB_LINE uint32_t gb_line = __builtin_LINE()
@@ -49,7 +50,8 @@ static inline T gb_shuffle(unsigned int mask, T value, unsigned int source, uint
   }
 }
 
-/* Each lane computes the lane it reads from; outside its segment of `width` lanes it reads its own value. */
+/* Each lane computes the lane that it reads from. Outside its segment of `width` lanes, it reads
+ * its own value. */
 template <class T>
 static inline T __shfl_sync(unsigned int mask, T value, int source, int width = 32, GB_LINE) {
   const unsigned int lane = gb_lane(), segment = lane & ~unsigned(width - 1);
