@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// What differs between runs and machines, and what replaces it, in this order.
-const VARIABLE: [(&str, &str); 12] = [
+const VARIABLE: [(&str, &str); 13] = [
     // An explanation is wrapped between words.
     (r"(?m)^  │ ", ""),
     (r"file://\S*/", "file://"),
@@ -14,6 +14,7 @@ const VARIABLE: [(&str, &str); 12] = [
     (r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE"),
     (r"gpubench \d+\.\d+\.\d+", "gpubench VERSION"),
     (r"\b[0-9a-f]{16,}\b|\b[0-9a-f]+…|\b[0-9a-f]{9}\b", "HEX"),
+    (r"HEX on [\w-]+", "HEX on BRANCH"),
     (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
     (
         r"[±+-]?(\d[\d.]*(%|×| ([nµm]?s|min|[kMGT]?(B|FLOP)/s|[KMG]i?B|B)\b)(\s\d+ s\b)?|inf%)",
