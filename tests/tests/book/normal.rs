@@ -7,7 +7,7 @@ use regex::Regex;
 /// What differs between runs and machines, and what replaces it, in this order.
 const VARIABLE: [(&str, &str); 13] = [
     // An explanation is wrapped between words.
-    (r"(?m)^  │ ", ""),
+    (r"(?m)^  │ | ▲$| ▼$", ""),
     (r"file://\S*/", "file://"),
     (r"CPU device: .*, \d+ threads?", "CPU device: MACHINE"),
     (r"UTC · .*", "UTC · MACHINE"),
@@ -17,7 +17,7 @@ const VARIABLE: [(&str, &str); 13] = [
     (r"HEX on [\w-]+", "HEX on BRANCH"),
     (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
     (
-        r"[±+-]?(\d[\d.]*(%|×| ([nµm]?s|min|[kMGT]?(B|FLOP)/s|[KMG]i?B|B)\b)(\s\d+ s\b)?|inf%)",
+        r"[±+-]?(>?\d[\d.]*(%|×| ([nµm]?s|min|[kMGT]?(B|FLOP)/s|[KMG]i?B|B)\b)(\s\d+ s\b)?|inf%)|×\d[\d.]*",
         "#",
     ),
     // Ranks follow from times.
