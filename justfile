@@ -1,4 +1,4 @@
-# What a person types. `just` lists it; `.ci/run` is what decides.
+# Commands for people. `just` lists them; CI runs `.ci/run`.
 
 [private]
 default:

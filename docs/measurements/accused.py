@@ -1,8 +1,8 @@
-"""How many honest cases were accused, how many were measured twice, and how near the others came.
+"""Counts accused honest cases and cases measured twice, and lists the excesses closest to the bound.
 
 usage: accused.py RECORDS.jsonl...
 
-Exits with 1 when one case did not pass.
+Exits with 1 if a case did not pass.
 """
 import json
 import sys
@@ -30,7 +30,7 @@ def main(paths):
     shares.sort(reverse=True, key=lambda share: share[0])
     accused = sum("time-mismatch" in failure for failure in failed)
     print(f"{sum(grades.values())} cases, {len(failed)} failed, {accused} of them with time-mismatch; grades {grades}")
-    print(f"{twice} cases with a notice that they were measured twice")
+    print(f"{twice} cases measured twice, by their notices")
     print(*failed, sep="\n")
     for share, name, balance in shares[:5]:
         print(f"{name}: excess {balance['excess_ns'] / 1e3:.1f} us of {balance['bound_ns'] / 1e3:.1f} us ({share:.0%})")

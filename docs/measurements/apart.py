@@ -1,10 +1,12 @@
-"""How often two stored runs of the same code are told apart, over all pairs of a folder of runs; and how often a slower kernel is found.
+"""Counts false differences between stored runs of the same code, and how often a slower kernel is found.
 
 usage: apart.py FOLDER [SLOWER...]
 
-FOLDER has runs of one state of the sources, as `--export-json` writes them (*.jsonl). Each is compared with each later one by `cargo gpubench compare`. SLOWER are
-factors, 1.1 for 10 % slower: the later run's samples are made that much longer, and what is called regressed is counted. A row is quiet where the machine drifted by
-less than 2 %, and in a quiet pair of runs at least half of the rows are. GPUBENCH names a cargo-gpubench that is built already.
+FOLDER has runs of the same sources, as `--export-json` writes them (*.jsonl). `cargo gpubench
+compare` compares each run with each later one. SLOWER are factors, such as 1.1 for 10 % slower: the
+later run's samples are multiplied by the factor, and regressions are counted. A row is quiet if the
+machine drifted by less than 2 %. A pair of runs is quiet if at least half of its rows are. GPUBENCH
+is the path of a built cargo-gpubench.
 """
 import collections
 import json
@@ -21,7 +23,7 @@ TOOL = [os.environ["GPUBENCH"], "gpubench"] if "GPUBENCH" in os.environ else ["c
 
 
 def slowed(run, factor, folder):
-    """A copy of a run whose samples took that much longer."""
+    """Returns a copy of a run with all samples multiplied by the factor."""
     copy = folder / run.name
     with open(run) as lines, open(copy, "w") as out:
         for record in map(json.loads, lines):
@@ -32,7 +34,7 @@ def slowed(run, factor, folder):
 
 
 def rows_of_pairs(runs, factor):
-    """For each pair of runs the rows that were compared."""
+    """Returns the compared rows of each pair of runs."""
     with tempfile.TemporaryDirectory() as folder:
         later = [slowed(run, factor, pathlib.Path(folder)) for run in runs]
         for position, run in enumerate(runs[:-1]):
@@ -69,7 +71,7 @@ def main(folder, *factors):
     rows = [row for pair in pairs for row in pair]
     both = [(math.log(row["change"]["ratio"]), math.log(row["change"].get("drift") or 1)) for row in rows]
     changes, drifts = zip(*both)
-    print(f"{len(runs)} runs; the figures of a row differ by {typical(changes):.1%} in the median")
+    print(f"{len(runs)} runs; the times of a row differ by {typical(changes):.1%} in the median")
     if any(drifts):
         correlation = statistics.correlation(changes, drifts)
         print(f"its twins by {typical(drifts):.1%}; the correlation of the logarithms of both is {correlation:.2f}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long processes take to make a context on a GPU, and how long to be killed then, by their number of hardware queues.
+"""Measures the time to create a GPU context and to kill its process, by number of hardware queues.
 
 usage: contexts.py
 """

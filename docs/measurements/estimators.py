@@ -1,8 +1,9 @@
-"""How far the medians of fresh runs of a case spread, by how they are computed: runs are drawn from many fresh workers of the same kernel.
+"""Measures the spread of the times of fresh runs of a case, for several estimators. Each run is
+drawn from many fresh workers of the same kernel.
 
 usage: estimators.py RECORDS.jsonl PARAM=VALUE...
 
-RECORDS.jsonl has cases of one worker each (`--workers 1`), of which those with the given parameters are taken.
+RECORDS.jsonl has cases of one worker each (`--workers 1`). PARAM=VALUE selects some of them.
 """
 import itertools
 import json
@@ -14,7 +15,7 @@ RUNS = 400
 
 
 def interquartile_mean(samples):
-    """The mean of the samples between the quartiles, of those that a quartile cuts the part inside."""
+    """Returns the interquartile mean. A sample on a quartile counts with the part inside."""
     quarter = len(samples) / 4
     inside = [(min(rank + 1, 3 * quarter) - max(rank, quarter), sample) for rank, sample in enumerate(sorted(samples))]
     return sum(part * sample for part, sample in inside if part > 0) / (2 * quarter)

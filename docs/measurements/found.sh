@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# How often `cargo gpubench --against` with the defaults finds a kernel that is 3 % slower, and how
-# often it takes one for slower that is not, on the CPU device.
+# Counts how often `cargo gpubench --against` with the defaults finds a kernel that is 3 % slower,
+# and how often it reports one of the same speed as slower, on the CPU device.
 #
 # usage: found.sh [RUNS]
 #
-# Makes a crate in a folder of its own, with kernels of about 20 µs, 150 µs and 1 ms on one core and
-# one that copies memory, and prints for each case how many of RUNS (10) comparisons ended in each
-# verdict. GPUBENCH names a cargo-gpubench that is built already.
+# Makes a crate in a temporary folder, with kernels of about 20 µs, 150 µs and 1 ms on one core and
+# one that copies memory. Prints for each case how many of RUNS (10) comparisons ended in each
+# verdict. GPUBENCH is the path of a built cargo-gpubench.
 set -euo pipefail
 
 runs=${1:-10}
@@ -97,7 +97,7 @@ import collections, json, os, pathlib, statistics, sys
 
 made, runs = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 loads = [float(line) for line in (made / "loads").read_text().split()]
-print(f"{os.cpu_count()} processors, load {min(loads):.1f} to {max(loads):.1f}, of which about one is the tool's own\n")
+print(f"{os.cpu_count()} processors, load {min(loads):.1f} to {max(loads):.1f}, of which the tool causes about one\n")
 print("| candidate | case | ratio, median | interval reaches, median | rounds, mean | verdicts | seconds, mean |")
 print("|---|---|--:|--:|--:|---|--:|")
 for name, against in [("`spin` 3 % slower", "fast"), ("the same code", "slow")]:

@@ -1,4 +1,5 @@
-"""The medians of fresh runs of the same cases and how well their samples know them, computed again from the samples: by the estimators of the tool, whatever those of the build that measured were.
+"""Recomputes the times of fresh runs of the same cases and their confidence intervals from the
+samples, with the current estimators of the tool.
 
 usage: intervals.py RECORDS.jsonl RECORDS.jsonl...
 """
@@ -23,7 +24,7 @@ def median(workers):
 
 
 def reach(workers, middle):
-    """How far the 95 % interval of the percentile bootstrap reaches from the median."""
+    """Returns the half-width of the 95 % percentile bootstrap interval around the median."""
     draws = random.Random(7)
     medians = sorted(median([draws.choices(samples, k=len(samples)) for samples in workers]) for _ in range(RESAMPLES))
     low, high = medians[RESAMPLES // 40], medians[-RESAMPLES // 40]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes what run.sh needs on a GPU machine without cargo or sources, on a machine that has both and
-# needs no GPU.
+# Makes the files that run.sh needs on a GPU machine without cargo or sources. This machine needs
+# cargo and the sources, but no GPU.
 #
 #   pack.sh FOLDER [OPTIONS of cargo gpubench archive]
 #
-# With `--gpu-arch sm_90 --nvrtc "$(.ci/cuda-tools 13)/nvidia/cu13/lib"` kernels are compiled ahead;
-# else on arrival.
+# With `--gpu-arch sm_90 --nvrtc "$(.ci/cuda-tools 13)/nvidia/cu13/lib"` kernels are compiled ahead
+# of time; otherwise on the GPU machine.
 set -euo pipefail
 if [ $# -lt 1 ]; then
     echo "usage: pack.sh FOLDER [OPTIONS of cargo gpubench archive]" >&2
@@ -16,7 +16,7 @@ folder=$(realpath -- "$1")
 shift
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
-# The executable that cargo built from a target of the kind, by cargo's messages.
+# Prints the executable of a target of this kind, as cargo's messages name it.
 built_from() {
     python3 -c '
 import json, sys
@@ -27,7 +27,7 @@ print(found)
 ' "$1"
 }
 
-# Builds with cargo and keeps one executable, without symbols.
+# Builds with cargo and keeps one stripped executable.
 executable() {
     local name=$1 package=$2 kind=$3 built
     shift 3
@@ -51,5 +51,5 @@ pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.t
 pack cublas "$tool" gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml "$@"
 export GPUBENCH=$tool
 pack published docs/measurements/published/run.sh archive "$@"
-# Twins embed the kernels that the suite's archive has.
+# Twins embed the compiled kernels of the suite's archive.
 case " $* " in *" --gpu-arch"*) pack twins docs/measurements/twins/run.sh "$folder/suite.tar.gz" archive "$@" ;; esac

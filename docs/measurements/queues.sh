@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What the number of hardware queues in the workers' contexts does to a small kernel's time and to
-# the start of its workers, on a GPU. The referee's number is always the driver's usual one.
+# Measures how the number of hardware queues in the workers' contexts changes a small kernel's time
+# and the start of its workers, on a GPU. The referee always has the driver's default number.
 #
 #   queues.sh TOOL SUITE
 #
-# TOOL and SUITE are those of run.sh.
+# TOOL and SUITE are cargo-gpubench and suite.tar.gz from the FOLDER of run.sh.
 set -euo pipefail
 if [ $# != 2 ]; then
     echo "usage: queues.sh TOOL SUITE" >&2

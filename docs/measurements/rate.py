@@ -1,4 +1,4 @@
-"""Windows a second in the cases of a run, with everything that a case takes and without its start.
+"""Prints the windows per second in the cases of a run, without the start of each case.
 
 usage: rate.py RECORDS.jsonl
 """
@@ -13,5 +13,5 @@ with open(sys.argv[1]) as lines:
         counts = case["window_counts"]
         checked = counts["warm_up"] + counts["timed"] + counts["early_check"]
         seconds = case["wall_ns"] / 1e9
-        print(f"{case['case']}: {checked} checked calls and {counts['control']} control windows in {seconds:.2f} s, the start of its worker included:")
-        print(f"  {checked / seconds:.0f} checked calls a second, {(checked + counts['control']) / seconds:.0f} windows a second")
+        print(f"{case['case']}: {checked} checked calls and {counts['control']} control windows in {seconds:.2f} s, including the start of the worker:")
+        print(f"  {checked / seconds:.0f} checked calls per second, {(checked + counts['control']) / seconds:.0f} windows per second")

@@ -1,8 +1,9 @@
-"""How far the medians of fresh runs of the same cases lie apart.
+"""Prints the differences between the times of fresh runs of the same cases.
 
 usage: repeat.py RECORDS.jsonl RECORDS.jsonl...
 
-The last column is the largest distance between two runs, and how many of their pairs agree within 1 % or 64 ns, whichever is more.
+The last columns are the largest difference between two runs, and the number of pairs that agree
+within 1 % or 64 ns, whichever is more.
 """
 import itertools
 import json
@@ -18,7 +19,7 @@ for case in runs[0]:
     medians = [run[case]["stats"]["value"] for run in runs if case in run]
     pairs = list(itertools.combinations(medians, 2))
     apart = max(abs(a - b) for a, b in pairs)
-    # Event times are floats of milliseconds: two steps of 32 ns may be a hair more.
+    # Event times are floats of milliseconds: two steps of 32 ns may round to slightly more.
     close = sum(abs(a - b) <= max(64.01, 0.01 * min(a, b)) for a, b in pairs)
     seconds = [run[case]["wall_ns"] / 1e9 for run in runs if case in run]
     shown = " ".join(f"{median / 1e3:.3f}" for median in medians)

@@ -1,4 +1,5 @@
-"""How narrowly the referee's clock sees the windows of each case: the spread of S2 - S1 less the claim, from the 5th to the 95th percentile.
+"""Prints the precision of the referee's clock for each case: the spread of S2 - S1 minus the claim,
+from the 5th to the 95th percentile.
 
 usage: residuals.py RECORDS.jsonl...
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Everything that is measured on a GPU, on a machine without cargo or sources, each to a file of its
-# own, and the tests that need one.
+# Makes all measurements on a GPU and runs the tests that need one, on a machine without cargo or
+# sources. Each writes a separate file.
 #
 #   run.sh FOLDER OUTPUT [WHEELS]
 #
-# FOLDER is made by pack.sh on a build machine, OUTPUT is for the files, and WHEELS is for
-# peers/run.sh. HONEST are the first and the last of the honest cases, nine for each number, by
-# default `0 109`; where it is empty they are left out. PARTS names the parts to run, by default
-# all.
+# FOLDER is made by pack.sh on a build machine, OUTPUT is the folder for the files, and WHEELS is
+# for peers/run.sh. HONEST has the first and the last number of the honest cases, by default `0
+# 109`. There are nine cases for each number; if HONEST is empty, none run. PARTS names the parts to
+# run, by default all.
 set -uo pipefail
 if [ $# -lt 2 ]; then
     echo "usage: run.sh FOLDER OUTPUT [WHEELS]" >&2
@@ -23,8 +23,8 @@ mkdir -p -- "$2"
 cd -- "$2" || exit 1
 status=0
 
-# Runs a command with its output in a file, and says how it ended; nothing where the part is not
-# asked for.
+# Runs a command with its output in a file, and prints its exit code. Skips parts that are not in
+# PARTS.
 measure() {
     local what=$1 file=$1.txt
     shift
@@ -48,21 +48,21 @@ run() {
     "$tool" gpubench --device cuda --archive-file "$@"
 }
 
-# Every case has an end of its own; most of them fail, and so does the run.
+# Each case has its own expected verdict. Most of them fail, and so does the run.
 attack() {
     run "$attacks" --timeout 4s --export-json attacks.jsonl >attacks.log 2>&1
     python3 "$verdicts" attacks.jsonl
 }
 
-# What counts is that nobody is accused: honest cases, beside those of the suite. One worker each:
-# more of them would give the judgement more windows, not more cases.
+# No honest case may be accused, neither here nor in the suite. Each has one worker: more workers
+# would add windows to a verdict, but no cases.
 honest() {
     run "$attacks" --ignored --workers 1 takes_its_time --axis n=1024,300007,4000037 --axis "again=$(seq -s, "$first" "$last")" \
         --export-json honest.jsonl >honest.log 2>&1
     python3 "$here/accused.py" honest.jsonl suite.jsonl
 }
 
-# Hosted benchmarks that launch what the suite's do.
+# Hosted benchmarks that make the same launches as the suite's.
 twins() {
     run "$folder/twins.tar.gz" --export-json twins.jsonl >twins.log 2>&1
     python3 "$here/twins.py" suite.jsonl twins.jsonl

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Tells in which verdicts and causes two exports of one set of cases differ.
+"""Lists the cases whose verdicts or causes differ between two exports.
 
-same_verdicts.py BEFORE.jsonl AFTER.jsonl
+usage: same_verdicts.py BEFORE.jsonl AFTER.jsonl
 
-Exits with 1 where a case differs or only one export has it.
+Exits with 1 if a case differs or is only in one export.
 """
 import json
 import sys
 
 
 def outcomes(path):
-    """Verdict and cause by case."""
+    """Returns verdict and cause by case."""
     with open(path) as lines:
         records = [json.loads(line) for line in lines]
     results = [record for record in records if record["reason"] == "benchmark-complete"]

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# How many files of NVIDIA's cuda-samples compile as they are, for the CPU device and for a GPU.
+# Counts the files of NVIDIA's cuda-samples that compile unchanged, for the CPU device and for a
+# GPU.
 #
 # usage: samples.sh [FOLDER [NVRTC]]
 #
-# FOLDER is a checkout of https://github.com/NVIDIA/cuda-samples, which is cloned below target/
-# without one; nothing of it is ever part of this repository. NVRTC is what `--nvrtc` names: both
-# compilers of GPUs are looked for there first. samples.txt names the files, and one kernel of each.
+# FOLDER is a checkout of https://github.com/NVIDIA/cuda-samples. Without it, the script clones one
+# below target/. This repository has no copy of it. NVRTC is the value of `--nvrtc`: the
+# tool searches it first for both GPU compilers. samples.txt lists the files and one kernel of each.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd -- "$here/../.." && pwd)

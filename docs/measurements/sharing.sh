@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What becomes of the grade where the GPU is not the tool's alone: beside a process that computes,
-# and under MPS.
+# Checks the grade on a shared GPU: with another process that computes, and under MPS.
 #
 #   sharing.sh TOOL SUITE
 #
-# TOOL and SUITE are those of run.sh. PyTorch must be installed, and the GPU without a user; MPS is
-# started with folders of its own and ended again.
+# TOOL and SUITE are cargo-gpubench and suite.tar.gz from the FOLDER of run.sh. PyTorch must be
+# installed, and the GPU must be idle. The script starts MPS with temporary folders and stops it
+# again.
 set -uo pipefail
 if [ $# -lt 2 ]; then
     echo "usage: sharing.sh TOOL SUITE" >&2
@@ -16,7 +16,7 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 status=0
 
-# Measures, and asks for one grade and a word in its reason.
+# Measures, and checks for the grade `advisory` with a word in its reason.
 graded() {
     local what=$1 word=$2
     "$tool" gpubench --device cuda --archive-file "$suite" --export-json "$made/$what.jsonl" add1 >"$made/$what.log" 2>&1

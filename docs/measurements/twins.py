@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What hosted twins report beside the sealed benchmarks of the same names.
+"""Compares the times of hosted twins with the sealed benchmarks of the same names.
 
 usage: twins.py EXPORT.jsonl...
 
-EXPORTs are of `--export-json`: of the suite, and of `docs/measurements/twins`. Prints for each pair by how much the hosted time differs from the sealed one, and how many of those pairs
-whose sealed time is below 50 us agree within 0.5 us or 3 %, whichever is more. Exits with 1 where one does not, or has no twin.
+EXPORTs are written by `--export-json`, for the suite and for `docs/measurements/twins`. Prints the
+difference of the hosted and the sealed time of each pair. Also prints how many pairs with a sealed
+time below 50 us agree within 0.5 us or 3 %, whichever is more. Exits with 1 if one does not agree or
+has no twin.
 """
 import json
 import sys
@@ -14,7 +16,7 @@ NEAR_NS, NEAR = 500, 0.03
 
 
 def results(paths):
-    """Cases by how they were executed, sealed or hosted, and by name."""
+    """Returns cases by execution (sealed or hosted) and by name."""
     found = {"sealed": {}, "hosted": {}}
     for path in paths:
         with open(path) as lines:
@@ -26,7 +28,7 @@ def results(paths):
 
 
 def time_of(record):
-    """The reported time of a case that passed, in nanoseconds."""
+    """Returns the reported time of a passed case in nanoseconds."""
     return record["stats"]["value"] if record["verdict"] == "pass" and record["stats"] else None
 
 
@@ -47,7 +49,7 @@ def main(paths):
             print(f"{case}: {', '.join(verdicts)}")
             continue
         difference = got - expected
-        # Event times are floats of milliseconds: they may be a hair off.
+        # Event times are floats of milliseconds: they may be slightly off.
         agrees = abs(difference) <= max(NEAR_NS, NEAR * expected) + 0.01
         near += is_short and agrees
         print(

@@ -1,4 +1,4 @@
-"""How far the medians of a case's workers lie apart.
+"""Prints the differences between the medians of a case's workers.
 
 usage: workers.py RECORDS.jsonl
 """

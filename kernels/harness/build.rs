@@ -1,5 +1,5 @@
-//! Builds the harness kernels for the CPU device with the C++ compiler there is. Without one the
-//! crate still builds, with the reason in `HOST_BUILD`.
+//! Builds the harness kernels for the CPU device with the C++ compiler of this machine. Without a
+//! compiler the crate still builds, and `HOST_BUILD` has the reason.
 
 #[allow(dead_code, unreachable_pub)]
 #[path = "src/shim.rs"]
@@ -20,8 +20,8 @@ fn main() {
     }
 }
 
-/// Optimised whatever the profile: these kernels take part in every window, also when the tool
-/// itself is being debugged.
+/// Optimised in every profile, because these kernels run in every window, also when the tool itself
+/// is being debugged.
 fn host_kernels() -> cc::Build {
     let mut build = cc::Build::new();
     build

@@ -1,13 +1,12 @@
 #!/bin/sh
-# Makes the generated files of this package again: the bindings (bindgen) and the PTX and cubins
-# (NVRTC). With --check nothing is written, and the script fails if a file differs. Pinned tools are
-# installed under the target directory.
+# Regenerates the bindings (bindgen) and the PTX and cubins (NVRTC) of this package. With --check it
+# writes nothing and fails if a file differs. Installs pinned tools under the target directory.
 set -eu
 package=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$package/../../target}
 tools=$target/harness-tools
 
-# libclang is what bindgen reads C with; its wheel comes without the compiler's own headers.
+# bindgen reads C with libclang. The wheel of libclang lacks the compiler's headers.
 if ! [ -e "$tools/libclang/ready" ]; then
     python3 -m venv --clear "$tools/libclang"
     "$tools/libclang/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: libclang==18.1.1
@@ -28,7 +27,7 @@ case ${1-} in
     "$package/ptx/build.sh" "$made"
     for file in "$made"/*; do
         if ! python3 "$package/ptx/same.py" "$package/ptx/${file##*/}" "$file"; then
-            echo "error: kernels/harness/ptx/${file##*/} is not what NVRTC makes of the sources" >&2
+            echo "error: kernels/harness/ptx/${file##*/} differs from what NVRTC generates" >&2
             echo "help: run kernels/harness/regenerate.sh" >&2
             exit 1
         fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the examples. Without nvcc on PATH or in NVCC, the one of the Python package
-# `nvidia-cuda-nvcc` is installed below the target directory.
+# Builds the examples. If nvcc is neither on PATH nor in NVCC, the script installs the Python
+# package `nvidia-cuda-nvcc` below the target directory.
 set -euo pipefail
 cd "$(dirname -- "${BASH_SOURCE[0]}")"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}/hosted-examples
@@ -11,8 +11,7 @@ if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
     "$venv/bin/pip" install --quiet nvidia-cuda-nvcc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-nvvm==13.0.*
     root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
     export PATH=$root/bin:$PATH
-    # The package's headers and libraries lie elsewhere than a toolkit's, where builds look for
-    # them.
+    # Builds search a toolkit's folders, and the package has its headers and libraries elsewhere.
     mkdir -p "$root/targets/x86_64-linux"
     ln -sfn ../../include "$root/targets/x86_64-linux/include"
     ln -sfn ../../lib "$root/targets/x86_64-linux/lib"

@@ -1,4 +1,4 @@
-//! A machine that has no programs but those it is given.
+//! A simulated machine with only the given programs installed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,20 +8,20 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::Run;
 
-/// A machine that has nothing but what is given to it. Its folders are gone with the value.
+/// A machine with only the given programs on its path. Dropping it removes its folders.
 pub struct BareMachine {
     _folder: tempfile::TempDir,
-    /// Where the tool runs and puts its temporary files.
+    /// The working directory and temporary directory of the tool.
     pub work: Utf8PathBuf,
-    /// All that is on its path.
+    /// The only folder on the path.
     pub programs: Utf8PathBuf,
 }
 
 impl BareMachine {
-    /// One without any program.
+    /// Creates a machine without programs.
     ///
     /// # Panics
-    /// When its folders cannot be made.
+    /// If its folders cannot be made.
     #[expect(clippy::new_without_default, reason = "a machine is made on purpose")]
     pub fn new() -> BareMachine {
         let folder = tempfile::tempdir().expect("a folder");
@@ -36,10 +36,10 @@ impl BareMachine {
         }
     }
 
-    /// One with what compiles kernels of the CPU device.
+    /// Creates a machine with the programs that compile kernels for the CPU device.
     ///
     /// # Panics
-    /// When this machine has no such compiler.
+    /// If this machine has no C++ compiler.
     pub fn with_a_cpp_compiler() -> BareMachine {
         let machine = BareMachine::new();
         for program in ["c++", "as", "ld"] {
@@ -48,15 +48,15 @@ impl BareMachine {
         machine
     }
 
-    /// A run of an archive.
+    /// Returns a run of an archive on this machine.
     pub fn run(&self, archive: &Utf8Path) -> Run {
         Run::from_archive(archive, &self.work, &self.programs)
     }
 
-    /// What is left in the folder it works in.
+    /// Returns the names of the files left in the working directory.
     ///
     /// # Panics
-    /// When the folder is gone.
+    /// If the folder is missing.
     pub fn left(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.work).expect("a folder").flatten();
         entries

@@ -1,10 +1,10 @@
-//! Runs in files: what a test makes of one.
+//! Files with stored runs, for tests of baselines.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of stored runs, removed when this is dropped.
+/// A temporary folder of stored runs.
 #[derive(Debug)]
 pub struct RunFolder {
     path: Utf8PathBuf,
@@ -12,10 +12,10 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// An empty one.
+    /// Creates an empty folder.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// If it cannot be created.
     pub fn new() -> RunFolder {
         let kept = tempfile::tempdir().expect("a folder can be made");
         RunFolder {
@@ -24,34 +24,34 @@ impl RunFolder {
         }
     }
 
-    /// The path of a file in it.
+    /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> Utf8PathBuf {
         self.path.join(name)
     }
 
-    /// Writes a file and gives its path as text.
+    /// Writes a file and returns its path.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
         let path = self.path(name);
         std::fs::write(&path, contents).expect("a file can be written");
         path.into_string()
     }
 
-    /// Writes records as lines and gives the file's path as text.
+    /// Writes records, one per line, and returns the file's path.
     ///
     /// # Panics
-    /// When they cannot be written.
+    /// If the file cannot be written.
     pub fn lines(&self, name: &str, records: &[Value]) -> String {
         let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
         self.file(name, lines)
     }
 
-    /// The names of the files in it, in order.
+    /// Returns the names of the files in the folder, sorted.
     ///
     /// # Panics
-    /// When it cannot be read.
+    /// If the folder cannot be read.
     pub fn names(&self) -> Vec<String> {
         names_in(&self.path)
     }
@@ -70,10 +70,10 @@ fn names_in(folder: &Utf8Path) -> Vec<String> {
     names
 }
 
-/// The same run, each of whose times is `factor` times as long.
+/// Returns the run with all times multiplied by `factor`.
 ///
 /// # Panics
-/// When a record is none.
+/// If a record is malformed.
 pub fn slowed(records: &[Value], factor: f64) -> Vec<Value> {
     let mut records = records.to_vec();
     for record in records

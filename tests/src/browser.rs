@@ -1,4 +1,4 @@
-//! A real browser without a window, led through the DevTools protocol over a pair of pipes.
+//! A real headless browser, controlled over pipes with the DevTools protocol.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-/// Executables that are Chromium, the one without a window first.
+/// Names of Chromium executables. The headless one comes first.
 const CHROMIUM: [&str; 5] = [
     "chromium-headless-shell",
     "chromium",
@@ -17,7 +17,7 @@ const CHROMIUM: [&str; 5] = [
     "chrome",
 ];
 
-/// How long a browser may take for one answer.
+/// The longest wait for one answer of the browser.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
@@ -25,25 +25,25 @@ pub struct Browser {
     child: Child,
     requests: ChildStdin,
     messages: Receiver<Value>,
-    /// What the browser told unasked since the page was opened.
+    /// Events that the browser has sent since the page was opened.
     events: Vec<Value>,
     last: u64,
     session: Option<String>,
     _profile: tempfile::TempDir,
 }
 
-/// How a page is looked at.
+/// The screen of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Width in CSS pixels.
     pub width: u32,
     /// Height in CSS pixels.
     pub height: u32,
-    /// The colours that the reader prefers.
+    /// The preferred colour scheme.
     pub scheme: Scheme,
 }
 
-/// The colours that a reader prefers.
+/// A preferred colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Dark on light.
@@ -53,7 +53,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The word of CSS.
+    /// Returns the CSS keyword.
     pub fn word(self) -> &'static str {
         match self {
             Scheme::Light => "light",
@@ -66,17 +66,17 @@ impl Browser {
     /// Starts a browser.
     ///
     /// # Panics
-    /// When there is none, or it does not start.
+    /// If no browser is installed, or it does not start.
     pub fn start() -> Browser {
         let executable = CHROMIUM.into_iter().find(|name| is_there(name));
         let executable = executable.unwrap_or_else(|| {
             panic!(
-                "there is no browser: none of {} is found; `.ci/run browser` installs `chromium-headless-shell`",
+                "found none of the browsers {} (hint: `.ci/run browser` installs `chromium-headless-shell`)",
                 CHROMIUM.join(", ")
             )
         });
         let profile = tempfile::tempdir().expect("a folder");
-        // The protocol is spoken on the file descriptors 3 and 4.
+        // The protocol uses the file descriptors 3 and 4.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null", executable])
             .args([
@@ -130,10 +130,10 @@ impl Browser {
         browser
     }
 
-    /// Opens a file as a reader with this screen sees it.
+    /// Opens a file on this screen.
     ///
     /// # Panics
-    /// When it does not load.
+    /// If it does not load.
     pub fn open(&mut self, file: &Utf8Path, screen: Screen) {
         let Screen { width, height, scheme } = screen;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
@@ -145,10 +145,10 @@ impl Browser {
         self.wait_for("Page.loadEventFired");
     }
 
-    /// The value of an expression of JavaScript in the page.
+    /// Evaluates a JavaScript expression in the page.
     ///
     /// # Panics
-    /// When it throws.
+    /// If the expression throws.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let arguments = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let result = self.call("Runtime.evaluate", arguments);
@@ -156,7 +156,7 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     pub fn press(&mut self, key: &str) {
         let (code, text) = match key {
             "Tab" => (9, ""),
@@ -170,7 +170,7 @@ impl Browser {
         }
     }
 
-    /// A picture of the whole page, as PNG in Base64.
+    /// Returns a screenshot of the whole page, as PNG in Base64.
     pub fn picture(&mut self) -> String {
         self.screenshot(true)
     }
@@ -186,7 +186,7 @@ impl Browser {
         picture["data"].as_str().expect("a picture").to_owned()
     }
 
-    /// What the browser told since the page was opened, of one kind: `Log.entryAdded`.
+    /// Returns the events of one kind, such as `Log.entryAdded`, since the page was opened.
     pub fn events(&self, kind: &str) -> Vec<&Value> {
         let of_kind = |event: &&Value| event["method"] == kind;
         self.events
@@ -216,7 +216,7 @@ impl Browser {
         }
     }
 
-    /// Reads on until a message is found, and keeps what is told in between.
+    /// Reads until a message matches, and keeps the events before it.
     fn next(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             match self.messages.recv_timeout(ANSWER) {
@@ -236,7 +236,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may be gone already; either way nothing of it is left.
+        // The browser may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

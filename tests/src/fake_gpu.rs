@@ -1,4 +1,4 @@
-//! A GPU that is none: the double of the CUDA driver and of NVRTC, where the tool finds it.
+//! A fake GPU: the double of the CUDA driver and of NVRTC, installed where the tool finds it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,30 +11,30 @@ use crate::fixture::Fixture;
 use crate::run::Run;
 use crate::tool::artifact;
 
-/// Folders in which a run finds the double.
+/// Folders with the double's libraries and with the files that its processes share.
 #[derive(Debug)]
 pub struct FakeGpu {
     libraries: TempDir,
     shared: TempDir,
 }
 
-/// What a process has of the driver's and has not given back, by kind.
+/// Driver resources that a process has acquired and not released, by kind.
 pub type Ledger = BTreeMap<String, i64>;
 
 impl FakeGpu {
-    /// A GPU as `tests/fake-cuda/README.md` describes it.
+    /// Creates a GPU as described in `tests/fake-cuda/README.md`.
     ///
     /// # Panics
-    /// When the double does not build.
+    /// If the double does not build.
     pub fn new() -> FakeGpu {
         FakeGpu::writing_in(&std::env::temp_dir())
     }
 
-    /// As [`new`](FakeGpu::new), for runs with host code, which may write to no other folder of
-    /// everybody's.
+    /// Same as [`new`](FakeGpu::new), for runs with host code. Their sandbox allows only `/dev/shm`
+    /// as a shared folder.
     ///
     /// # Panics
-    /// As [`new`](FakeGpu::new).
+    /// Same as [`new`](FakeGpu::new).
     pub fn for_host_code() -> FakeGpu {
         FakeGpu::writing_in(Path::new("/dev/shm"))
     }
@@ -51,42 +51,42 @@ impl FakeGpu {
         gpu
     }
 
-    /// The double of NVRTC, for `--nvrtc`.
+    /// Returns the path of the NVRTC double, for `--nvrtc`.
     ///
     /// # Panics
-    /// Never: the folder's name is text.
+    /// Never: the folder's name is UTF-8.
     pub fn nvrtc(&self) -> String {
         let path = self.libraries.path().join("libnvrtc.so.12");
         path.to_str().expect("the name is text").to_owned()
     }
 
-    /// The folder that its processes write to.
+    /// Returns the folder that the processes share.
     pub fn folder(&self) -> String {
         text(&self.shared)
     }
 
-    /// A run that finds the driver; which compiler it uses is left to it.
+    /// Returns a run that finds the driver and chooses its compiler.
     ///
     /// # Panics
-    /// As [`FakeGpu::nvrtc`].
+    /// Same as [`FakeGpu::nvrtc`].
     pub fn run_without_nvrtc(&self, fixture: &Fixture) -> Run {
         Run::on(fixture)
             .env("LD_LIBRARY_PATH", &text(&self.libraries))
             .env("FAKE_CUDA_LEDGER", &self.folder())
     }
 
-    /// A run that finds the driver, and the compiler with `--nvrtc`.
+    /// Returns a run that finds the driver, and the compiler with `--nvrtc`.
     ///
     /// # Panics
-    /// As [`FakeGpu::nvrtc`].
+    /// Same as [`FakeGpu::nvrtc`].
     pub fn run(&self, fixture: &Fixture) -> Run {
         self.run_without_nvrtc(fixture).args(["--nvrtc", &self.nvrtc()])
     }
 
-    /// What the processes of a role had when they ended.
+    /// Returns the resources that the processes of a role still had when they ended.
     ///
     /// # Panics
-    /// When a ledger is damaged.
+    /// If a ledger is damaged.
     pub fn ledgers_of(&self, role: &str) -> Vec<Ledger> {
         let files = std::fs::read_dir(self.shared.path())
             .expect("the folder is there")
@@ -113,7 +113,7 @@ fn read_ledger(path: &Path) -> Ledger {
         Some((kind.to_owned(), count.trim().parse().ok()?))
     };
     text.lines()
-        .map(|line| entry(line).unwrap_or_else(|| panic!("`{line}` is no entry")))
+        .map(|line| entry(line).unwrap_or_else(|| panic!("`{line}` is not a ledger entry")))
         .collect()
 }
 

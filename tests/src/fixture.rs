@@ -1,4 +1,4 @@
-//! The crates the tool is run on.
+//! The crates on which the tests run the tool.
 
 use std::fs::File;
 
@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::tool::tool;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 ///
 /// # Panics
 /// Never: this package lies in the repository.
@@ -16,18 +16,18 @@ pub fn repository() -> &'static Utf8Path {
         .expect("the package is in a workspace")
 }
 
-/// A crate of `fixtures/`, a workspace of its own.
+/// A crate with its own workspace, usually from `fixtures/`.
 #[derive(Clone, Debug)]
 pub struct Fixture {
     directory: Utf8PathBuf,
 }
 
 impl Fixture {
-    /// The crate of this name. It is built from the dependencies that the repository is locked to,
-    /// so that nothing is downloaded for it.
+    /// Returns the fixture with this name. It uses the repository's lockfile, so cargo downloads
+    /// nothing.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such fixture.
     pub fn of(name: &str) -> Fixture {
         let directory = repository().join("tests/fixtures").join(name);
         assert!(directory.join("Cargo.toml").exists(), "there is no fixture `{name}`");
@@ -35,10 +35,10 @@ impl Fixture {
         Fixture { directory }
     }
 
-    /// A crate that a test has made, which has dependencies of the repository's and no others.
+    /// Returns a crate that a test has written. It may use only dependencies of the repository.
     ///
     /// # Panics
-    /// When there is none.
+    /// If `directory` has no crate.
     pub fn made_in(directory: &Utf8Path) -> Fixture {
         assert!(
             directory.join("Cargo.toml").exists(),
@@ -50,21 +50,23 @@ impl Fixture {
         }
     }
 
-    /// Where it is.
+    /// Returns the crate's folder.
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
     }
 
-    /// The target directory that all fixtures share, so that what they depend on is compiled once.
+    /// Returns the target directory that all fixtures share, so that dependencies are compiled
+    /// once.
     ///
     /// # Panics
-    /// Never: an executable lies in a profile's directory in the target directory.
+    /// Never: the tool's executable is two levels below a target directory.
     pub fn target_directory() -> Utf8PathBuf {
         tool().ancestors().nth(2).expect("a target directory").join("fixtures")
     }
 }
 
-/// Gives the crate the repository's lockfile, from which cargo drops what the crate does not need.
+/// Copies the repository's lockfile to the crate. Cargo drops the entries that the crate does not
+/// need.
 fn lock_dependencies(directory: &Utf8Path) {
     let ours = repository().join("Cargo.lock");
     let theirs = directory.join("Cargo.lock");

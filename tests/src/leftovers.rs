@@ -1,5 +1,4 @@
-//! What a run leaves behind: processes. Its shared memory has no name and goes with the last of
-//! them.
+//! Leftover processes of a run. Its shared memory has no name and disappears with the last process.
 
 use std::fs;
 
@@ -8,16 +7,16 @@ use rustix::process::Pid;
 /// The environment variable that marks every process of a run.
 pub(crate) const MARK: &str = "CARGO_GPUBENCH_TESTS_RUN";
 
-/// What a process of the tool is.
+/// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The command.
+    /// Runs the command.
     Broker,
-    /// Keeps, generates and checks.
+    /// Fills inputs and checks outputs.
     Referee,
-    /// Runs user host code.
+    /// Runs the user's CPU code.
     Author,
-    /// Runs kernels.
+    /// Runs the kernels under test.
     Worker,
     /// A program that the tool started, such as cargo or a compiler.
     Other,
@@ -26,19 +25,18 @@ pub enum Role {
 /// A process of a run.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// Its number.
+    /// The process id.
     pub pid: Pid,
-    /// What it is.
+    /// The role.
     pub role: Role,
-    /// How it was started.
+    /// The command line.
     pub command: String,
 }
 
-/// The processes that carry a run's mark, whoever is their parent by now. Those that have ended and
-/// wait to be collected are none.
+/// Returns the processes with a run's mark, including orphans. Zombies are not included.
 ///
 /// # Panics
-/// When there is no `/proc`.
+/// If `/proc` is not mounted.
 pub fn processes_of(mark: &str) -> Vec<Process> {
     let wanted = format!("{MARK}={mark}");
     let entries = fs::read_dir("/proc").expect("/proc is mounted").flatten();
@@ -49,7 +47,7 @@ pub fn processes_of(mark: &str) -> Vec<Process> {
 
 fn process(number: &str, wanted: &[u8]) -> Option<Process> {
     let pid = Pid::from_raw(number.parse().ok()?)?;
-    // It may end while it is looked at.
+    // The process may end at any time.
     let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
     if !environment.split(|byte| *byte == 0).any(|variable| variable == wanted) {
         return None;

@@ -1,5 +1,5 @@
-//! What the end-to-end tests stand on: the tool as it is built, crates to run it on, a run that can
-//! be watched and interrupted, and a look at what it leaves behind.
+//! Support for the end-to-end tests: the built tool, crates to run it on, runs that a test can
+//! watch and interrupt, and a check for leftovers.
 #![forbid(unsafe_code)]
 
 mod bare_machine;

@@ -1,50 +1,51 @@
-//! The records of `--message-format json`.
+//! Records of `--message-format json`.
 
 use serde_json::Value;
 
-/// The records of a run in order.
+/// The records of a run, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Records(Vec<Value>);
 
 impl Records {
-    /// Reads one object a line.
+    /// Parses one JSON object per line.
     ///
     /// # Panics
-    /// When a line is none.
+    /// If a line is not JSON.
     pub fn parse(lines: &str) -> Records {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in the line `{line}`"));
         Records(lines.lines().map(parse).collect())
     }
 
-    /// All of them.
+    /// Returns all records.
     pub fn all(&self) -> &[Value] {
         &self.0
     }
 
-    /// Those with a reason.
+    /// Returns the records with a reason.
     pub fn with_reason(&self, reason: &str) -> impl Iterator<Item = &Value> {
         self.0.iter().filter(move |record| record["reason"] == reason)
     }
 
-    /// The only one with a reason.
+    /// Returns the only record with a reason.
     ///
     /// # Panics
-    /// When there is none, or another.
+    /// If there is not exactly one.
     pub fn the(&self, reason: &str) -> &Value {
         let found: Vec<&Value> = self.with_reason(reason).collect();
         assert_eq!(found.len(), 1, "records with the reason `{reason}`: {found:#?}");
         found[0]
     }
 
-    /// The results.
+    /// Returns the results.
     pub fn results(&self) -> impl Iterator<Item = &Value> {
         self.with_reason("benchmark-complete")
     }
 
-    /// The result of the case with this name, or of the benchmark where it has only one.
+    /// Returns the result of the case with this name, or of the only case of the benchmark with
+    /// this name.
     ///
     /// # Panics
-    /// When there is no such result, or another.
+    /// If there is not exactly one.
     pub fn result(&self, name: &str) -> &Value {
         let found: Vec<&Value> = self
             .results()
@@ -54,28 +55,28 @@ impl Records {
         found[0]
     }
 
-    /// Looks at a case's verdict and cause, and at what its message must say.
+    /// Checks a case's verdict, its cause, and words of its message.
     ///
     /// # Panics
-    /// When one of them is another.
+    /// If one of them differs.
     #[track_caller]
     pub fn assert_ends(&self, benchmark: &str, verdict: &str, cause: &str, words: &[&str]) {
         let result = self.result(benchmark);
         let message = result["message"].as_str().unwrap_or_default();
-        let told = format!("{} / {}: {message}", result["verdict"], result["cause"]);
+        let summary = format!("{} / {}: {message}", result["verdict"], result["cause"]);
         assert_eq!(
             (&result["verdict"], &result["cause"]),
             (&Value::from(verdict), &Value::from(cause)),
-            "{told}"
+            "{summary}"
         );
         for word in words {
-            assert!(message.contains(word), "`{word}` is not in {told}");
+            assert!(message.contains(word), "`{word}` is not in {summary}");
         }
     }
 }
 
-/// A test for each benchmark: its name, what it ends in, and words of its message. The tests look
-/// at what the function `records` of their file gives.
+/// Declares a test for each benchmark, with its verdict, its cause and words of its message. The
+/// tests call the function `records` of their file.
 #[macro_export]
 macro_rules! ends {
     ($($(#[$attribute:meta])* $test:ident: $benchmark:literal is $verdict:literal, $cause:literal $(, $word:literal)*;)*) => {$(

@@ -18,15 +18,15 @@ use crate::leftovers::{MARK, Process, Role, processes_of};
 use crate::records::Records;
 use crate::tool::tool;
 
-/// How long a run may take before it counts as hung, the build of its crate included.
+/// The time after which a run counts as hung. It includes the build of its crate.
 const RUN: Duration = Duration::from_secs(300);
-/// How long processes may take to disappear behind a run.
+/// The time within which all processes of a run must end after it.
 const END: Duration = Duration::from_secs(15);
 
-/// Polls until a condition gives a value.
+/// Polls until `condition` returns a value.
 ///
 /// # Panics
-/// When it does not within `deadline`; `what` says what was waited for.
+/// If it returns none within `deadline`. `what` names the condition.
 pub fn wait_until<T>(what: &str, deadline: Duration, mut condition: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
@@ -38,7 +38,7 @@ pub fn wait_until<T>(what: &str, deadline: Duration, mut condition: impl FnMut()
     }
 }
 
-/// A run that has not begun.
+/// A run that has not started.
 #[derive(Debug)]
 pub struct Run {
     command: Command,
@@ -46,26 +46,27 @@ pub struct Run {
 }
 
 impl Run {
-    /// The tool on a fixture, with an environment that says nothing about output or measurement.
+    /// Returns a run of the tool on a fixture. No environment variable affects its output or
+    /// measurement.
     pub fn on(fixture: &Fixture) -> Run {
         Run::through(Command::new(tool()), fixture)
     }
 
-    /// As [`on`](Run::on), behind a line for `sh` such as `ulimit -f 8`.
+    /// Same as [`on`](Run::on), after a shell command such as `ulimit -f 8`.
     pub fn after(shell: &str, fixture: &Fixture) -> Run {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{shell}\nexec \"$0\" \"$@\""), tool().as_str()]);
         Run::through(command, fixture)
     }
 
-    /// A verb of the tool, such as `history`, on a fixture.
+    /// Returns a run of a subcommand, such as `history`, on a fixture.
     pub fn on_verb(verb: &str, fixture: &Fixture) -> Run {
         let mut command = Command::new(tool());
         command.args(["gpubench", verb]);
         Run::in_environment(command, fixture)
     }
 
-    /// The tool in a folder that belongs to no workspace.
+    /// Returns a run of the tool in a folder that belongs to no workspace.
     pub fn outside_of_workspaces(folder: &Utf8Path) -> Run {
         let mut command = Command::new(tool());
         let mark = new_mark();
@@ -73,12 +74,13 @@ impl Run {
             .arg("gpubench")
             .current_dir(folder)
             .env(MARK, &mark)
-            .env(MEETING, meeting_of_its_own())
+            .env(RUNTIME_FOLDER, new_runtime_folder())
             .stdin(Stdio::null());
         Run { command, mark }
     }
 
-    /// A line for `sh`, in which `"$0"` is the tool, in a folder that belongs to no workspace.
+    /// Returns a run of a shell command in a folder that belongs to no workspace. `"$0"` is the
+    /// tool.
     pub fn of_shell(line: &str, folder: &Utf8Path) -> Run {
         let mut command = Command::new("sh");
         let mark = new_mark();
@@ -86,20 +88,20 @@ impl Run {
             .args(["-c", line, tool().as_str()])
             .current_dir(folder)
             .env(MARK, &mark)
-            .env(MEETING, meeting_of_its_own())
+            .env(RUNTIME_FOLDER, new_runtime_folder())
             .stdin(Stdio::null());
         Run { command, mark }
     }
 
-    /// The tool making an archive of a fixture.
+    /// Returns a run that writes an archive of a fixture.
     pub fn archiving(fixture: &Fixture, archive: &Utf8Path) -> Run {
         let mut command = Command::new(tool());
         command.args(["gpubench", "archive", "--archive-file", archive.as_str(), "--offline"]);
         Run::in_environment(command, fixture)
     }
 
-    /// The tool on an archive, in `folder`, which also takes its temporary files, and with an
-    /// environment in which `programs` are all there is.
+    /// Returns a run of an archive. `folder` is its working directory and temporary directory, and
+    /// `programs` is its `PATH`. No other environment variable is set.
     pub fn from_archive(archive: &Utf8Path, folder: &Utf8Path, programs: &Utf8Path) -> Run {
         let mut command = Command::new(tool());
         let mark = new_mark();
@@ -109,7 +111,7 @@ impl Run {
             .env("PATH", programs)
             .env("TMPDIR", folder)
             .env(MARK, &mark)
-            .env(MEETING, meeting_of_its_own())
+            .env(RUNTIME_FOLDER, new_runtime_folder())
             .current_dir(folder)
             .stdin(Stdio::null());
         Run { command, mark }
@@ -133,26 +135,26 @@ impl Run {
             .current_dir(fixture.directory())
             .env("CARGO_TARGET_DIR", Fixture::target_directory())
             .env(MARK, &mark)
-            .env(MEETING, meeting_of_its_own())
+            .env(RUNTIME_FOLDER, new_runtime_folder())
             .stdin(Stdio::null());
         Run { command, mark }
     }
 
-    /// More arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args<'a>(mut self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
         self.command.args(arguments);
         self
     }
 
-    /// A variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Run {
         self.command.env(name, value);
         self
     }
 
-    /// With few and short measurements: what is checked is not how long it takes.
+    /// Makes the measurement short, for tests that check other things than times.
     #[must_use]
     pub fn briefly(self) -> Run {
         self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
@@ -160,16 +162,16 @@ impl Run {
             .env("GPUBENCH_WORKERS", "2")
     }
 
-    /// With records on standard output.
+    /// Prints records to standard output.
     #[must_use]
     pub fn json(self) -> Run {
         self.args(["--message-format", "json"])
     }
 
-    /// Begins.
+    /// Starts the run.
     ///
     /// # Panics
-    /// When the tool cannot be started.
+    /// If the tool cannot be started.
     pub fn start(mut self) -> Running {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the tool starts");
@@ -178,7 +180,7 @@ impl Run {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines() {
-                // Nobody listens any more when a test has failed.
+                // The receiver is gone if the test has failed.
                 let _ = sender.send(line.expect("standard output is UTF-8"));
             }
         });
@@ -192,15 +194,14 @@ impl Run {
         }
     }
 
-    /// Runs to the end, with standard output on something else than a pipe; what is printed there
-    /// is not in the result.
+    /// Runs to the end with `stdout` as standard output. The result does not contain that output.
     ///
     /// # Panics
-    /// As [`finish`](Run::finish).
+    /// Same as [`finish`](Run::finish).
     pub fn finish_onto(mut self, stdout: OwnedFd) -> Finished {
         self.command.stdout(stdout).stderr(Stdio::piped());
         let mut child = self.command.spawn().expect("the tool starts");
-        // It holds our copy of standard output.
+        // The command holds our copy of standard output.
         drop(self.command);
         let stderr = child.stderr.take().expect("it is piped");
         let stderr = std::thread::spawn(move || read(stderr));
@@ -218,7 +219,7 @@ impl Run {
     /// Runs to the end.
     ///
     /// # Panics
-    /// When it does not come to an end, or leaves processes or shared memory behind.
+    /// If the run does not end, or leaves processes running.
     pub fn finish(self) -> Finished {
         self.start().finish()
     }
@@ -229,10 +230,11 @@ fn new_mark() -> String {
     format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Where runs find each other. Tests run at once, and mean to.
-const MEETING: &str = "XDG_RUNTIME_DIR";
+/// The variable that names the folder in which runs on one machine find each other. Tests run in
+/// parallel, so each run has its own folder.
+const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
 
-fn meeting_of_its_own() -> Utf8PathBuf {
+fn new_runtime_folder() -> Utf8PathBuf {
     let folder = Fixture::target_directory().join("runtime").join(new_mark());
     std::fs::create_dir_all(&folder).expect("a folder");
     folder
@@ -244,7 +246,7 @@ fn read(mut stream: impl Read) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Ends whatever there is of a run when a test fails.
+/// Kills all processes of a run when a test fails.
 #[derive(Debug)]
 struct Guard {
     child: Child,
@@ -253,7 +255,7 @@ struct Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The run may have ended, and the test fails for another reason.
+        // The run may have ended before the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
         for process in processes_of(&self.mark) {
@@ -262,7 +264,7 @@ impl Drop for Guard {
     }
 }
 
-/// A run that has begun.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Running {
     guard: Guard,
@@ -272,25 +274,25 @@ pub struct Running {
 }
 
 impl Running {
-    /// The processes of the run.
+    /// Returns the processes of the run.
     pub fn processes(&self) -> Vec<Process> {
         processes_of(&self.guard.mark)
     }
 
-    /// The first process of a role, once there is one.
+    /// Waits for a process of a role and returns the first.
     ///
     /// # Panics
-    /// When there is none for long.
+    /// If none starts in time.
     pub fn wait_for_role(&self, role: Role) -> Process {
         wait_until(&format!("a {role:?}"), RUN, || {
             self.processes().into_iter().find(|process| process.role == role)
         })
     }
 
-    /// Reads on until a record is found.
+    /// Reads records until one matches.
     ///
     /// # Panics
-    /// When it does not come.
+    /// If none matches in time.
     pub fn wait_for_record(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + RUN;
         loop {
@@ -308,18 +310,18 @@ impl Running {
         }
     }
 
-    /// Sends a signal to the tool itself.
+    /// Sends a signal to the tool.
     ///
     /// # Panics
-    /// When it has ended.
+    /// If the tool has ended.
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.guard.child), signal).expect("the tool runs");
     }
 
-    /// Waits for the end.
+    /// Waits for the end of the run.
     ///
     /// # Panics
-    /// When it does not come, or processes or shared memory are left behind.
+    /// If the run does not end, or leaves processes running.
     pub fn finish(mut self) -> Finished {
         let status = wait_until("the end of the run", RUN, || {
             self.guard.child.try_wait().expect("it is ours")
@@ -329,7 +331,7 @@ impl Running {
         while !leftovers().is_empty() {
             assert!(
                 began.elapsed() < END,
-                "the run left processes behind: {:#?}",
+                "the run left processes running: {:#?}",
                 leftovers()
             );
             std::thread::sleep(Duration::from_millis(2));
@@ -353,12 +355,12 @@ impl Running {
     }
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With a code.
+    /// Exited with a code.
     Code(i32),
-    /// By a signal.
+    /// Killed by a signal.
     Signal(i32),
 }
 
@@ -370,22 +372,22 @@ impl From<ExitStatus> for Ending {
     }
 }
 
-/// A run that has ended and left nothing behind.
+/// A run that has ended and left no processes running.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// How.
+    /// How the tool ended.
     pub ending: Ending,
-    /// What it printed.
+    /// The text on standard output.
     pub stdout: String,
-    /// What it said.
+    /// The text on standard error.
     pub stderr: String,
 }
 
 impl Finished {
-    /// The same, after a look at the code it ended with.
+    /// Checks the exit code.
     ///
     /// # Panics
-    /// When it ended otherwise; with everything it said.
+    /// If it differs. The message has the last lines of both outputs.
     #[track_caller]
     #[must_use]
     pub fn expect_code(self, code: i32) -> Finished {
@@ -403,22 +405,22 @@ impl Finished {
         assert_eq!(
             *ending,
             Ending::Code(code),
-            "it printed last:\n{}and said:\n{}",
+            "standard output ends with:\n{}standard error ends with:\n{}",
             last(stdout),
             last(stderr)
         );
         self
     }
 
-    /// What was printed, as records.
+    /// Returns standard output as records.
     ///
     /// # Panics
-    /// When it is something else.
+    /// If a line is not JSON.
     pub fn records(&self) -> Records {
         Records::parse(&self.stdout)
     }
 
-    /// The lines on standard error that begin with `error`.
+    /// Returns the lines on standard error that begin with `error`.
     pub fn errors(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| line.starts_with("error")).collect()
     }

@@ -15,7 +15,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::run::wait_until;
 use crate::{Fixture, tool};
 
-/// A pseudo terminal, and a thread that reads what is printed to it.
+/// A pseudoterminal, and a thread that reads what is printed to it.
 #[derive(Debug)]
 pub struct Terminal {
     columns: usize,
@@ -25,10 +25,10 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// A terminal of so many columns, and its side for a program to print to.
+    /// Creates a terminal with this many columns, and returns it with the side for a program.
     ///
     /// # Panics
-    /// When the system has no more of them.
+    /// If the system has no free pseudoterminal.
     pub fn new(columns: u16) -> (Terminal, OwnedFd) {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo terminal");
         grantpt(&ours).expect("it is ours");
@@ -45,21 +45,21 @@ impl Terminal {
         let ours = File::from(ours);
         let keyboard = ours.try_clone().expect("a descriptor");
         let printed = Arc::default();
-        let heard = Arc::clone(&printed);
+        let written = Arc::clone(&printed);
         let terminal = Terminal {
             columns: columns.into(),
             keyboard,
             printed,
-            reader: std::thread::spawn(move || read(ours, &heard)),
+            reader: std::thread::spawn(move || read(ours, &written)),
         };
         (terminal, theirs)
     }
 
-    /// Starts the tool in a crate's folder with a terminal of so many columns as a shell gives it:
-    /// for its input and its output, and as the terminal of its session.
+    /// Starts the tool in a crate's folder on a new terminal, as a shell does: the terminal is its
+    /// standard input, output and error, and the controlling terminal of its session.
     ///
     /// # Panics
-    /// When `setsid` is not installed.
+    /// If `setsid` is not installed.
     pub fn running(columns: u16, fixture: &Fixture, arguments: &[&str]) -> (Terminal, Child) {
         let (terminal, theirs) = Terminal::new(columns);
         let stream = || Stdio::from(theirs.try_clone().expect("a descriptor"));
@@ -75,43 +75,43 @@ impl Terminal {
         (terminal, child.expect("setsid is installed"))
     }
 
-    /// Waits until something has been printed.
+    /// Waits until a text is printed.
     ///
     /// # Panics
-    /// When it is not.
+    /// If it is not printed in time.
     pub fn wait_for(&self, text: &str) {
         wait_until(text, Duration::from_secs(300), || {
             self.so_far().contains(text).then_some(())
         });
     }
 
-    /// Ctrl-C.
+    /// Presses Ctrl-C.
     ///
     /// # Panics
-    /// When nobody holds the terminal any more.
+    /// If no process has the terminal open.
     pub fn interrupt(&self) {
         (&self.keyboard).write_all(b"\x03").expect("the terminal takes it");
     }
 
-    /// Everything that was printed, once all who could print have closed their side.
+    /// Waits until all programs have closed the terminal, and returns everything that they printed.
     ///
     /// # Panics
-    /// When it is not UTF-8.
+    /// If it is not UTF-8.
     pub fn text(self) -> String {
         self.end().0
     }
 
-    /// What stands on the screen in the end, likewise.
+    /// Waits in the same way, and returns the final contents of the screen.
     ///
     /// # Panics
-    /// As [`text`](Terminal::text).
+    /// Same as [`text`](Terminal::text).
     pub fn screen(self) -> String {
         let (text, columns) = self.end();
         screen(&text, columns)
     }
 
     fn end(self) -> (String, usize) {
-        // A second descriptor of our side would keep nobody from the end of the other.
+        // A second descriptor of our side does not delay the end of the program's side.
         let Terminal {
             columns,
             printed,
@@ -119,29 +119,28 @@ impl Terminal {
             ..
         } = self;
         reader.join().expect("the reader ends");
-        let bytes = std::mem::take(&mut *printed.lock().expect("nobody panicked"));
+        let bytes = std::mem::take(&mut *printed.lock().expect("no thread panicked"));
         let text = String::from_utf8(bytes).expect("the text is UTF-8");
         (text.replace("\r\n", "\n"), columns)
     }
 
     fn so_far(&self) -> String {
-        String::from_utf8_lossy(&self.printed.lock().expect("nobody panicked")).into_owned()
+        String::from_utf8_lossy(&self.printed.lock().expect("no thread panicked")).into_owned()
     }
 }
 
-fn read(mut terminal: File, heard: &Mutex<Vec<u8>>) {
+fn read(mut terminal: File, written: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
-    // A terminal whose other side is closed gives an error instead of an end.
+    // Reading returns an error instead of an end when the other side is closed.
     while let Ok(length @ 1..) = terminal.read(&mut piece) {
-        heard
+        written
             .lock()
-            .expect("nobody panicked")
+            .expect("no thread panicked")
             .extend_from_slice(&piece[..length]);
     }
 }
 
-/// What is left of a text on the screen: lines are rewritten after a carriage return, and erased to
-/// their end.
+/// Returns the lines that remain on the screen after carriage returns and line erasures.
 fn screen(text: &str, columns: usize) -> String {
     const ERASE: &str = "\u{1b}[K";
     let mut lines = vec![Vec::new()];

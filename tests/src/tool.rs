@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::fixture::repository;
 
-/// The tool's executable, built with the profile of the running tests. The first call of a process
-/// builds it.
+/// Returns the path of the tool, built with the profile of the running tests. The first call in a
+/// process builds it.
 ///
 /// # Panics
-/// When it does not build.
+/// If it does not build.
 pub fn tool() -> &'static Utf8Path {
     static TOOL: OnceLock<Utf8PathBuf> = OnceLock::new();
     TOOL.get_or_init(|| {
@@ -23,11 +23,11 @@ pub fn tool() -> &'static Utf8Path {
     })
 }
 
-/// Builds a part of the repository with the profile of the running tests, and says where the file
-/// of a target lies.
+/// Builds a package of the repository with the profile of the running tests, and returns the path
+/// of a target's file.
 ///
 /// # Panics
-/// When it does not build.
+/// If it does not build.
 pub(crate) fn artifact(selection: &[&str], target: &str) -> Utf8PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
@@ -59,6 +59,6 @@ fn file_of(message: &str, target: &str) -> Option<Utf8PathBuf> {
     let file = message["executable"]
         .as_str()
         .or_else(|| message["filenames"][0].as_str());
-    // The build script of a package has a name of its own, and its library an archive.
+    // A package's build script has another target name. A library also has an `.rlib` file.
     file.filter(|file| !file.ends_with(".rlib")).map(Utf8PathBuf::from)
 }

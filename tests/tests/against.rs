@@ -1,4 +1,4 @@
-//! `--against`: two revisions of a crate, window by window in turns.
+//! `--against`: alternating windows of two revisions of a crate.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -9,23 +9,23 @@ use gpubench_tests::{Finished, Fixture, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// A repository with a crate in a folder of it. The kernel's work and the tensors depend on what a
-/// revision says.
+/// A repository with a crate in a subfolder. Its revisions differ in the kernel's work and in the
+/// tensors.
 struct Repository {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
-    /// How the crate names the runtime's folder.
+    /// The path from the crate to the runtime's folder.
     runtime: Utf8PathBuf,
 }
 
-/// What a revision is like.
+/// The contents of a revision.
 #[derive(Clone, Copy)]
 struct State {
-    /// How often the kernel goes round.
+    /// Iterations of the kernel's loop.
     rounds: u32,
-    /// What is behind the last benchmark.
+    /// The declaration of the last benchmark.
     more: &'static str,
-    /// Elements of `reshaped`.
+    /// The number of elements of `reshaped`.
     elements: u32,
 }
 
@@ -42,7 +42,7 @@ const SLOW: State = State {
 };
 
 impl Repository {
-    /// With nothing in it.
+    /// Creates a repository without commits.
     fn empty() -> Repository {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Utf8Path::from_path(folder.path()).expect("the name is text");
@@ -110,7 +110,7 @@ impl Repository {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// A run in the crate's folder.
+    /// Returns a run in the crate's folder.
     fn run(&self, revision: &str) -> Run {
         let limits = [
             "--min-samples",
@@ -122,7 +122,7 @@ impl Repository {
             "--workers",
             "6",
         ];
-        // On a busy machine two runs of the same code may differ by a lot; the slow revision takes
+        // On a busy machine two runs of the same code may differ by a lot. The slow revision takes
         // four times as long.
         self.against(revision).args(limits).args(["--noise-threshold", "60%"])
     }
@@ -158,7 +158,7 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
-/// With scratch, of which the revisions do not need the same amount.
+/// The kernel uses scratch memory. The revisions need different amounts of it.
 #[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
 fn spin(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let scratch = cx.scratch::<u32>(ELEMENTS)?;
@@ -193,9 +193,9 @@ extern "C" __global__ void copy(const unsigned *x, unsigned *y, size_t n) {
 }
 "#;
 
-/// One repository for all tests, which take turns with it: what is built of its revisions is used
-/// again.
-fn repository_in_turn() -> MutexGuard<'static, Repository> {
+/// Returns the one repository that all tests share, one test at a time. Sharing it saves builds of
+/// its revisions.
+fn shared_repository() -> MutexGuard<'static, Repository> {
     static REPOSITORY: OnceLock<Mutex<Repository>> = OnceLock::new();
     let repository = REPOSITORY.get_or_init(|| Mutex::new(Repository::new()));
     repository.lock().unwrap_or_else(PoisonError::into_inner)
@@ -212,8 +212,8 @@ fn row<'a>(comparison: &'a Value, benchmark: &str) -> &'a Value {
 }
 
 #[test]
-fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
-    let repository = repository_in_turn();
+fn a_slower_revision_is_a_regression_with_exit_code_3() {
+    let repository = shared_repository();
     let finished = repository.run("fast").finish().expect_code(3);
     let comparison = comparison(&finished);
     assert_eq!(comparison["arrangement"], "interleaved");
@@ -245,31 +245,31 @@ fn a_slower_revision_is_a_regression_with_its_row_and_exit_code_3() {
     assert_eq!(
         records.results().count(),
         3,
-        "the baseline's results are no results of the run"
+        "the results of the baseline are not among those of the run"
     );
 }
 
 #[test]
-fn rounds_that_nobody_asked_for_go_on_until_they_decide_or_the_last_look_is_over() {
-    let repository = repository_in_turn();
+fn by_default_rounds_continue_until_a_decision_or_the_last_interim_analysis() {
+    let repository = shared_repository();
     let take = |revision, benchmark, rules: [&str; 4]| {
         let run = repository.against(revision).args(["--max-samples", "30", benchmark]);
         let comparison = comparison(&run.args(rules).finish());
         let row = row(&comparison, benchmark);
         [&row["baseline"]["workers"], &row["candidate"]["workers"]].map(Value::clone)
     };
-    // Four times as slow is found before the last look, however busy the machine is.
+    // A fourfold slowdown is found before the last interim analysis, however busy the machine is.
     let large = ["--noise-threshold", "60%", "--confidence-level", "99%"];
     let taken = take("fast", "spin", large);
     assert!(taken == [5, 5] || taken == [10, 10], "{taken:?}");
-    // Nothing is ever known as well as that.
+    // No comparison ever reaches this precision.
     let exact = ["--noise-threshold", "0.01%", "--confidence-level", "99.999999%"];
     assert_eq!(take("HEAD", "young", exact), [20, 20]);
 }
 
 #[test]
-fn the_same_revision_is_no_regression_and_its_worktree_is_used_again() {
-    let repository = repository_in_turn();
+fn the_same_revision_is_no_regression_and_its_worktree_is_reused() {
+    let repository = shared_repository();
     let once = repository.run("HEAD").args(["spin"]).finish().expect_code(0);
     assert_eq!(comparison(&once)["new"], serde_json::json!([]));
     let worktrees = repository.worktrees();
@@ -284,15 +284,15 @@ fn the_same_revision_is_no_regression_and_its_worktree_is_used_again() {
 }
 
 #[test]
-fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_revisions() {
-    let _turn = repository_in_turn();
+fn both_revisions_share_a_path_dependency_outside_the_repository() {
+    let _turn = shared_repository();
     let mut own = Repository::empty();
     let up: Utf8PathBuf = own.crate_folder().components().skip(1).map(|_| "..").collect();
     let runtime = own.runtime.strip_prefix("/").expect("absolute").to_owned();
     own.runtime = up.join(runtime);
     own.write(FAST);
-    // Cargo would take one library for the other: all crates of the tests are built in one target
-    // directory.
+    // All crates of the tests are built in one target directory, so cargo would confuse libraries
+    // of the same name.
     let manifest = own.crate_folder().join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).expect("text");
     std::fs::write(&manifest, text.replace("\"spin\"", "\"outside\"")).expect("it is written");
@@ -303,8 +303,8 @@ fn a_dependency_by_a_relative_path_out_of_the_repository_is_the_same_for_both_re
 }
 
 #[test]
-fn a_target_directory_that_cannot_be_written_to_ends_with_exit_code_110() {
-    let repository = repository_in_turn();
+fn an_unwritable_target_directory_has_exit_code_110() {
+    let repository = shared_repository();
     let target = tempfile::tempdir().expect("a folder");
     std::fs::write(target.path().join("gpubench"), "no folder").expect("it is written");
     let run = repository
@@ -316,8 +316,8 @@ fn a_target_directory_that_cannot_be_written_to_ends_with_exit_code_110() {
 }
 
 #[test]
-fn what_is_not_committed_is_measured_and_said() {
-    let repository = repository_in_turn();
+fn uncommitted_changes_are_measured_and_reported() {
+    let repository = shared_repository();
     repository.write(FAST);
     let finished = repository.run("HEAD").args(["spin"]).finish();
     repository.git(&["checkout", "--quiet", "."]);
@@ -333,8 +333,8 @@ fn what_is_not_committed_is_measured_and_said() {
 }
 
 #[test]
-fn a_revision_that_is_none_is_named_with_a_hint() {
-    let repository = repository_in_turn();
+fn an_unknown_revision_is_an_error_with_a_hint() {
+    let repository = shared_repository();
     let finished = repository.run("nonsense").finish().expect_code(2);
     assert!(
         finished
@@ -351,7 +351,7 @@ fn a_revision_that_is_none_is_named_with_a_hint() {
 }
 
 #[test]
-fn sources_without_a_repository_are_named_with_a_hint() {
+fn sources_outside_a_repository_are_an_error_with_a_hint() {
     let repository = Repository::empty();
     repository.write(FAST);
     let finished = repository.run("HEAD").finish().expect_code(2);
@@ -368,8 +368,8 @@ fn sources_without_a_repository_are_named_with_a_hint() {
 }
 
 #[test]
-fn worktrees_elsewhere_and_what_a_link_leads_to_stay_as_they_are() {
-    let repository = repository_in_turn();
+fn other_worktrees_and_the_targets_of_links_are_left_alone() {
+    let repository = shared_repository();
     let _ = repository.run("HEAD").args(["young"]).finish().expect_code(0);
     let sources = repository.worktrees().pop().expect("the baseline's");
     let disk = tempfile::tempdir().expect("a folder");
@@ -394,8 +394,8 @@ fn worktrees_elsewhere_and_what_a_link_leads_to_stay_as_they_are() {
 }
 
 #[test]
-fn an_interrupt_leaves_no_process_and_at_most_a_worktree_that_is_used_again() {
-    let repository = repository_in_turn();
+fn an_interrupt_leaves_no_process_and_only_a_reusable_worktree() {
+    let repository = shared_repository();
     let running = repository.run("fast").args(["--timeout", "10min"]).start();
     running.wait_for_role(Role::Worker);
     running.signal(Signal::INT);
@@ -407,8 +407,8 @@ fn an_interrupt_leaves_no_process_and_at_most_a_worktree_that_is_used_again() {
 }
 
 #[test]
-fn a_baseline_that_does_not_build_is_told_from_the_candidate() {
-    let repository = repository_in_turn();
+fn a_build_error_of_the_baseline_names_the_baseline() {
+    let repository = shared_repository();
     let folder = repository.crate_folder();
     repository.git(&["checkout", "--quiet", "-b", "broken"]);
     std::fs::write(folder.join("src/lib.rs"), "fn broken() -> u32 {}\n").expect("it is written");
@@ -430,8 +430,8 @@ fn a_baseline_that_does_not_build_is_told_from_the_candidate() {
 }
 
 #[test]
-fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
-    let repository = repository_in_turn();
+fn a_failing_baseline_is_not_compared_and_affects_no_other_case() {
+    let repository = shared_repository();
     let kernels = repository.crate_folder().join("src/spin.cu");
     repository.git(&["checkout", "--quiet", "-b", "wrong"]);
     let kernel = std::fs::read_to_string(&kernels).expect("text");
@@ -454,8 +454,8 @@ fn a_baseline_that_is_wrong_is_not_compared_and_touches_nothing_else() {
 }
 
 #[test]
-fn a_kernel_of_the_baseline_that_does_not_compile_is_told_with_what_the_compiler_says() {
-    let repository = repository_in_turn();
+fn a_compile_error_in_a_baseline_kernel_is_shown_with_the_compiler_output() {
+    let repository = shared_repository();
     let kernels = repository.crate_folder().join("src/spin.cu");
     let kernel = std::fs::read_to_string(&kernels).expect("text");
     repository.git(&["checkout", "--quiet", "-b", "uncompiled"]);
@@ -476,17 +476,17 @@ fn a_kernel_of_the_baseline_that_does_not_compile_is_told_with_what_the_compiler
 }
 
 #[test]
-fn a_candidate_that_no_longer_compiles_is_a_failure_wherever_its_run_is_told() {
-    let repository = repository_in_turn();
+fn a_candidate_that_no_longer_compiles_is_a_failure_in_every_report() {
+    let repository = shared_repository();
     let kernels = repository.crate_folder().join("src/spin.cu");
     let kernel = std::fs::read_to_string(&kernels).expect("text");
     std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = no_such_name;")).expect("it is written");
     let folder = tempfile::tempdir().expect("a folder");
     let [junit, markdown] = ["junit.xml", "comment.md"].map(|name| folder.path().join(name));
     let [to_junit, to_markdown] = [&junit, &markdown].map(|file| file.to_str().expect("UTF-8"));
-    let told = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
-    let told = told.args(["--against", "fast", "spin", "--export-junit", to_junit]);
-    let finished = told.args(["--export-markdown", to_markdown]).finish();
+    let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
+    let run = run.args(["--against", "fast", "spin", "--export-junit", to_junit]);
+    let finished = run.args(["--export-markdown", to_markdown]).finish();
     std::fs::write(&kernels, kernel).expect("it is written");
     let finished = finished.expect_code(101);
     let read = |file| std::fs::read_to_string(file).expect("it is written");
@@ -510,7 +510,7 @@ fn a_candidate_that_no_longer_compiles_is_a_failure_wherever_its_run_is_told() {
 
 #[test]
 fn a_revision_with_submodules_is_refused_with_a_hint() {
-    let repository = repository_in_turn();
+    let repository = shared_repository();
     repository.git(&["checkout", "--quiet", "-b", "nested"]);
     std::fs::write(repository.root.join(".gitmodules"), "").expect("it is written");
     repository.commit("nested");
@@ -529,8 +529,8 @@ fn a_revision_with_submodules_is_refused_with_a_hint() {
 }
 
 #[test]
-fn a_machine_without_git_is_told_what_is_missing() {
-    let repository = repository_in_turn();
+fn without_git_the_error_says_so() {
+    let repository = shared_repository();
     let programs = tempfile::tempdir().expect("a folder");
     let cargo = which("cargo");
     std::os::unix::fs::symlink(&cargo, programs.path().join("cargo")).expect("a link");

@@ -1,5 +1,5 @@
-//! `--against-archive`: two archives of a crate in turns, where there are no sources, and what is
-//! built here beside an archive.
+//! `--against-archive`: alternating windows of two archives of a crate without its sources, or of a
+//! local build and an archive.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -10,9 +10,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::{BareMachine, Finished, Fixture, Run, repository};
 use serde_json::{Value, json};
 
-/// How often the kernel goes round.
+/// Iterations of the kernel's loop.
 const FAST: u32 = 200_000;
-/// On a busy machine two runs of the same code may differ by a lot; this is no such difference.
+/// More than two runs of the same code can differ on a busy machine.
 const SLOW: u32 = 5 * FAST;
 
 const LIBRARY: &str = r#"
@@ -47,18 +47,18 @@ extern "C" __global__ void turns(const unsigned *x, unsigned *y, size_t n) {
 /// A crate in a repository, and archives of its revisions.
 struct Archives {
     _folder: tempfile::TempDir,
-    /// The crate, as it was archived last.
+    /// The crate, in the state of the last archive.
     sources: Utf8PathBuf,
     fast: Utf8PathBuf,
-    /// The same as the fast one, from sources without a repository.
+    /// Same contents as `fast`, from sources without a repository.
     nameless: Utf8PathBuf,
-    /// With changes that are not committed.
+    /// Made with uncommitted changes.
     slow: Utf8PathBuf,
-    /// With a benchmark of another name.
+    /// The benchmark has another name.
     renamed: Utf8PathBuf,
-    /// The fast one, made where no compiler of kernels is.
+    /// Same contents as `fast`, made without a kernel compiler.
     without_kernels: Utf8PathBuf,
-    /// The commit of the fast one.
+    /// The commit of `fast`.
     commit: String,
 }
 
@@ -135,7 +135,7 @@ fn git(folder: &Utf8Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// A comparison of two archives, on a machine of its own.
+/// Returns a comparison of two archives on a bare machine.
 fn compared(machine: &BareMachine, candidate: &Utf8Path, baseline: &Utf8Path) -> Run {
     let run = machine.run(candidate).args(LIMITS);
     run.args(["--against-archive", baseline.as_str()])
@@ -163,7 +163,7 @@ fn comparison(finished: &Finished) -> Value {
 }
 
 #[test]
-fn a_slower_kernel_in_the_new_archive_is_a_regression_with_its_row_and_exit_code_3() {
+fn a_slower_kernel_in_the_new_archive_is_a_regression_with_exit_code_3() {
     let Archives { fast, slow, commit, .. } = archives();
     let machine = BareMachine::new();
     let finished = compared(&machine, slow, fast).json().finish().expect_code(3);
@@ -204,7 +204,7 @@ fn a_faster_kernel_in_the_new_archive_is_an_improvement() {
 }
 
 #[test]
-fn an_archive_beside_itself_and_beside_one_of_the_same_sources_is_no_regression() {
+fn an_archive_is_no_regression_against_itself_or_one_of_the_same_sources() {
     let Archives { fast, nameless, .. } = archives();
     let machine = BareMachine::new();
     let finished = compared(&machine, fast, fast).json().finish().expect_code(0);
@@ -221,7 +221,7 @@ fn an_archive_beside_itself_and_beside_one_of_the_same_sources_is_no_regression(
 }
 
 #[test]
-fn what_is_built_here_is_compared_with_an_archive_and_compiled_as_that_was() {
+fn a_local_build_is_compared_with_an_archive_and_compiled_with_its_options() {
     let Archives { sources, fast, .. } = archives();
     let run = Run::on(&Fixture::made_in(sources)).json().args(LIMITS);
     let run = run.env("GPUBENCH_AGAINST_ARCHIVE", fast.as_str());
@@ -233,7 +233,7 @@ fn what_is_built_here_is_compared_with_an_archive_and_compiled_as_that_was() {
 }
 
 #[test]
-fn kernels_that_only_one_archive_has_are_compiled_here_for_the_other_as_they_were() {
+fn kernels_missing_from_an_archive_are_compiled_for_the_comparison() {
     let Archives {
         slow, without_kernels, ..
     } = archives();
@@ -252,7 +252,7 @@ fn kernels_that_only_one_archive_has_are_compiled_here_for_the_other_as_they_wer
 }
 
 #[test]
-fn archives_without_a_common_benchmark_are_not_compared_and_that_is_said() {
+fn archives_without_a_common_benchmark_are_not_compared_and_a_message_says_so() {
     let Archives { fast, renamed, .. } = archives();
     let finished = compared(&BareMachine::new(), renamed, fast)
         .json()
@@ -267,7 +267,7 @@ fn archives_without_a_common_benchmark_are_not_compared_and_that_is_said() {
     assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
 }
 
-/// An archive whose manifest says something else.
+/// Writes a copy of an archive with a changed manifest.
 fn forged(archive: &Utf8Path, to: &Utf8Path, forge: impl Fn(&mut Value)) {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = folder.path().to_str().expect("text");
@@ -289,7 +289,7 @@ fn tar(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_is_measured() {
+fn an_unusable_baseline_archive_is_an_error_before_anything_is_measured() {
     let Archives { fast, .. } = archives();
     let machine = BareMachine::new();
     let bytes = fs::read(fast).expect("an archive");
@@ -303,7 +303,7 @@ fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_
     forged(fast, &path("large"), |manifest| {
         manifest["libraries"][0]["file"]["size"] = json!(u64::MAX / 2);
     });
-    for (name, said) in [
+    for (name, words) in [
         ("missing", "could not open the archive"),
         ("text", "is not an archive of `cargo gpubench`"),
         ("half", "is damaged: it ends too early"),
@@ -316,7 +316,7 @@ fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_
         assert_eq!(refused.stdout, "", "{name}");
         let first = format!("error: the baseline, `{archive}`, cannot be measured\n");
         assert!(refused.stderr.starts_with(&first), "{name}: {}", refused.stderr);
-        assert!(refused.stderr.contains(said), "{name}: {}", refused.stderr);
+        assert!(refused.stderr.contains(words), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains("(hint: "), "{name}: {}", refused.stderr);
     }
     let refused = compared(&machine, &path("half"), fast).finish().expect_code(103);
@@ -326,7 +326,7 @@ fn another_archive_that_cannot_be_used_is_named_as_the_baseline_before_anything_
 }
 
 #[test]
-fn kernels_for_other_devices_alone_are_told_with_the_archive_they_are_in() {
+fn an_archive_with_kernels_for_other_devices_only_is_an_error_that_names_it() {
     let Archives { fast, .. } = archives();
     let machine = BareMachine::new();
     let elsewhere = machine.programs.join("elsewhere.tar.gz");
@@ -342,7 +342,7 @@ fn kernels_for_other_devices_alone_are_told_with_the_archive_they_are_in() {
 }
 
 #[test]
-fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_cursor() {
+fn an_archive_without_a_revision_is_compared_and_its_text_is_printed_safely() {
     let Archives { fast, .. } = archives();
     let machine = BareMachine::new();
     let older = machine.programs.join("older.tar.gz");
@@ -360,7 +360,7 @@ fn an_archive_that_knows_no_revision_is_compared_and_nothing_it_says_moves_the_c
 }
 
 #[test]
-fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
+fn kernels_from_another_compiler_are_compared_and_the_difference_is_recorded() {
     let Archives { fast, .. } = archives();
     let machine = BareMachine::new();
     let other = machine.programs.join("other.tar.gz");
@@ -377,7 +377,7 @@ fn kernels_that_another_compiler_made_are_compared_and_that_is_said() {
 }
 
 #[test]
-fn a_revision_is_refused_where_there_are_no_sources() {
+fn a_revision_is_refused_without_sources() {
     let Archives { fast, .. } = archives();
     let machine = BareMachine::new();
     let run = || machine.run(fast);

@@ -1,5 +1,5 @@
-//! What is built here runs there: in a folder without sources, and where neither cargo nor a
-//! compiler of Rust can be found.
+//! Archives run in a folder without sources, on a machine without cargo and without a Rust
+//! compiler.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_tests::{BareMachine, Finished, Fixture, Run, nvrtc};
 use serde_json::Value;
 
-/// An archive of the tidy fixture, made once.
+/// Returns an archive of the tidy fixture, made once.
 fn archive() -> &'static Utf8Path {
     static ARCHIVE: OnceLock<Utf8PathBuf> = OnceLock::new();
     ARCHIVE.get_or_init(|| {
@@ -32,8 +32,8 @@ fn verdicts(finished: &Finished) -> Vec<(Value, Value, Value)> {
     finished.records().results().map(of).collect()
 }
 
-/// What is said, without the archive's own folder and name.
-fn said(finished: &Finished, archive: &Utf8Path) -> String {
+/// Returns the messages, with the archive's folder and name replaced.
+fn messages(finished: &Finished, archive: &Utf8Path) -> String {
     finished.stderr.replace(archive.as_str(), "[archive]")
 }
 
@@ -50,7 +50,7 @@ fn an_archive_lists_the_cases_that_the_crate_lists() {
 }
 
 #[test]
-fn an_archive_runs_where_there_is_no_cargo_with_the_verdicts_of_the_crate_and_leaves_nothing() {
+fn an_archive_runs_without_cargo_with_the_same_verdicts_and_leaves_no_files() {
     let here = Run::on(&Fixture::of("tidy")).briefly().json().finish().expect_code(0);
     let machine = BareMachine::new();
     let there = machine.run(archive()).briefly().json().finish().expect_code(0);
@@ -61,14 +61,14 @@ fn an_archive_runs_where_there_is_no_cargo_with_the_verdicts_of_the_crate_and_le
 const NEW_INSTANTIATION: [&str; 3] = ["--axis", "threads=64", "one_block_a_row"];
 
 #[test]
-fn a_kernel_that_was_not_compiled_ahead_is_compiled_where_there_is_a_compiler() {
+fn a_kernel_missing_from_the_archive_is_compiled_if_there_is_a_compiler() {
     let machine = BareMachine::with_a_cpp_compiler();
     let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
     assert_eq!(verdicts(&finished.expect_code(0)).len(), 1);
 }
 
 #[test]
-fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
+fn a_kernel_missing_from_the_archive_is_an_error_without_a_compiler() {
     let machine = BareMachine::new();
     let finished = machine.run(archive()).briefly().json().args(NEW_INSTANTIATION).finish();
     let records = finished.expect_code(96).records();
@@ -77,7 +77,7 @@ fn a_kernel_that_was_not_compiled_ahead_is_named_where_there_is_no_compiler() {
 }
 
 #[test]
-fn a_failure_is_run_again_from_the_archive() {
+fn a_failed_case_can_be_rerun_from_the_archive() {
     let finished = BareMachine::new()
         .run(archive())
         .briefly()
@@ -86,18 +86,21 @@ fn a_failure_is_run_again_from_the_archive() {
         .finish()
         .expect_code(96);
     let command = format!("cargo-gpubench gpubench --archive-file {} --device cpu ", archive());
-    let said: String = finished
+    let stdout: String = finished
         .stdout
         .split_whitespace()
         .filter(|word| *word != "│")
         .collect::<Vec<_>>()
         .join(" ");
-    assert!(said.contains(&command), "{said}");
-    assert!(said.contains(" --schedule 7 ") && said.contains(" --exact "), "{said}");
+    assert!(stdout.contains(&command), "{stdout}");
+    assert!(
+        stdout.contains(" --schedule 7 ") && stdout.contains(" --exact "),
+        "{stdout}"
+    );
 }
 
 #[test]
-fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
+fn kernels_are_compiled_for_a_gpu_on_a_machine_without_one() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let nvrtc = nvrtc();
@@ -120,7 +123,7 @@ fn kernels_for_a_gpu_are_compiled_where_there_is_none() {
 }
 
 #[test]
-fn a_gpu_that_the_compiler_does_not_know_is_told_with_what_is_compiled_instead() {
+fn an_architecture_unknown_to_the_compiler_is_replaced_with_a_warning() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let nvrtc = nvrtc();
@@ -135,7 +138,7 @@ fn a_gpu_that_the_compiler_does_not_know_is_told_with_what_is_compiled_instead()
 }
 
 #[test]
-fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
+fn a_folder_for_extraction_is_kept_and_refused_if_it_exists() {
     let machine = BareMachine::new();
     let list = |more: &[&'static str]| {
         machine
@@ -146,12 +149,12 @@ fn a_folder_that_is_asked_for_is_kept_and_not_taken_twice() {
     let _ = list(&[]).finish().expect_code(0);
     assert!(machine.work.join("kept/libraries/tidy/libtidy.so").is_file());
     let refused = list(&[]).finish().expect_code(103);
-    insta::assert_snapshot!(said(&refused, archive()));
+    insta::assert_snapshot!(messages(&refused, archive()));
     let _ = list(&["--extract-overwrite"]).finish().expect_code(0);
 }
 
 #[test]
-fn an_archive_that_cannot_be_used_ends_the_run_with_a_line_and_a_hint() {
+fn an_unusable_archive_is_an_error_with_a_hint() {
     let machine = BareMachine::new();
     let bytes = fs::read(archive()).expect("an archive");
     let broken = |name: &str, bytes: &[u8]| {
@@ -172,7 +175,7 @@ fn an_archive_that_cannot_be_used_ends_the_run_with_a_line_and_a_hint() {
         .map(|(case, archive)| {
             let refused = machine.run(archive).finish().expect_code(103);
             assert_eq!(refused.stdout, "", "{case}");
-            format!("{case}:\n{}", said(&refused, archive))
+            format!("{case}:\n{}", messages(&refused, archive))
         })
         .collect();
     insta::assert_snapshot!(texts.join("\n"));
@@ -180,14 +183,14 @@ fn an_archive_that_cannot_be_used_ends_the_run_with_a_line_and_a_hint() {
 }
 
 #[test]
-fn an_archive_that_cannot_be_written_is_named() {
+fn an_unwritable_archive_is_an_error_with_its_path() {
     let archive = Utf8Path::new("/no/such/folder/tidy.tar.gz");
     let refused = Run::archiving(&Fixture::of("tidy"), archive).finish().expect_code(103);
     assert!(refused.stderr.contains("`/no/such/folder`"), "{}", refused.stderr);
 }
 
 #[test]
-fn an_archive_without_a_kernel_that_does_not_compile_is_made_and_the_command_fails() {
+fn a_kernel_that_does_not_compile_is_left_out_and_the_command_fails() {
     let machine = BareMachine::new();
     let archive = machine.work.join("hostile.tar.gz");
     let made = Run::archiving(&Fixture::of("hostile"), &archive)
@@ -206,7 +209,7 @@ fn an_archive_without_a_kernel_that_does_not_compile_is_made_and_the_command_fai
 }
 
 #[test]
-fn the_summary_counts_what_is_in_the_archive() {
+fn the_summary_counts_the_contents_of_the_archive() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
@@ -231,7 +234,7 @@ fn overwrite_all_in(folder: &Path) {
 }
 
 #[test]
-fn what_is_exchanged_in_the_folder_of_an_archive_is_not_loaded() {
+fn files_replaced_in_an_unpacked_archive_are_not_loaded() {
     let machine = BareMachine::new();
     let archive = machine.work.join("hosted.tar.gz");
     let made = Run::archiving(&Fixture::of("hosted"), &archive).finish();

@@ -1,4 +1,4 @@
-//! What a configuration file, the environment and the ways to run do to a real run.
+//! Effects of configuration files, the environment and run modes on real runs.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 const OTHER: &str = "axes::no-axes";
 
-/// A configuration file somewhere.
+/// A temporary configuration file.
 struct Configuration {
     folder: TempDir,
 }
@@ -57,7 +57,7 @@ max-samples = 3
 ";
 
 #[test]
-fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_than_the_one_before() {
+fn precedence_rises_from_profile_to_override_to_environment_to_command_line() {
     let configuration = Configuration::of(PROFILE);
     let finished = configuration.run().args(["-P", "ci"]).finish().expect_code(0);
     assert_eq!((samples(&finished, CASE), samples(&finished, OTHER)), (6, 3));
@@ -68,7 +68,7 @@ fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_
         "{}",
         finished.stderr
     );
-    let junit = std::fs::read_to_string(configuration.path("results.xml")).expect("beside the configuration");
+    let junit = std::fs::read_to_string(configuration.path("results.xml")).expect("next to the configuration");
     assert!(
         junit.contains("<testsuite name=\"tidy\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"0\""),
         "{junit}"
@@ -98,7 +98,7 @@ fn a_profile_its_overrides_the_environment_and_the_command_line_each_count_more_
 }
 
 #[test]
-fn a_misspelt_variable_is_told_once_however_many_processes_a_run_has() {
+fn a_misspelt_variable_gives_one_warning_per_run() {
     let configuration = Configuration::of("");
     let run = configuration.run().env("GPUBENCH_MAX_SAMPELS", "5");
     let finished = run.finish().expect_code(0);
@@ -138,7 +138,7 @@ max-samples = 4
 ";
 
 #[test]
-fn an_override_that_fits_no_benchmark_is_told_and_one_of_others_than_the_selected_is_not() {
+fn only_an_override_that_matches_no_benchmark_gives_a_warning() {
     let configuration = Configuration::of(IDLE);
     for arguments in [&["--list"][..], &["--test"]] {
         let run = Run::on(&Fixture::of("tidy")).args(["--config-file", &configuration.path("gpubench.toml")]);
@@ -163,7 +163,7 @@ fn an_override_that_fits_no_benchmark_is_told_and_one_of_others_than_the_selecte
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
+fn an_invalid_configuration_ends_the_run_before_the_build() {
     let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
     let finished = configuration.run().finish().expect_code(2);
     assert_eq!(finished.stdout, "");
@@ -177,7 +177,7 @@ fn a_configuration_that_makes_no_sense_ends_the_run_before_it_builds() {
 }
 
 #[test]
-fn an_option_of_another_tool_is_told_ours() {
+fn options_of_other_tools_get_a_hint_with_ours() {
     let finished = Run::on(&Fixture::of("tidy"))
         .args(["--sample-size", "10"])
         .finish()
@@ -234,7 +234,7 @@ fn a_test_finds_what_a_measurement_finds() {
 }
 
 #[test]
-fn a_profiler_s_run_calls_a_case_for_as_long_as_it_is_told_and_analyses_nothing() {
+fn profile_time_calls_a_case_for_the_given_time_without_analysis() {
     let run = Run::on(&Fixture::of("tidy")).briefly().json();
     let finished = run
         .args(["--profile-time", "300ms", "--exact", CASE])
@@ -293,7 +293,7 @@ fn a_part_without_a_case_writes_its_reports_and_ends_well() {
 }
 
 #[test]
-fn colour_follows_the_environment_s_own_rules() {
+fn colour_follows_the_environment_variables() {
     let coloured = |variables: &[(&str, &str)]| {
         let (terminal, stdout) = Terminal::new(100);
         let mut run = Run::on(&Fixture::of("tidy")).args(["--test", "--exact", OTHER]);

@@ -1,5 +1,5 @@
-//! The whole CUDA path in real processes, with a double of the driver and of NVRTC
-//! (`fake-cuda/README.md`) in the place of a GPU.
+//! The whole CUDA path in real processes. A double of the driver and of NVRTC
+//! (`fake-cuda/README.md`) replaces the GPU.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use gpubench_tests::{FakeGpu, Finished, Fixture, Ledger, Records, Run};
 use serde_json::{Value, json};
 
-/// Of `tidy`, a case that takes no time.
+/// A fast case of `tidy`.
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
-/// What must be given back when a case ends.
+/// Resources that must be released at the end of a case.
 const OF_A_CASE: [&str; 4] = ["Allocation", "Reservation", "Mapping", "Registration"];
 
 fn tidy(gpu: &FakeGpu) -> Run {
@@ -40,7 +40,7 @@ fn assert_says(records: &Records, case: &str, words: &[&str]) {
     }
 }
 
-/// A single referee served the whole run, and has nothing of any case when it ends.
+/// Checks that a single referee served the whole run and had no resources of any case at its end.
 #[track_caller]
 fn assert_nothing_is_left(gpu: &FakeGpu) -> Ledger {
     let mut ledgers = gpu.ledgers_of("referee");
@@ -53,12 +53,13 @@ fn assert_nothing_is_left(gpu: &FakeGpu) -> Ledger {
     ledger
 }
 
-/// All cases of the crate in one run.
+/// Returns one run of all cases of the crate.
 fn honest() -> &'static (FakeGpu, Finished, Records) {
     static RUN: OnceLock<(FakeGpu, Finished, Records)> = OnceLock::new();
     RUN.get_or_init(|| {
         let gpu = FakeGpu::new();
-        // A referee that fails is replaced, and with it goes what it had.
+        // No case of these modules makes the referee fail. A replaced referee would lose everything
+        // that it had.
         let modules = [
             "arguments",
             "axes",
@@ -75,7 +76,7 @@ fn honest() -> &'static (FakeGpu, Finished, Records) {
 }
 
 #[test]
-fn the_gpu_is_picked_by_itself() {
+fn the_gpu_is_selected_automatically() {
     let (_, finished, records) = honest();
     let device = &records.the("run-started")["device"];
     assert_eq!(
@@ -121,7 +122,7 @@ fn nothing_is_left_allocated_when_cases_end() {
 }
 
 #[test]
-fn the_referee_has_no_more_after_many_cases_than_after_one() {
+fn the_referee_holds_no_more_after_many_cases_than_after_one() {
     let (many, ..) = honest();
     let one = FakeGpu::new();
     let _ = only_case(&one).finish().expect_code(0);
@@ -133,7 +134,7 @@ fn the_referee_has_no_more_after_many_cases_than_after_one() {
 }
 
 #[test]
-fn people_are_told_which_device_it_is() {
+fn the_header_names_the_device() {
     let gpu = FakeGpu::new();
     let finished = only_case(&gpu).finish().expect_code(0);
     let header = finished.stdout.lines().next().unwrap_or_default();
@@ -144,14 +145,14 @@ fn people_are_told_which_device_it_is() {
 }
 
 #[test]
-fn the_cpu_device_can_be_asked_for_beside_a_gpu() {
+fn the_cpu_device_can_be_selected_on_a_machine_with_a_gpu() {
     let gpu = FakeGpu::new();
     let finished = only_case(&gpu).args(["--device", "cpu"]).json().finish().expect_code(0);
     assert_eq!(finished.records().the("run-started")["device"]["kind"], "cpu");
     assert!(gpu.ledgers_of("worker").is_empty());
 }
 
-/// Drivers and GPUs that cannot be used: what is set, and words of the error.
+/// Unusable drivers and GPUs: environment variables, and words of the error.
 const UNUSABLE: &[(&str, &str, &[&str])] = &[
     ("FAKE_CUDA_INIT", "34", &["link-time stub", "CUDA_ERROR_STUB_LIBRARY"]),
     ("FAKE_CUDA_INIT", "100", &["finds no GPU", "CUDA_ERROR_NO_DEVICE"]),
@@ -190,7 +191,7 @@ const UNUSABLE: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn a_gpu_that_is_demanded_and_cannot_be_used_is_one_line_with_a_hint_and_exit_code_96() {
+fn an_unusable_gpu_that_was_requested_is_one_error_with_a_hint_and_exit_code_96() {
     for (variable, value, words) in UNUSABLE {
         let gpu = FakeGpu::new();
         let finished = only_case(&gpu).args(["--device", "cuda"]).env(variable, value).finish();
@@ -204,26 +205,30 @@ fn a_gpu_that_is_demanded_and_cannot_be_used_is_one_line_with_a_hint_and_exit_co
 }
 
 #[test]
-fn a_gpu_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
+fn an_unusable_gpu_gives_a_warning_and_the_cpu_device_is_used() {
     for (variable, value, words) in UNUSABLE {
         let gpu = FakeGpu::new();
         let finished = only_case(&gpu).json().env(variable, value).finish().expect_code(0);
-        let told = format!("{variable}={value}: {}", finished.stderr);
+        let context = format!("{variable}={value}: {}", finished.stderr);
         let warnings: Vec<&str> = finished
             .stderr
             .lines()
             .filter(|line| line.starts_with("warning"))
             .collect();
-        assert!(warnings.len() == 1 && finished.errors().is_empty(), "{told}");
+        assert!(warnings.len() == 1 && finished.errors().is_empty(), "{context}");
         for word in words.iter().chain(&["not using a GPU"]) {
-            assert!(warnings[0].contains(word), "`{word}`: {told}");
+            assert!(warnings[0].contains(word), "`{word}`: {context}");
         }
-        assert_eq!(finished.records().the("run-started")["device"]["kind"], "cpu", "{told}");
+        assert_eq!(
+            finished.records().the("run-started")["device"]["kind"],
+            "cpu",
+            "{context}"
+        );
     }
 }
 
 #[test]
-fn a_gpu_that_there_is_not_is_named_with_those_that_there_are() {
+fn a_missing_gpu_is_an_error_that_lists_the_present_ones() {
     let gpu = FakeGpu::new();
     let run = only_case(&gpu)
         .args(["--device", "cuda:2"])
@@ -234,7 +239,7 @@ fn a_gpu_that_there_is_not_is_named_with_those_that_there_are() {
 }
 
 #[test]
-fn a_case_that_the_gpu_has_no_memory_for_fails_and_the_next_one_runs() {
+fn a_case_too_large_for_gpu_memory_fails_and_the_next_one_runs() {
     let gpu = FakeGpu::new();
     let run = tidy(&gpu).json().args(["axes::small_on_the_cpu::n=16777216", CASE]);
     let finished = run.env("FAKE_CUDA_LARGEST", "16777216").finish().expect_code(100);
@@ -249,8 +254,8 @@ fn a_case_that_the_gpu_has_no_memory_for_fails_and_the_next_one_runs() {
     assert_ends(&records, CASE, "pass", None);
 }
 
-/// The second case is opened with the third allocation; its failure costs the referee, and the
-/// third case has a fresh one.
+/// The third allocation opens the second case. Its failure ends the referee, and the third case
+/// gets a new one.
 #[test]
 fn a_driver_that_fails_while_a_case_is_opened_fails_that_case_alone() {
     for (call, cause) in [
@@ -293,7 +298,7 @@ fn a_driver_that_refuses_a_worker_is_not_the_plans_fault() {
 }
 
 #[test]
-fn a_worker_that_waits_for_no_other_may_find_no_memory() {
+fn a_single_worker_can_run_out_of_memory() {
     for alone in [&["--workers", "1"][..], &["--test"], &["--profile-time", "1s"]] {
         let gpu = FakeGpu::new();
         let run = only_case(&gpu).json().args(alone.iter().copied());
@@ -305,7 +310,7 @@ fn a_worker_that_waits_for_no_other_may_find_no_memory() {
     }
 }
 
-/// The crate's faults, with a case behind each that passes.
+/// Returns a run of the crate's faults, each followed by a case that passes.
 fn hostile() -> &'static (FakeGpu, Records) {
     static RUN: OnceLock<(FakeGpu, Records)> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -318,7 +323,7 @@ fn hostile() -> &'static (FakeGpu, Records) {
 }
 
 #[test]
-fn faults_of_kernels_have_causes_of_their_own() {
+fn each_kind_of_kernel_fault_has_a_cause() {
     let (_, records) = hostile();
     for (case, cause) in [
         ("memory::reads_null", "out-of-bounds"),
@@ -389,8 +394,8 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
     assert_nothing_is_left(&gpu);
 }
 
-/// Of three cases the first runs in workers that do what `variable` plans for its kernel: it alone
-/// ends so, and one referee has served all three.
+/// Runs three cases with `variable` set for the first one's kernel. Checks that only this case
+/// fails, with the given verdict, and that one referee served all three.
 #[track_caller]
 fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
     let gpu = FakeGpu::new();
@@ -465,7 +470,7 @@ fn a_reference_that_faults_in_the_referee_ends_its_case_alone() {
 }
 
 #[test]
-fn a_compiler_that_is_none_ends_a_run_that_names_it() {
+fn an_unusable_nvrtc_ends_a_run_that_requests_it() {
     let gpu = FakeGpu::new();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let library = folder.path().join("libnvrtc.so.12");
@@ -514,26 +519,26 @@ fn errors_of_the_compiler_have_the_users_files_and_lines() {
     }
 }
 
-/// Samples of a case beside the referee's clock.
+/// The number of samples in tests of the referee's clock.
 const SAMPLES: usize = 24;
 
-/// How long a call lasts of which its worker claims a hundredth part, in milliseconds.
+/// The duration of a call in milliseconds. Its worker claims a hundredth of it.
 const LASTS_MS: u64 = 50;
 
-/// A worker that claims a hundredth part of its calls.
+/// Returns a run whose workers claim a hundredth of the true time.
 fn lying(gpu: &FakeGpu) -> Run {
     lying_in(gpu, "tidy", "one_thread_a_row").args(["--exact", CASE])
 }
 
-/// As [`lying`], of the cases of a crate that run a kernel.
+/// Same as [`lying`], for the cases of a fixture that run `kernel`.
 fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
-    beside_the_clock(gpu, fixture)
+    under_exclusive_clock(gpu, fixture)
         .env("FAKE_CUDA_DELAYS", &format!("{kernel}:{LASTS_MS}"))
         .env("FAKE_CUDA_CLAIMED", "0.01")
 }
 
-/// A short run where the referee's clock bounds claims.
-fn beside_the_clock(gpu: &FakeGpu, fixture: &str) -> Run {
+/// Returns a short run in which the referee's clock bounds claims.
+fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
     let run = gpu.run(&Fixture::of(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     let samples = SAMPLES.to_string();
@@ -541,8 +546,8 @@ fn beside_the_clock(gpu: &FakeGpu, fixture: &str) -> Run {
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
 }
 
-/// The first run of a few that shows something: a busy machine disturbs windows by as much as a lie
-/// counts, and as a worker that goes on.
+/// Returns the first useful result of up to five runs. On a busy machine, windows can be disturbed
+/// by as much as the lie or the lingering worker shows.
 fn on_a_quiet_machine<T>(run: impl Fn() -> Option<T>) -> T {
     (0..5).find_map(|_| run()).expect("one of five runs shows it")
 }
@@ -552,7 +557,7 @@ fn is_accused(result: &Value) -> bool {
 }
 
 #[test]
-fn a_worker_whose_events_lie_is_found_twice_where_the_clock_is_exclusive() {
+fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
     let (gpu, records) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();
         let records = lying(&gpu).finish().records();
@@ -571,12 +576,12 @@ fn a_worker_whose_events_lie_is_found_twice_where_the_clock_is_exclusive() {
     assert_eq!(result["notices"], json!([]));
     assert!(median_residual(result) > 25_000_000, "{:#}", result["conservation"]);
     assert_nothing_is_left(&gpu);
-    // One of either measurement: a sealed case has no control worker.
+    // One worker for each measurement. A sealed case has no control worker.
     assert_eq!(gpu.ledgers_of("worker").len(), 2);
 }
 
 #[test]
-fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() {
+fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
     let (liar, next) = (
         "host::generator_does_not_begin_again::n=600",
         "sources::good_instantiation::n=600",
@@ -599,7 +604,7 @@ fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() 
         "{notices:?}"
     );
     assert!(median_residual(result) > 25_000_000, "{:#}", result["conservation"]);
-    // Its author and the referee are not those of the next case.
+    // The next case has another author and another referee.
     let last = records.results().last().unwrap();
     assert_eq!(last["case"], next);
     assert!(last["verdict"] != "error", "{last:#}");
@@ -613,10 +618,10 @@ fn a_generator_that_panics_in_the_second_measurement_takes_no_accusation_back() 
 }
 
 #[test]
-fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_it_was_measured_twice() {
+fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
     let (gpu, result) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();
-        // The worker of the first measurement.
+        // Only the worker of the first measurement lies.
         let liars = format!("{}:1", gpu.folder());
         let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
         let result = records.result(CASE).clone();
@@ -628,8 +633,8 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
         reason.ends_with("the clock found the claims of the first of two measurements too short"),
         "{reason}"
     );
-    // Nothing else of the first is left: neither its samples, of half a millisecond, nor its
-    // windows.
+    // Nothing else remains of the first measurement: neither its samples, of half a millisecond,
+    // nor its windows.
     let samples = result["samples"].as_array().unwrap();
     assert_eq!(samples.len(), SAMPLES);
     assert!(
@@ -639,7 +644,7 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(result["window_counts"]["timed"], SAMPLES);
     assert_eq!(result["distinct_inputs"], result["windows"]);
     median_residual(&result);
-    // What it took is of both.
+    // The wall time covers both measurements.
     let windows = result["windows"].as_u64().unwrap();
     let wall_ns = result["wall_ns"].as_u64().unwrap();
     assert!(
@@ -650,14 +655,14 @@ fn a_case_that_only_its_first_workers_lie_in_passes_as_advisory_and_tells_that_i
     assert_eq!(gpu.ledgers_of("worker").len(), 2);
 }
 
-/// Of `gpu`, a case of host code: the control worker runs its control windows. It never ends where the
-/// attacks would not find the page of a window.
+/// A hosted case of the fixture `gpu`, so a control worker runs its control windows. It hangs if
+/// the attacks cannot find a window's page.
 const HOSTED: &str = "copies::waits_for_go_as_well::n=4099";
 
 #[test]
-fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
+fn a_claim_below_two_empty_events_is_a_protocol_violation() {
     let gpu = FakeGpu::for_host_code();
-    let run = beside_the_clock(&gpu, "gpu").args(["--exact", HOSTED]);
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", HOSTED]);
     let records = run
         .env("FAKE_CUDA_CLAIMED", "0.000001")
         .finish()
@@ -667,16 +672,16 @@ fn a_worker_that_claims_less_than_nothing_takes_breaks_the_protocol() {
     assert_says(&records, HOSTED, &["two events with nothing between them are"]);
 }
 
-/// A worker that goes on between its windows, and whose claims are true: launches of the null
-/// worker take 30 ms longer as long as it lives.
+/// Returns a run of a worker that claims true times but keeps working between its windows. While it
+/// lives, launches of the control worker take 30 ms longer.
 fn lingering(gpu: &FakeGpu) -> Run {
-    beside_the_clock(gpu, "gpu")
+    under_exclusive_clock(gpu, "gpu")
         .args(["--exact", HOSTED])
         .env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()))
 }
 
 #[test]
-fn a_worker_that_works_between_windows_is_found_twice() {
+fn work_between_windows_is_found_in_two_measurements() {
     let gpu = FakeGpu::for_host_code();
     let records = lingering(&gpu).finish().expect_code(100).records();
     assert_ends(&records, HOSTED, "protocol-violation", Some("works-between-windows"));
@@ -689,13 +694,13 @@ fn a_worker_that_works_between_windows_is_found_twice() {
         ],
     );
     assert_nothing_is_left(&gpu);
-    // The control worker, and one worker under test of either measurement.
+    // The control worker, and one worker under test for each measurement.
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
-/// Either worker may have done it.
+/// Either side's worker could have caused the disturbance.
 #[test]
-fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
+fn work_between_windows_accuses_no_side_of_a_comparison() {
     let gpu = FakeGpu::for_host_code();
     let folder = tempfile::tempdir().unwrap();
     let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("gpu.tar.gz");
@@ -713,7 +718,7 @@ fn nobody_is_accused_of_work_between_windows_where_workers_of_two_sides_live() {
 }
 
 #[test]
-fn a_worker_that_works_between_the_windows_of_one_of_two_measurements_is_advisory() {
+fn work_between_windows_of_one_measurement_is_advisory() {
     let result = on_a_quiet_machine(|| {
         let gpu = FakeGpu::for_host_code();
         let first = format!("{}:1", gpu.folder());
@@ -737,8 +742,8 @@ fn tells_of_two(result: &Value) -> bool {
     notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
 }
 
-/// The median of the residuals, of which there is one for each sample; some control windows stand
-/// beside them.
+/// Returns the median residual. Checks that each sample has a residual and that there are some
+/// residuals of control windows.
 #[track_caller]
 fn median_residual(result: &Value) -> i64 {
     let numbers = |field: &str| -> Vec<i64> {

@@ -1,9 +1,9 @@
-//! The documents name files that exist.
+//! The documents name only files that exist.
 
 use gpubench_tests::repository;
 use regex::Regex;
 
-/// Documents that name files of the source.
+/// Documents that name source files.
 const DOCUMENTS: [&str; 7] = [
     "CONTRIBUTING.md",
     "docs/cpu-device.md",
@@ -14,7 +14,7 @@ const DOCUMENTS: [&str; 7] = [
     "docs/threat-model.md",
 ];
 
-/// Whether a path is one of the repository, or begins with the short name of a crate, as
+/// Whether a path looks like one of the repository, or begins with the short name of a crate, as
 /// `measure/clients/log.rs` does.
 fn exists(path: &str) -> bool {
     let root = repository();
@@ -30,14 +30,14 @@ fn exists(path: &str) -> bool {
 }
 
 #[test]
-fn every_source_file_that_a_document_names_is_there() {
+fn every_source_file_named_in_a_document_exists() {
     let named = Regex::new(r"`([\w-]+/[\w/.-]*(?:\.rs|/))`").expect("a pattern");
     let mut missing = Vec::new();
     let mut found = 0;
     for document in DOCUMENTS {
         let text = std::fs::read_to_string(repository().join(document)).expect("the document is there");
         for path in named.captures_iter(&text).map(|found| found[1].to_owned()) {
-            // What a build leaves is not there yet.
+            // Build outputs may not exist yet.
             if path.starts_with("target/") {
                 continue;
             }

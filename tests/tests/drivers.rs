@@ -1,4 +1,4 @@
-//! CUDA drivers that cannot be used: the run says so in one line, or goes on without them.
+//! Unusable CUDA drivers: the run reports them in one line, or continues without them.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -7,7 +7,7 @@ use gpubench_tests::{Fixture, Run};
 
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
-/// A run that finds a driver with these functions.
+/// Returns a run that finds a driver with these functions.
 fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let source = folder.path().join("driver.c");
@@ -26,24 +26,24 @@ fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
     (folder, run)
 }
 
-/// A library that has nothing of a driver's but its name.
+/// A library with the driver's name and nothing else.
 const HOLLOW: &str = "int cuInit(unsigned flags) { return 0; }";
 
 #[test]
-fn a_driver_that_lacks_functions_ends_a_run_that_demands_it() {
+fn a_driver_with_missing_functions_ends_a_run_that_requests_cuda() {
     let (_folder, run) = run_with(HOLLOW, &["--device", "cuda"]);
     let finished = run.finish().expect_code(96);
     assert_eq!(finished.errors().len(), 1, "{}", finished.stderr);
     let error = finished.errors()[0];
     assert!(error.contains("too old: it lacks `cu"), "{error}");
-    for told in ["driver 550 (CUDA 12.4)", "`cargo gpubench doctor`"] {
-        assert!(finished.stderr.contains(told), "{}", finished.stderr);
+    for words in ["driver 550 (CUDA 12.4)", "`cargo gpubench doctor`"] {
+        assert!(finished.stderr.contains(words), "{}", finished.stderr);
     }
     assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
 }
 
 #[test]
-fn a_driver_that_cannot_be_used_is_told_of_and_the_cpu_device_is_used() {
+fn an_unusable_driver_gives_a_warning_and_the_cpu_device_is_used() {
     let (_folder, run) = run_with(HOLLOW, &[]);
     let finished = run.json().finish().expect_code(0);
     assert!(

@@ -1,4 +1,4 @@
-//! What a run needs and does not get: each lack is one clear line.
+//! Missing requirements of a run: each is reported in one clear line.
 #![forbid(unsafe_code)]
 
 use std::fs::OpenOptions;
@@ -13,7 +13,7 @@ fn run() -> Run {
     Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE])
 }
 
-/// The error, after a look at that it is the only one and names what it is about.
+/// Returns the error. Checks that it is the only one and contains `words`.
 #[track_caller]
 fn the_error<'a>(finished: &'a Finished, words: &[&str]) -> &'a str {
     let errors = finished.errors();
@@ -30,7 +30,7 @@ fn the_error<'a>(finished: &'a Finished, words: &[&str]) -> &'a str {
 }
 
 #[test]
-fn an_export_that_cannot_be_created_is_named_before_anything_is_measured() {
+fn an_export_that_cannot_be_created_is_an_error_before_anything_is_measured() {
     let finished = run()
         .args(["--export-json", "/dev/null/results.json"])
         .finish()
@@ -40,7 +40,7 @@ fn an_export_that_cannot_be_created_is_named_before_anything_is_measured() {
 }
 
 #[test]
-fn an_export_onto_a_full_disk_is_named_and_the_results_are_still_printed() {
+fn an_export_to_a_full_disk_is_an_error_and_the_results_are_still_printed() {
     for option in ["--export-json", "--export-csv", "--export-markdown", "--export-junit"] {
         let finished = run().json().args([option, "/dev/full"]).finish().expect_code(110);
         let error = the_error(&finished, &["No space left on device"]);
@@ -51,7 +51,7 @@ fn an_export_onto_a_full_disk_is_named_and_the_results_are_still_printed() {
 }
 
 #[test]
-fn standard_output_onto_a_full_disk_is_named_and_the_export_is_whole() {
+fn standard_output_on_a_full_disk_is_an_error_and_the_export_is_complete() {
     let directory = tempfile::tempdir().expect("a directory");
     let export = directory.path().join("results.json");
     let full = OpenOptions::new().write(true).open("/dev/full").expect("it opens");
@@ -63,7 +63,7 @@ fn standard_output_onto_a_full_disk_is_named_and_the_export_is_whole() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_reason_for_words_and_no_failure() {
+fn a_closed_pipe_on_standard_output_is_silent_and_no_failure() {
     for run in [run().json(), run().args(["--list"]), run().args(["--help"])] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -77,7 +77,7 @@ fn a_reader_that_has_gone_is_no_reason_for_words_and_no_failure() {
 }
 
 #[test]
-fn a_target_directory_that_cannot_be_written_is_named() {
+fn an_unwritable_target_directory_is_an_error_with_its_path() {
     let finished = run()
         .env("CARGO_TARGET_DIR", "/proc/no-target")
         .finish()
@@ -91,8 +91,8 @@ fn a_target_directory_that_cannot_be_written_is_named() {
     assert_eq!(finished.stdout, "");
 }
 
-/// A run that finds another file system in place of its cache of kernels, or nothing where the
-/// system does not permit that.
+/// Runs with another file system mounted over the kernel cache. Returns `None` if mounting is not
+/// permitted.
 fn with_kernel_cache(options: &str) -> Option<Finished> {
     let cache = Fixture::target_directory().join("gpubench/kernels");
     std::fs::create_dir_all(&cache).expect("a directory");
@@ -134,31 +134,30 @@ fn assert_kernels_fail(finished: Finished, reason: &str) {
     assert_eq!(records.result("axes::no-axes")["verdict"], "pass", "it needs no kernel");
 }
 
-/// Where nothing may be mounted, files may not grow, which is as good as a full disk to the one who
-/// writes.
+/// If mounting is not permitted, a file size limit simulates the full disk.
 #[test]
-fn a_full_disk_under_the_kernels_is_named() {
+fn a_full_disk_for_compiled_kernels_is_an_error() {
     if let Some(finished) = with_kernel_cache("size=64k") {
         return assert_kernels_fail(finished, "No space left on device");
     }
     eprintln!("no file system can be mounted here: files are kept from growing instead");
-    a_memory_that_cannot_be_had_is_named();
+    a_failed_memory_allocation_is_an_error();
 }
 
 #[test]
-fn a_kernel_cache_that_cannot_be_written_is_named() {
+fn an_unwritable_kernel_cache_is_an_error() {
     match with_kernel_cache("ro") {
         Some(finished) => assert_kernels_fail(finished, "Read-only file system"),
         None => eprintln!("no file system can be mounted here: not tested"),
     }
 }
 
-/// Shared memory is files to the system.
+/// A file size limit also limits shared memory.
 #[test]
-fn a_memory_that_cannot_be_had_is_named() {
-    // The library and its kernels must be there already: cargo and the compiler write files, too.
+fn a_failed_memory_allocation_is_an_error() {
+    // Build the library and its kernels first, because cargo and the compiler write files too.
     let _ = run().finish().expect_code(0);
-    // 8 MiB are enough for copies of both, and not for 13 MB of numbers.
+    // 8 MiB are enough for copies of both, but not for 13 MB of numbers.
     let run = Run::after("trap '' XFSZ; ulimit -f 16384", &Fixture::of("tidy"))
         .briefly()
         .json();
@@ -175,13 +174,13 @@ fn a_memory_that_cannot_be_had_is_named() {
 }
 
 #[test]
-fn a_missing_compiler_is_named_with_what_to_do() {
+fn a_missing_compiler_is_an_error_with_a_hint() {
     let finished = run().json().env("CXX", "/no/such/compiler").finish().expect_code(96);
     the_error(&finished, &["C++ compiler", "/no/such/compiler", "CXX"]);
 }
 
 #[test]
-fn nothing_but_data_is_printed_where_the_compiler_is_missing() {
+fn without_a_compiler_standard_output_has_only_data() {
     let finished = run().json().env("CXX", "/no/such/compiler").finish();
     assert_eq!(finished.stdout, "");
 }
@@ -196,18 +195,18 @@ fn benchmarks_are_listed_without_a_compiler() {
     assert_eq!(finished.stdout, format!("{CASE}\n"));
 }
 
-/// A run that finds no driver, or the fake one of a folder.
+/// Returns a run that finds no driver, or the fake one of a folder.
 fn with_driver(folder: &str, device: &str) -> Run {
     run().args(["--device", device]).env("LD_LIBRARY_PATH", folder)
 }
 
-/// Whether this machine has a driver of its own, which a fake one would stand in the way of.
+/// Whether this machine has a real driver, which a fake one would hide.
 fn has_driver() -> bool {
     std::path::Path::new("/dev/nvidiactl").exists()
 }
 
 #[test]
-fn a_device_that_there_is_not_is_named() {
+fn a_missing_device_is_an_error_with_its_name() {
     for device in ["cuda", "cuda:7"] {
         let finished = run()
             .args(["--device", device])
@@ -221,7 +220,7 @@ fn a_device_that_there_is_not_is_named() {
 }
 
 #[test]
-fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
+fn without_a_driver_auto_uses_the_cpu_device_silently() {
     if has_driver() {
         eprintln!("this machine has a GPU: not tested");
         return;
@@ -231,10 +230,9 @@ fn without_a_driver_auto_measures_on_the_cpu_device_and_says_nothing_of_it() {
     assert!(finished.stdout.contains("CPU device"), "{}", finished.stdout);
 }
 
-/// A stub such as toolkits bring for linking: it has every function that is asked for, and none
-/// works.
+/// A stub, as CUDA toolkits contain for linking: it has every function, and none works.
 #[test]
-fn a_driver_that_is_there_and_unusable_is_a_warning_for_auto_and_an_error_for_cuda() {
+fn an_unusable_driver_is_a_warning_for_auto_and_an_error_for_cuda() {
     if has_driver() {
         eprintln!("this machine has a GPU: not tested");
         return;
@@ -279,11 +277,14 @@ fn the_doctor_says_of_each_device_whether_it_can_measure() {
     if !has_driver() {
         let on_gpu = doctor("cuda");
         assert_eq!(on_gpu.status.code(), Some(96));
-        let said = last(&on_gpu);
-        assert_eq!((&said["measures_on"], &said["device"]), (&Value::Null, &Value::Null));
+        let record = last(&on_gpu);
+        assert_eq!(
+            (&record["measures_on"], &record["device"]),
+            (&Value::Null, &Value::Null)
+        );
         assert!(
-            said["message"].as_str().is_some_and(|message| !message.is_empty()),
-            "{said}"
+            record["message"].as_str().is_some_and(|message| !message.is_empty()),
+            "{record}"
         );
     }
 }

@@ -1,15 +1,15 @@
-//! What people see, with times and machines made equal.
+//! The printed output, with times and machine names replaced.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
 use gpubench_tests::{Fixture, Run, Terminal};
 
-/// Numbers that differ from run to run keep their place: a column stays as wide as it was.
+/// A measured value. Its replacement has the same width, so columns keep their width.
 const MEASURED: &str = r" +±? ?[0-9.]+ ?(?:[nµm]?s|%|[kMGT]?B/s|[kMGT]?FLOP/s)(?: |$)";
 
-/// The table with what differs between runs and machines replaced.
+/// Replaces everything in the table that differs between runs and machines.
 fn redacted(table: &str) -> String {
-    let (head, rows) = table.split_once("\n\n").expect("an empty line behind the head");
+    let (head, rows) = table.split_once("\n\n").expect("an empty line after the header");
     let rows = rows.lines().map(|line| match line.split_once(" passed, ") {
         Some(_) => line.rsplit_once(" in ").map_or(line, |(counts, _)| counts).to_owned() + " in [time]",
         None => redact_row(line),
@@ -21,7 +21,8 @@ fn redacted(table: &str) -> String {
         .join("\n")
 }
 
-/// The version and the cases stay; where the lines break depends on the machine's name.
+/// Keeps the version and the number of cases. Line breaks depend on the machine's name, so they are
+/// removed.
 fn redact_head(head: &str) -> String {
     let head = head.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts: Vec<&str> = head.split(" · ").collect();
@@ -33,7 +34,7 @@ fn redact_head(head: &str) -> String {
     }
 }
 
-/// Who is faster is a matter of the machine: competitors are put in the order of their names.
+/// Sorts competitors by name, because their ranks depend on the machine.
 fn redact_ranking(lines: Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = lines
         .iter()
@@ -53,13 +54,13 @@ fn competitor(line: &str) -> Option<String> {
     Some(format!("{}  [s]  [rank]", line[..time.start].trim_end()))
 }
 
-/// Only a row that was measured has numbers with units; names of cases have none.
+/// Replaces the numbers with units. Only rows of measured cases have any; case names have none.
 fn redact_row(line: &str) -> String {
     let Some((case, measured)) = line.split_once("✓ pass") else {
         return line.to_owned();
     };
     let mut row = format!("{case}✓ pass");
-    // A few samples of a busy machine may spread without measure.
+    // The few samples of a test can spread widely on a busy machine.
     let measured = measured.replace(">999%", "99.9%");
     let mut rest = measured.as_str();
     while let Some(found) = first_number(rest) {
@@ -133,7 +134,7 @@ fn a_table_is_plain_in_a_pipe_and_coloured_on_a_terminal() {
     assert!(terminal.text().contains('\u{1b}'));
 }
 
-/// The part behind the tree explains what failed and how to see it again.
+/// The part after the tree explains each failure and how to reproduce it.
 #[test]
 fn failures_are_explained_below_the_table() {
     let cases = [
@@ -152,9 +153,9 @@ fn failures_are_explained_below_the_table() {
     insta::assert_snapshot!(redacted(&finished.stdout));
 }
 
-/// Both cases are of one source, and so is what the compiler says.
+/// Both cases use one source, so they share the compiler's message.
 #[test]
-fn what_a_compiler_says_of_a_source_is_on_the_screen_once_and_in_every_record() {
+fn compiler_output_is_printed_once_and_is_in_every_record() {
     let cases = ["sources::does_not_compile", "--axis", "n=600,700"];
     let run = || Run::on(&Fixture::of("hostile")).briefly().args(cases);
     let shown = run().finish().expect_code(101);
@@ -199,9 +200,9 @@ fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_er
     assert!(!Fixture::of("tidy").directory().join("-").exists());
 }
 
-/// From a folder that is no package's, with a target directory that a shell would take for two.
+/// Runs in a folder that belongs to no package, with a space in the path of the target directory.
 #[test]
-fn the_command_that_runs_a_failed_case_again_finds_it_where_it_is_pasted() {
+fn the_rerun_command_of_a_failed_case_works_when_pasted() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
     let target = folder.join("two words");

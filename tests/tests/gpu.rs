@@ -1,10 +1,10 @@
-//! The crate for a real GPU, as far as it can be held to its word without one.
+//! The checks of the fixture for a real GPU that need no GPU.
 
 use std::collections::BTreeSet;
 
 use gpubench_tests::{Fixture, Run, nvrtc};
 
-/// The first column of what a GPU run must come to.
+/// Returns the first column of the table of expected verdicts.
 fn expected() -> BTreeSet<String> {
     let table = Fixture::of("gpu").directory().join("expected.tsv");
     let table = std::fs::read_to_string(table).expect("a table");
@@ -14,7 +14,7 @@ fn expected() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_benchmark_has_an_end_that_it_must_come_to() {
+fn every_benchmark_has_an_expected_verdict() {
     let listed = Run::on(&Fixture::of("gpu"))
         .args(["--device", "cpu", "--list"])
         .finish()
@@ -46,7 +46,7 @@ fn its_kernels_compile_for_a_gpu() {
 }
 
 #[test]
-fn the_kernels_that_hosted_code_launches_are_those_of_their_source() {
+fn the_ptx_of_hosted_kernels_matches_their_source() {
     let packages = camino::Utf8PathBuf::from(nvrtc());
     let python = packages.ancestors().nth(3).expect("an environment").join("bin/python");
     let script = Fixture::of("gpu").directory().join("compile.py");

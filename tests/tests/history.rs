@@ -1,4 +1,4 @@
-//! Histories: what runs add to them, also several at the same time, and how they are shown.
+//! Histories: adding runs to them, also from several processes at once, and showing them.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ fn shown(folder: &str) -> Run {
 }
 
 #[test]
-fn runs_at_the_same_time_lose_nothing() {
+fn concurrent_runs_lose_no_records() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
-    // What the runs need is built by the first.
+    // The first run builds everything that the others need.
     let _ = recorded(&history).finish().expect_code(0);
     for _ in 0..3 {
         let at_once: Vec<_> = (0..4).map(|_| recorded(&history).start()).collect();
@@ -40,7 +40,7 @@ fn runs_at_the_same_time_lose_nothing() {
 }
 
 #[test]
-fn host_code_that_holds_the_lock_of_a_history_keeps_no_run_from_it() {
+fn host_code_that_locks_a_history_cannot_block_a_run() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
     let _ = recorded(&history).finish().expect_code(0);
@@ -57,7 +57,7 @@ fn host_code_that_holds_the_lock_of_a_history_keeps_no_run_from_it() {
 }
 
 #[test]
-fn a_history_has_a_line_for_each_run_and_its_names_are_those_that_the_list_prints() {
+fn a_history_has_a_line_per_run_and_the_case_names_of_the_list() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
     for _ in 0..2 {
@@ -90,7 +90,7 @@ fn a_history_has_a_line_for_each_run_and_its_names_are_those_that_the_list_print
 }
 
 #[test]
-fn without_a_history_it_is_said_how_one_begins() {
+fn without_a_history_a_hint_says_how_to_start_one() {
     let folder = RunFolder::new();
     let nothing = shown(folder.path("nothing").as_str()).finish().expect_code(4);
     assert!(
@@ -117,7 +117,7 @@ fn without_a_history_it_is_said_how_one_begins() {
 }
 
 #[test]
-fn a_damaged_history_is_refused_before_anything_is_measured_and_left_alone() {
+fn a_damaged_history_is_refused_before_anything_is_measured_and_not_changed() {
     let folder = RunFolder::new();
     let history = folder.path("history").into_string();
     let _ = recorded(&history).finish().expect_code(0);
@@ -144,7 +144,7 @@ fn a_damaged_history_is_refused_before_anything_is_measured_and_left_alone() {
 }
 
 #[test]
-fn every_line_of_a_history_is_as_its_schema_says() {
+fn every_line_of_a_history_follows_its_schema() {
     let folder = RunFolder::new();
     let history = folder.path("history");
     let _ = recorded(history.as_str()).finish().expect_code(0);

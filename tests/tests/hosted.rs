@@ -1,12 +1,13 @@
-//! Hosted benchmarks: those that do what they should pass, and every other one ends in its own
-//! verdict and cause.
+//! Hosted benchmarks: honest ones pass, and each of the others ends in its expected verdict and
+//! cause.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
 
 use gpubench_tests::{Ending, Finished, Fixture, Records, Run, ends};
 
-/// All cases of the crate in one run, with a descriptor and a variable that a worker must not have.
+/// Runs all cases of the crate once, with a file descriptor and an environment variable that
+/// workers must not inherit.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
@@ -22,7 +23,7 @@ fn records() -> &'static Records {
 }
 
 #[test]
-fn honest_benchmarks_pass_and_say_who_launched() {
+fn honest_benchmarks_pass_with_their_execution() {
     let expected = [
         ("honest::on_the_host::n=600", "hosted"),
         ("honest::in_two_parts::n=600,cut=1", "hosted"),
@@ -35,7 +36,7 @@ fn honest_benchmarks_pass_and_say_who_launched() {
         assert_eq!(result["verdict"], "pass", "{case}: {}", result["message"]);
         assert_eq!(result["execution"], execution, "{case}");
         assert_eq!(result["grade"], "advisory", "{case}");
-        // A sandbox that is not closed would be another reason.
+        // An incomplete sandbox would be another reason.
         let reason = "kernels of the CPU device are native code in the worker";
         assert_eq!(result["grade_reason"], reason, "{case}");
         assert!(result["distinct_inputs"].as_u64() > Some(4), "{case}");
@@ -50,16 +51,16 @@ fn a_hosted_benchmark_competes_with_a_sealed_one() {
 
 // Set-up.
 ends! {
-    a_panic_in_the_set_up_is_an_error: "set_up::panics" is "error", "setup-failed", "panicked", "no handle for 600", "src/set_up.rs:";
-    an_error_in_the_set_up_is_an_error: "set_up::fails" is "error", "setup-failed", "the library has another version";
-    a_set_up_that_exits_is_named: "set_up::exits" is "crashed", "exited", "code 0", "set up";
-    a_set_up_that_aborts_is_named: "set_up::aborts" is "crashed", "killed", "SIGABRT", "set up";
-    a_set_up_that_hangs_times_out: "set_up::hangs" is "timeout", "slow", "set up", "3s";
+    a_panic_during_setup_is_an_error: "set_up::panics" is "error", "setup-failed", "panicked", "no handle for 600", "src/set_up.rs:";
+    an_error_during_setup_is_an_error: "set_up::fails" is "error", "setup-failed", "the library has another version";
+    a_setup_that_exits_is_reported: "set_up::exits" is "crashed", "exited", "code 0", "set up";
+    a_setup_that_aborts_is_reported: "set_up::aborts" is "crashed", "killed", "SIGABRT", "set up";
+    a_setup_that_hangs_times_out: "set_up::hangs" is "timeout", "slow", "set up", "3s";
     a_benchmark_without_a_call_is_an_error: "set_up::declares_nothing" is "error", "setup-failed", "set_up::declares_nothing", "`Host::call`";
     a_benchmark_with_two_calls_is_an_error: "set_up::declares_two" is "error", "setup-failed", "two calls";
-    a_second_call_is_an_error_also_where_it_is_passed_over: "set_up::passes_the_second_over" is "error", "setup-failed", "two calls";
+    an_ignored_error_of_a_second_call_fails_the_case: "set_up::passes_the_second_over" is "error", "setup-failed", "two calls";
     another_element_type_is_named: "set_up::takes_another_type" is "error", "setup-failed", "`x`", "In<f32>", "In<f64>";
-    a_part_that_leaves_its_buffer_is_named: "set_up::leaves_a_buffer" is "error", "setup-failed", "601", "600", "src/set_up.rs:";
+    a_part_outside_its_buffer_is_an_error: "set_up::leaves_a_buffer" is "error", "setup-failed", "601", "600", "src/set_up.rs:";
 }
 
 // Calls.
@@ -74,9 +75,10 @@ ends! {
     a_call_that_computes_once_is_found: "calls::computes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2";
 }
 
-/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
+/// Timing decides which check finds the late write: the output digest, the snapshot or the second
+/// snapshot.
 #[test]
-fn calls_that_return_before_their_work_is_done_never_pass() {
+fn calls_that_return_before_their_work_ends_never_pass() {
     for benchmark in ["late::finishes_from_a_thread", "late::keeps_writing"] {
         let result = records().result(benchmark);
         let verdict = result["verdict"].as_str().unwrap_or_default();
@@ -91,40 +93,40 @@ fn calls_that_return_before_their_work_is_done_never_pass() {
 // Reaching out.
 ends! {
     signals_to_the_broker_are_refused: "reach::kills_the_parent" is "error", "setup-failed", "Operation not permitted";
-    so_they_are_in_every_thread: "reach::kills_the_parent_from_another_thread" is "error", "setup-failed", "Operation not permitted";
-    signals_to_everybody_are_refused: "reach::kills_everybody" is "error", "setup-failed", "Operation not permitted";
+    signals_to_the_broker_are_refused_in_every_thread: "reach::kills_the_parent_from_another_thread" is "error", "setup-failed", "Operation not permitted";
+    signals_to_all_processes_are_refused: "reach::kills_everybody" is "error", "setup-failed", "Operation not permitted";
     signals_to_the_group_are_refused: "reach::kills_its_group" is "error", "setup-failed", "Operation not permitted";
-    signals_to_threads_by_number_are_refused: "reach::kills_a_thread_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    signals_to_threads_by_id_are_refused: "reach::kills_a_thread_of_the_parent" is "error", "setup-failed", "Operation not permitted";
     tracing_the_broker_is_refused: "reach::traces_the_parent" is "error", "setup-failed", "Operation not permitted";
     reading_the_broker_is_refused: "reach::reads_the_parent" is "error", "setup-failed", "Operation not permitted";
-    a_handle_of_the_broker_is_refused: "reach::opens_the_parent" is "error", "setup-failed", "Operation not permitted";
+    a_pidfd_of_the_broker_is_refused: "reach::opens_the_parent" is "error", "setup-failed", "Operation not permitted";
     limits_for_the_broker_are_refused: "reach::limits_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_processors_are_its_own: "reach::moves_the_parent_to_its_processors" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_priority_is_its_own: "reach::lowers_the_priority_of_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_users_priority_is_its_own: "reach::lowers_the_priority_of_its_user" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_scheduling_is_its_own: "reach::schedules_the_parent" is "error", "setup-failed", "Operation not permitted";
-    the_brokers_requests_wait_for_no_worker: "reach::queues_the_parents_requests_last" is "error", "setup-failed", "Operation not permitted";
-    children_of_the_broker_are_refused: "reach::starts_a_child_of_the_parent" is "error", "setup-failed", "Operation not permitted";
-    children_in_other_namespaces_are_refused: "reach::starts_a_child_in_another_namespace" is "error", "setup-failed", "Operation not permitted";
-    calls_that_no_filter_sees_are_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
-    flags_that_no_filter_sees_are_unknown: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
+    changing_the_brokers_affinity_is_refused: "reach::moves_the_parent_to_its_processors" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_priority_is_refused: "reach::lowers_the_priority_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    changing_the_users_priority_is_refused: "reach::lowers_the_priority_of_its_user" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_scheduling_is_refused: "reach::schedules_the_parent" is "error", "setup-failed", "Operation not permitted";
+    changing_the_brokers_io_priority_is_refused: "reach::queues_the_parents_requests_last" is "error", "setup-failed", "Operation not permitted";
+    starting_siblings_is_refused: "reach::starts_a_child_of_the_parent" is "error", "setup-failed", "Operation not permitted";
+    starting_children_in_other_namespaces_is_refused: "reach::starts_a_child_in_another_namespace" is "error", "setup-failed", "Operation not permitted";
+    io_uring_is_refused: "reach::queues_calls_for_the_kernel" is "error", "setup-failed", "Operation not permitted";
+    clone3_is_unavailable: "reach::starts_a_child_with_flags_in_memory" is "error", "setup-failed", "Function not implemented";
     other_namespaces_are_refused: "reach::leaves_its_namespaces" is "error", "setup-failed", "Operation not permitted";
     its_library_cannot_be_written: "reach::opens_its_library_for_writing" is "error", "setup-failed", "Permission denied";
     its_library_cannot_be_removed: "reach::removes_its_library" is "error", "setup-failed", "Permission denied";
     its_library_cannot_be_renamed: "reach::renames_its_library" is "error", "setup-failed", "Permission denied";
     its_library_cannot_be_linked: "reach::links_its_library" is "error", "setup-failed", "Permission denied";
     compiled_kernels_cannot_be_written: "reach::opens_compiled_kernels_for_writing" is "error", "setup-failed", "Permission denied";
-    nothing_is_created_beside_the_tool: "reach::creates_a_file_beside_the_tool" is "error", "setup-failed", "Permission denied";
+    nothing_is_created_next_to_the_tool: "reach::creates_a_file_next_to_the_tool" is "error", "setup-failed", "Permission denied";
     nothing_is_created_for_other_processes_to_find: "reach::creates_a_file_for_temporary_ones" is "error", "setup-failed", "Permission denied";
     the_brokers_memory_cannot_be_opened: "reach::opens_the_parents_memory" is "error", "setup-failed", "Permission denied";
     the_brokers_descriptors_cannot_be_opened: "reach::opens_a_descriptor_of_the_parent" is "error", "setup-failed", "Permission denied";
     the_brokers_environment_cannot_be_read: "reach::reads_the_parents_environment" is "error", "setup-failed", "Permission denied";
-    a_worker_has_its_connection_and_its_buffers_and_nothing_of_the_run:
+    a_worker_inherits_only_its_connection_and_buffers:
         "reach::lists_what_it_has" is "error", "setup-failed", "descriptors [/memfd, socket], variables []";
 }
 
 #[test]
-fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
+fn a_worker_may_signal_and_schedule_itself() {
     for benchmark in [
         "reach::signals_itself",
         "reach::schedules_itself",
@@ -135,8 +137,7 @@ fn a_worker_may_do_to_itself_what_it_may_not_do_to_others() {
     }
 }
 
-/// Between the others, and with what they were given.
 #[test]
-fn nothing_is_left_behind_and_the_run_says_that_cases_failed() {
+fn the_run_has_the_exit_code_of_failed_cases() {
     assert_eq!(run().ending, Ending::Code(100));
 }

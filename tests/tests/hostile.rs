@@ -1,5 +1,5 @@
-//! Kernels and host code that cheat, break or lie: each ends in its own verdict and cause, and
-//! disturbs nobody else.
+//! Kernels and host code that cheat, crash or lie: each ends in its expected verdict and cause, and
+//! disturbs no other case.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 use gpubench_tests::{Finished, Fixture, Records, Run, ends};
 use serde_json::Value;
 
-/// All cases of the crate in one run.
+/// Runs all cases of the crate once.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
-        // Long enough for a machine that does a lot else, and short enough for the cases that hang.
+        // Long enough for a busy machine, and short enough for the cases that hang.
         let limits = ["--timeout", "3s", "--reference-timeout", "5s"];
         Run::on(&Fixture::of("hostile")).briefly().json().args(limits).finish()
     })
@@ -24,19 +24,19 @@ fn records() -> &'static Records {
 
 // Answers.
 ends! {
-    the_first_answer_again_is_cached:
+    a_repeated_first_answer_is_cached:
         "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "answer to the first call", "`y[0]`", "expected", "got";
-    an_answer_found_by_the_address_of_the_input_is_cached:
+    an_answer_looked_up_by_input_address_is_cached:
         "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "answer to the first call";
-    the_answer_to_the_call_before_is_stale:
+    the_previous_answer_is_stale:
         "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "answer to call";
-    an_output_written_for_the_first_call_only_is_unwritten:
+    an_output_written_only_in_the_first_call_is_unwritten:
         "answers::writes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2", "`y[0]`";
     an_output_never_written_is_unwritten:
         "answers::writes_nothing" is "wrong-output", "unwritten", "`y`", "call 1", "`y[0]`", "expected", "got";
     half_an_output_is_partial:
         "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`", "set them with `cx.memset` first";
-    one_element_left_out_is_partial:
+    one_missing_element_is_partial:
         "answers::leaves_one_element_out" is "wrong-output", "partial", "1 of 600", "`y[417]`";
     a_constant_output_is_constant:
         "answers::writes_a_constant" is "wrong-output", "constant", "`y[0]`", "got 4";
@@ -46,13 +46,13 @@ ends! {
         "answers::writes_infinity_at_the_end" is "wrong-output", "non-finite", "1 of 600", "`y[599]`", "inf";
     one_wrong_element_is_found:
         "answers::one_element_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`y[417]`", "expected", "got";
-    an_output_off_by_one_place_is_a_mismatch:
+    an_output_shifted_by_one_element_is_a_mismatch:
         "answers::shifted_by_one" is "wrong-output", "mismatch", "600 of 600", "`y[0]`";
-    an_in_place_tensor_left_alone_is_unwritten:
+    an_untouched_in_place_tensor_is_unwritten:
         "answers::leaves_in_place" is "wrong-output", "unwritten", "nothing was written to `z`", "`z[0]`";
-    the_end_of_an_in_place_tensor_left_alone_is_partial:
+    an_in_place_tensor_with_an_untouched_end_is_partial:
         "answers::leaves_the_end_in_place" is "wrong-output", "partial", "5 of 600 elements of `z` were not written", "`z[591]`";
-    the_wrong_one_of_two_outputs_is_named_with_its_place_in_two_dimensions:
+    the_wrong_output_of_two_is_named_with_its_two_dimensional_index:
         "answers::second_output_is_wrong" is "wrong-output", "mismatch", "1 of 600", "`bad[6, 3]`";
 }
 
@@ -68,9 +68,9 @@ ends! {
         "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
-    a_write_to_an_input_is_named_so:
+    a_write_to_an_input_is_reported:
         "memory::writes_an_input" is "crashed", "input-written", "byte 308", "`x`", "block (1, 0, 0)", "thread (13, 0, 0)";
-    noise_read_behind_an_input_makes_the_answer_wrong:
+    noise_read_past_an_input_makes_the_answer_wrong:
         "memory::reads_just_behind" is "wrong-output", "mismatch", "1 of 600", "`y[599]`";
     a_read_far_away_is_out_of_bounds:
         "memory::reads_far_away" is "crashed", "out-of-bounds", "block (2, 0, 0)", "thread (2, 0, 0)";
@@ -90,7 +90,7 @@ fn a_stray_access_is_reported_with_its_kernel() {
 }
 
 #[test]
-fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
+fn an_unknown_fault_address_is_not_invented() {
     let message = records().result("memory::reads_far_away")["message"]
         .as_str()
         .unwrap_or_default();
@@ -99,28 +99,28 @@ fn an_address_that_the_processor_does_not_tell_is_not_made_up() {
 
 // Shared memory.
 ends! {
-    a_static_shared_array_that_is_run_over_is_named:
+    an_overrun_of_a_static_shared_array_is_reported:
         "shared::static_array_too_small" is "crashed", "out-of-bounds", "`in_a_static_array`", "write of byte 256 of the shared array `tile`, which has 256 bytes", "block (0, 0, 0)";
-    a_static_shared_array_that_one_thread_runs_over_is_named:
+    an_overrun_of_a_static_shared_array_by_one_thread_is_reported:
         "shared::static_array_too_small_for_one" is "crashed", "out-of-bounds", "`in_a_static_array`", "write of byte 256 of the shared array `tile`", "block (0, 0, 0)";
-    shared_memory_that_no_launch_asks_for_is_named:
+    unrequested_shared_memory_is_reported:
         "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "asks for none (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
-    half_of_the_shared_memory_is_named:
+    half_of_the_required_shared_memory_is_reported:
         "shared::half" is "crashed", "out-of-bounds", "`tiled`", "write of byte 128 of dynamic shared memory", "asks for 128 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
-    shared_memory_with_one_element_too_few_is_named:
+    shared_memory_short_by_one_element_is_reported:
         "shared::one_element_too_few" is "crashed", "out-of-bounds", "`tiled`", "write of byte 252 of dynamic shared memory", "asks for 252 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)";
-    a_read_behind_shared_memory_is_named:
+    a_read_past_shared_memory_is_reported:
         "shared::reads_one_behind" is "crashed", "out-of-bounds", "read of byte 256 of dynamic shared memory", "asks for 256 bytes", "thread (63, 0, 0)";
-    a_write_before_shared_memory_is_named:
+    a_write_before_shared_memory_is_reported:
         "shared::writes_one_before" is "crashed", "out-of-bounds", "write 4 bytes before the start of dynamic shared memory", "block (0, 0, 0)";
-    the_second_launch_has_no_more_shared_memory_than_it_asks_for:
+    the_second_launch_gets_only_the_shared_memory_it_requests:
         "shared::the_second_of_two_sizes_is_too_small" is "crashed", "out-of-bounds", "write of byte 256 of dynamic shared memory", "asks for 256 bytes", "step 2 of the plan", "thread (64, 0, 0)";
 }
 
 // Faults.
 ends! {
     an_endless_loop_times_out: "faults::loops_forever" is "timeout", "slow", "call 1", "3s", "--timeout";
-    a_wait_for_a_thread_behind_the_barrier_times_out:
+    a_wait_for_a_thread_after_the_barrier_times_out:
         "faults::barrier_in_a_kernel_that_hangs_without" is "timeout", "slow", "call 1";
     an_integer_division_by_zero_is_named: "faults::divides_by_zero" is "crashed", "division-by-zero", "block (4, 0, 0)", "thread (44, 0, 0)";
     endless_recursion_is_a_stack_overflow: "faults::recurses_forever" is "crashed", "stack-overflow", "block (", "thread (";
@@ -128,7 +128,7 @@ ends! {
     a_failed_assertion_is_named_with_its_line: "faults::fails_an_assertion" is "crashed", "trap", "line 43", "block (3, 0, 0)", "thread (8, 0, 0)";
     an_illegal_instruction_is_named: "faults::executes_an_illegal_instruction" is "crashed", "illegal-instruction", "thread (8, 0, 0)";
     a_barrier_for_some_threads_is_reported: "faults::barrier_of_some_threads" is "crashed", "barrier-divergence", "line 54", "16 of 64";
-    a_barrier_behind_a_return_is_reported: "faults::barrier_after_a_return" is "crashed", "barrier-divergence", "line 61", "24 of 64";
+    a_barrier_after_a_return_is_reported: "faults::barrier_after_a_return" is "crashed", "barrier-divergence", "line 61", "24 of 64";
     two_barriers_for_two_halves_are_reported:
         "faults::barriers_at_two_places" is "crashed", "barrier-divergence", "line 68", "line 70";
 }
@@ -143,9 +143,9 @@ ends! {
     a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
 }
 
-/// Whatever becomes of its case.
+/// Any verdict of the case is fine.
 #[test]
-fn a_child_that_a_kernel_leaves_does_not_outlive_the_run() {
+fn a_child_process_of_a_kernel_does_not_outlive_the_run() {
     let arguments = ["--ignored", "--exact", "process::leaves_a_child::n=600"];
     let _ = Run::on(&Fixture::of("hostile"))
         .briefly()
@@ -155,7 +155,7 @@ fn a_child_that_a_kernel_leaves_does_not_outlive_the_run() {
 }
 
 #[test]
-fn a_worker_without_its_connection_fails_alone() {
+fn a_worker_that_closes_its_connection_fails_only_its_case() {
     let result = records().result("process::closes_every_file");
     let verdict = result["verdict"].as_str().unwrap_or_default();
     assert!(
@@ -165,9 +165,10 @@ fn a_worker_without_its_connection_fails_alone() {
     );
 }
 
-/// Which look comes first, the output digest, the snapshot or the second snapshot, is a matter of luck.
+/// Timing decides which check finds the late write: the output digest, the snapshot or the second
+/// snapshot.
 #[test]
-fn threads_that_write_behind_the_call_never_pass() {
+fn threads_that_write_after_the_call_never_pass() {
     for benchmark in ["answers::finishes_later", "answers::keeps_writing"] {
         let result = records().result(benchmark);
         let verdict = result["verdict"].as_str().unwrap_or_default();
@@ -189,7 +190,7 @@ ends! {
     a_reference_that_exits_is_the_authors_error: "host::reference_exits" is "error", "reference-failed", "exited with code 0";
     a_reference_that_computes_nothing_disagrees_with_a_right_kernel:
         "host::reference_is_lazy" is "wrong-output", "mismatch", "`y[0]`";
-    a_launched_reference_that_strays_is_named_and_no_failure_of_the_kernel:
+    an_out_of_bounds_write_of_a_launched_reference_is_the_references_error:
         "host::launched_reference_strays" is "error", "reference-failed", "kernel `stray`", "invalid write";
     a_launched_reference_that_writes_its_input_is_an_error:
         "host::launched_reference_writes_its_input" is "error", "reference-failed", "kernel `into_the_input`";
@@ -203,9 +204,9 @@ ends! {
     a_generator_that_fails_is_the_authors_error: "host::generator_fails" is "error", "generator-failed", "no data today";
     a_generator_that_hangs_is_the_authors_error: "host::generator_hangs" is "error", "generator-timeout", "5s", "--reference-timeout";
     a_generator_that_aborts_is_the_authors_error: "host::generator_kills_itself" is "error", "generator-failed", "SIGABRT";
-    a_generator_of_another_type_is_the_authors_error:
+    a_generator_with_another_element_type_is_the_authors_error:
         "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:101";
-    a_generator_that_leaves_its_tensor_is_the_authors_error:
+    a_generator_that_writes_nothing_is_the_authors_error:
         "host::generator_leaves_the_tensor" is "error", "generator-failed", "`x`";
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "src/host.rs:", "cannot double 600 numbers";
     a_benchmark_function_that_panics_is_named:
@@ -218,31 +219,31 @@ ends! {
 
 // Plans.
 ends! {
-    an_unknown_kernel_is_named_with_those_there_are: "plans::unknown_kernel" is "error", "plan-invalid", "src/plans.rs:20", "`plans.cu`", "`twicee`", "`twice`";
+    an_unknown_kernel_is_an_error_that_lists_the_kernels: "plans::unknown_kernel" is "error", "plan-invalid", "src/plans.rs:20", "`plans.cu`", "`twicee`", "`twice`";
     an_unknown_template_is_named: "plans::unknown_template" is "error", "plan-invalid", "`plans.cu`", "thrice";
     a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "src/plans.rs:26", "plans::grid_of_nothing", "`twice`", "no blocks";
     a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
-    an_offset_behind_the_end_is_named: "plans::offset_behind_the_end" is "error", "recording-failed", "argument 1", "601", "600";
+    an_offset_past_the_end_is_named: "plans::offset_past_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
     an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, and `size_t` is expected (hint: `as usize`)";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
-    a_constant_that_is_not_there_is_named: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
+    an_unknown_constant_is_an_error: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
     a_constant_of_another_size_is_named:
         "plans::constant_of_another_size" is "error", "plan-invalid", "`table`", "12 bytes", "8";
-    a_tensor_map_is_refused_where_there_are_none:
+    a_tensor_map_is_refused_on_a_device_without_them:
         "plans::tensor_map_where_there_are_none" is "error", "recording-failed", "argument 1", "no tensor maps", "9.0";
     a_plan_without_a_step_is_refused: "plans::launches_nothing" is "error", "plan-invalid", "src/plans.rs:", "`plans::launches_nothing`", "launches nothing";
-    errors_that_the_function_passes_over_fail_the_case: "plans::errors_passed_over" is "error", "recording-failed", "src/plans.rs:63", "2048x1x1 threads";
+    ignored_errors_of_the_launcher_fail_the_case: "plans::errors_passed_over" is "error", "recording-failed", "src/plans.rs:63", "2048x1x1 threads";
     scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
     too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";
     another_element_type_is_named: "plans::element_type_differs" is "error", "recording-failed", "`x`", "In<f32>", "In<f64>";
     a_missing_tensor_is_named: "plans::tensor_missing" is "error", "recording-failed", "src/plans.rs:", "no tensor is called `x`", "did you mean `xs`?";
-    more_memory_than_there_is_is_refused: "plans::too_much_memory" is "error", "plan-invalid", "9223372036854775808";
+    more_memory_than_available_is_refused: "plans::too_much_memory" is "error", "plan-invalid", "9223372036854775808";
 }
 
 #[test]
-fn an_instantiation_that_does_not_compile_fails_alone() {
+fn an_instantiation_that_does_not_compile_fails_only_its_case() {
     let result = records().result("sources::bad_instantiation");
     let message = result["message"].as_str().unwrap_or_default();
     assert_eq!(result["verdict"], "error", "{message}");
@@ -272,9 +273,9 @@ fn standard_headers_can_be_included() {
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);
 }
 
-/// Between the others, and with what they were given.
+/// Honest cases between the others pass, with the right inputs.
 #[test]
-fn honest_benchmarks_beside_them_pass() {
+fn honest_benchmarks_between_them_pass() {
     let honest: Vec<&Value> = records()
         .results()
         .filter(|result| {
@@ -311,7 +312,7 @@ fn the_first_wrong_element_is_in_the_record() {
 }
 
 #[test]
-fn only_the_wrong_one_of_two_outputs_has_wrong_elements() {
+fn only_the_wrong_output_of_two_has_wrong_elements() {
     let checks = &records().result("answers::second_output_is_wrong")["checks"];
     let counts = |check: &Value| (check["output"].clone(), check["matched"].clone());
     assert_eq!(counts(&checks[0]), ("good".into(), 600.into()));
@@ -319,7 +320,7 @@ fn only_the_wrong_one_of_two_outputs_has_wrong_elements() {
 }
 
 #[test]
-fn every_case_has_one_result_and_the_run_a_sum_of_them() {
+fn every_case_has_one_result_and_the_run_counts_them() {
     let records = records();
     let count = |verdicts: fn(&str) -> bool| {
         records
@@ -339,12 +340,12 @@ fn every_case_has_one_result_and_the_run_a_sum_of_them() {
 }
 
 #[test]
-fn what_user_code_prints_is_no_data() {
+fn user_output_is_kept_out_of_the_data() {
     assert!(!run().stdout.contains("this is no data"));
 }
 
-/// With `--no-capture`, and apart from the data.
-fn assert_shown_when_asked_for(case: &str, printed: &str) {
+/// With `--no-capture`, separate from the data.
+fn assert_shown_on_request(case: &str, printed: &str) {
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
         .json()
@@ -356,12 +357,12 @@ fn assert_shown_when_asked_for(case: &str, printed: &str) {
 }
 
 #[test]
-fn what_user_code_prints_is_shown_when_asked_for() {
-    assert_shown_when_asked_for("host::function_prints::n=600", "this is no data");
+fn user_output_is_shown_on_request() {
+    assert_shown_on_request("host::function_prints::n=600", "this is no data");
 }
 
 #[test]
-fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
+fn a_check_that_accepts_old_answers_gives_a_notice() {
     let names = ["answers::passes_whatever_it_writes", "answers::changes_at_the_end"];
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
@@ -378,7 +379,7 @@ fn a_check_that_cannot_tell_old_answers_from_new_ones_is_no_secret() {
     assert_eq!(seeing["notices"], Value::Array(Vec::new()));
 }
 
-/// One ignored case of the crate, measured.
+/// Measures one ignored case of the crate.
 fn alone(case: &str, arguments: &[&str]) -> Run {
     let run = Run::on(&Fixture::of("hostile")).briefly().json();
     run.args(["--include-ignored", "--exact", case])
@@ -393,7 +394,7 @@ fn assert_alone(case: &str, arguments: &[&str], cause: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_kernel_that_writes_one_value_is_not_judged_by_a_check_that_takes_it() {
+fn a_check_that_accepts_one_value_does_not_judge_a_kernel_that_writes_it() {
     let zeros = "answers::zeros_for_what_is_small::n=600";
     let words = ["every element of `y` was 0.0 in every call", "atol 1e-2"];
     assert_alone(zeros, &[], "blind-check", &words);
@@ -408,7 +409,7 @@ fn a_kernel_that_writes_one_value_is_not_judged_by_a_check_that_takes_it() {
 }
 
 #[test]
-fn a_check_that_takes_zeros_is_a_notice_of_an_honest_kernel_and_can_be_denied() {
+fn a_check_that_accepts_zeros_is_a_notice_that_can_be_denied() {
     let honest = "answers::copies_what_is_small::n=600";
     let records = alone(honest, &[]).finish().expect_code(0).records();
     let notices = records.result("answers::copies_what_is_small")["notices"].to_string();
@@ -422,7 +423,7 @@ fn a_check_that_takes_zeros_is_a_notice_of_an_honest_kernel_and_can_be_denied() 
 }
 
 #[test]
-fn a_grade_that_this_device_cannot_give_is_refused_where_it_is_required() {
+fn requiring_a_grade_that_the_device_cannot_give_is_refused() {
     let honest = "answers::honest::n=600";
     assert_alone(
         honest,
@@ -436,7 +437,7 @@ fn a_grade_that_this_device_cannot_give_is_refused_where_it_is_required() {
 }
 
 #[test]
-fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_threads() {
+fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
     let case = "shared::lacks_its_barrier::n=600";
     let _ = alone(case, &["--test", "--schedule", "0"]).finish().expect_code(0);
     let records = alone(case, &["--test"]).finish().expect_code(100).records();
@@ -456,7 +457,7 @@ fn a_test_finds_a_missing_barrier_that_shows_only_in_another_order_of_the_thread
 }
 
 #[test]
-fn a_test_finds_blocks_that_rely_on_their_order_and_the_named_order_repeats_it() {
+fn test_mode_finds_blocks_that_rely_on_their_order_and_names_the_order() {
     let tested = |arguments: &[&str]| {
         let run = Run::on(&Fixture::of("hostile")).json().args(["--test", "--ignored"]);
         run.args(["--exact", "shared::relies_on_the_order_of_blocks::n=600"])
@@ -472,12 +473,12 @@ fn a_test_finds_blocks_that_rely_on_their_order_and_the_named_order_repeats_it()
 }
 
 #[test]
-fn what_a_kernel_prints_is_shown_when_asked_for() {
-    assert_shown_when_asked_for("process::prints::n=600", "this is element 3");
+fn kernel_output_is_shown_on_request() {
+    assert_shown_on_request("process::prints::n=600", "this is element 3");
 }
 
 #[test]
-fn what_a_kernel_has_printed_is_shown_where_it_fails() {
+fn kernel_output_is_shown_with_a_failure() {
     let arguments = ["--ignored", "process::prints"];
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
@@ -498,12 +499,12 @@ fn what_a_kernel_has_printed_is_shown_where_it_fails() {
 
 /// Some of the failures are compile errors, but not all.
 #[test]
-fn failed_benchmarks_give_the_run_the_exit_code_100() {
+fn failed_benchmarks_have_exit_code_100() {
     let _ = run().clone().expect_code(100);
 }
 
 #[test]
-fn a_source_that_does_not_compile_gives_the_run_the_exit_code_101() {
+fn a_source_that_does_not_compile_has_exit_code_101() {
     let names = ["--exact", "sources::does_not_compile::n=600", "sources::honest::n=600"];
     let finished = Run::on(&Fixture::of("hostile"))
         .briefly()
@@ -545,7 +546,8 @@ fn the_first_failure_ends_a_run_that_fails_fast() {
     );
 }
 
-/// What a later run would load: the library that cargo has built, compiled kernels, a baseline.
+/// The kernel attacks the files that a later run would load: the built library, compiled kernels, a
+/// baseline.
 #[test]
 fn a_kernel_of_the_cpu_device_changes_no_file() {
     let folder = tempfile::tempdir().expect("a folder");

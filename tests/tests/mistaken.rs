@@ -1,5 +1,5 @@
-//! Mistakes that compile are named where they are: in a crate without the standard library, which
-//! calls the runtime by another name.
+//! Mistakes that compile are reported with their position, also in a `no_std` crate that renames
+//! the runtime.
 #![forbid(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -21,13 +21,13 @@ ends! {
         "doubles_for_floats" is "error", "plan-invalid", "argument 1, for `x`, is an `InOut<f64>`, and `const float *` is expected (hint: its elements are `f32`)";
     fields_in_another_order_are_named:
         "fields_in_another_order" is "error", "plan-invalid", "src/lib.rs:66: argument 3, for `window`, is a `Window`", "`last: u32`", "`first`";
-    an_argument_that_is_left_out_is_named:
+    an_omitted_argument_is_named:
         "argument_left_out" is "error", "plan-invalid", "src/lib.rs:71: the launch has 3 arguments for 4 parameters: `float factor` is missing";
     a_misspelt_tensor_is_named_with_the_nearest:
         "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:75: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
     a_misspelt_slice_of_a_problem_is_named_with_the_nearest:
         "of_a_misspelt_problem" is "error", "recording-failed", "`misspelt`: no tensor is called `xs`", "did you mean `x`?";
-    a_write_of_one_element_too_many_is_named_by_the_element:
+    a_write_of_one_element_too_many_names_the_element:
         "one_too_far" is "wrong-output", "out-of-bounds", "4 bytes were written out of bounds", "where `y[1000]` would be";
 }
 
@@ -38,7 +38,7 @@ fn a_crate_without_the_standard_library_is_measured() {
 }
 
 #[test]
-fn an_input_that_is_left_out_is_a_notice() {
+fn an_unused_input_is_a_notice() {
     let result = records().result("input_left_out");
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);
     let notices = result["notices"].to_string();

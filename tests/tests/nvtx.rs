@@ -1,5 +1,4 @@
-//! Windows as ranges that a profiler shows: a profiler of our own, in C, writes down what it is
-//! told.
+//! Windows as NVTX ranges. A small profiler, written in C, logs them.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use gpubench_tests::{Fixture, Run};
 
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
-/// What NVTX asks of a profiler's library, written from its documented layout.
+/// A minimal NVTX injection library, written from the documented layout.
 const PROFILER: &str = r#"
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +67,7 @@ fn run() -> Run {
 }
 
 #[test]
-fn a_profiler_is_told_of_every_window_by_case_and_number() {
+fn a_profiler_sees_every_window_with_case_and_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = compiled(PROFILER, folder.path());
     let log = folder.path().join("log");
@@ -82,7 +81,10 @@ fn a_profiler_is_told_of_every_window_by_case_and_number() {
     let expected: String = (1..=windows)
         .map(|window| format!("push gpubench tidy::{CASE} window {window}\npop\n"))
         .collect();
-    assert_eq!(std::fs::read_to_string(log).expect("it was told"), expected);
+    assert_eq!(
+        std::fs::read_to_string(log).expect("the profiler wrote a log"),
+        expected
+    );
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn without_a_profiler_the_option_is_refused() {
 }
 
 #[test]
-fn a_profiler_that_cannot_be_loaded_is_named() {
+fn a_profiler_that_cannot_be_loaded_is_an_error_with_its_path() {
     let finished = run()
         .env("NVTX_INJECTION64_PATH", "/no/such/profiler.so")
         .finish()
@@ -104,7 +106,7 @@ fn a_profiler_that_cannot_be_loaded_is_named() {
 }
 
 #[test]
-fn a_profiler_that_crashes_is_a_finding() {
+fn a_crashing_profiler_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = compiled(
         "#include <stdlib.h>\nint InitializeInjectionNvtx2(void *f) { abort(); }",

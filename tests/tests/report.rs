@@ -1,5 +1,5 @@
-//! The page about a run, as a run writes it and as it is made of stored results. What it looks like
-//! is the browser's to say.
+//! The HTML report, written by a run or made from stored results. The browser tests check its
+//! appearance.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
@@ -11,19 +11,19 @@ fn text_of(path: &Utf8Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A run of one case.
+/// Returns a run of one case.
 fn measured(arguments: &[&str]) -> Finished {
     let run = Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE]);
     run.args(arguments.iter().copied()).finish()
 }
 
-/// `cargo gpubench report`.
+/// Returns a run of `cargo gpubench report`.
 fn reported(arguments: &[&str]) -> Finished {
     let run = Run::on_verb("report", &Fixture::of("tidy"));
     run.args(arguments.iter().copied()).finish()
 }
 
-/// The lines of a run in a file.
+/// Writes the records of a run to a file.
 fn export(folder: &RunFolder, name: &str) -> String {
     let path = folder.path(name).into_string();
     let _ = measured(&["--export-json", &path]).expect_code(0);
@@ -31,7 +31,7 @@ fn export(folder: &RunFolder, name: &str) -> String {
 }
 
 #[test]
-fn a_run_writes_its_page_and_says_where_on_standard_error() {
+fn a_run_writes_its_report_and_prints_the_path_to_standard_error() {
     let folder = RunFolder::new();
     let page = folder.path("new folder/page.html");
     let finished = measured(&["--report", &format!("html={page}"), "--message-format", "json"]).expect_code(0);
@@ -48,19 +48,19 @@ fn a_run_writes_its_page_and_says_where_on_standard_error() {
 }
 
 #[test]
-fn a_page_without_a_name_is_in_the_target_directory() {
+fn a_report_without_a_path_is_in_the_target_directory() {
     let finished = measured(&["--report", "html"]).expect_code(0);
-    let said = finished
+    let path = finished
         .stderr
         .lines()
         .find_map(|line| line.trim_start().strip_prefix("Report file://"));
-    let page = Utf8Path::new(said.expect("it is said where the page is"));
+    let page = Utf8Path::new(path.expect("the run prints the path"));
     assert!(page.ends_with("gpubench/report.html"), "{page}");
     assert!(text_of(page).starts_with("<!DOCTYPE html>"));
 }
 
 #[test]
-fn another_kind_of_report_is_refused_with_those_there_are() {
+fn an_unknown_report_format_is_refused_with_the_known_ones() {
     let finished = measured(&["--report", "pdf"]).expect_code(2);
     assert!(
         finished.stderr.contains("`pdf`") && finished.stderr.contains("`html=FILE`"),
@@ -70,7 +70,7 @@ fn another_kind_of_report_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_found_before_anything_is_measured() {
+fn an_unwritable_report_is_an_error_before_anything_is_measured() {
     let finished = measured(&["--report", "html=/proc/no/page.html", "--message-format", "json"]).expect_code(110);
     assert!(
         finished.stderr.contains("could not write `/proc/no/page.html`"),
@@ -81,7 +81,7 @@ fn a_page_that_cannot_be_written_is_found_before_anything_is_measured() {
 }
 
 #[test]
-fn stored_results_make_a_page_with_what_they_are_compared_with_and_what_went_before() {
+fn a_report_of_stored_results_has_their_comparison_and_history() {
     let folder = RunFolder::new();
     let (first, second) = (export(&folder, "first.jsonl"), export(&folder, "second.jsonl"));
     let page = folder.path("page.html");
@@ -92,7 +92,7 @@ fn stored_results_make_a_page_with_what_they_are_compared_with_and_what_went_bef
 }
 
 #[test]
-fn a_run_that_was_measured_in_another_way_is_no_history() {
+fn a_run_with_other_measurement_settings_is_not_in_the_history() {
     let folder = RunFolder::new();
     let this = export(&folder, "this.jsonl");
     let other = text_of(Utf8Path::new(&this)).replace("\"flush_bytes\":262144", "\"flush_bytes\":524288");
@@ -104,7 +104,7 @@ fn a_run_that_was_measured_in_another_way_is_no_history() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_no_run_is_refused_by_name() {
+fn missing_files_and_other_files_are_refused_by_name() {
     let folder = RunFolder::new();
     let foreign = folder.file("foreign.json", "{\"format\": \"shopping-list\"}");
     for (name, reason) in [

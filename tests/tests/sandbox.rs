@@ -1,10 +1,9 @@
-//! What code of others can do in the processes of a run, and to the terminal that the run has.
+//! Sandboxing of user code: what it can do in the processes of a run, and to the run's terminal.
 #![forbid(unsafe_code)]
 
 use gpubench_tests::{Fixture, Terminal};
 
-/// All cases of the crate in one run, with a terminal as a shell gives it: for its input and its
-/// output, and as the terminal of its session.
+/// Runs all cases of the crate on a new terminal, as a shell would start the tool.
 fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
     let fixture = Fixture::of("reaching");
     let given = ["--color", "never", "--device", "cpu", "--test"];
@@ -14,15 +13,15 @@ fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn no_role_types_into_the_terminal_or_reaches_anything_else() {
+fn no_role_can_reach_the_terminal_or_the_system() {
     let (code, shown) = run_in_a_terminal(&[]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("TYPED") && shown.contains("6 passed"), "{shown}");
 }
 
-/// Neither does what they print reach it as it is.
+/// Printed text does not reach the terminal unchanged.
 #[test]
-fn what_roles_print_is_shown_behind_their_name_and_not_by_them() {
+fn role_output_is_printed_by_the_broker_with_a_prefix() {
     let (code, shown) = run_in_a_terminal(&["--no-capture"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains("TYPED"), "{shown}");

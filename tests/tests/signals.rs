@@ -1,4 +1,4 @@
-//! Runs that are interrupted, and roles that are killed.
+//! Interrupted runs, and roles that are killed.
 #![forbid(unsafe_code)]
 
 use std::time::Duration;
@@ -7,7 +7,7 @@ use gpubench_tests::{Ending, Fixture, Records, Role, Run, Running, Terminal, wai
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
-/// An honest case, one that hangs, and another honest one, in this order.
+/// Starts a run of an honest case, one that hangs, and another honest one, in this order.
 fn hang_in(benchmark: &str, limits: [&'static str; 2], export: Option<&str>) -> Running {
     let hanging = format!("{benchmark}::n=600");
     let names = ["--exact", "answers::honest::n=600", &hanging, "sources::honest::n=600"];
@@ -20,7 +20,7 @@ fn hang_in(benchmark: &str, limits: [&'static str; 2], export: Option<&str>) -> 
     running
 }
 
-/// Until the kernel loops: its worker is there.
+/// Waits for the worker, whose kernel then loops.
 fn loop_forever(timeout: &'static str, export: Option<&str>) -> Running {
     let running = hang_in("faults::loops_forever", ["--timeout", timeout], export);
     running.wait_for_role(Role::Worker);
@@ -66,7 +66,7 @@ fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
     ));
 }
 
-/// The terminal shows `^C` where its cursor is.
+/// The terminal echoes `^C` at its cursor.
 #[test]
 fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {
     let fixture = Fixture::of("hostile");
@@ -132,7 +132,7 @@ fn no_process_outlives_a_broker_that_is_killed_while_a_reference_hangs() {
 }
 
 #[test]
-fn a_worker_killed_from_outside_fails_its_case_alone() {
+fn a_worker_killed_from_outside_fails_only_its_case() {
     let running = loop_forever("10min", None);
     kill_process(running.wait_for_role(Role::Worker).pid, Signal::KILL).expect("it runs");
     let records = running.finish().expect_code(100).records();
@@ -165,13 +165,13 @@ fn a_referee_killed_from_outside_fails_one_case_and_is_replaced() {
     assert_eq!(records.result("sources::honest")["verdict"], "pass");
 }
 
-/// Where nobody looks at it any more, a referee has ten seconds, not the two minutes of its own
-/// work.
+/// After the loss of a worker, a referee has ten seconds to answer, not the two minutes of its
+/// other steps.
 #[test]
-fn a_referee_that_is_stopped_is_given_up_soon_after_its_worker() {
+fn a_stopped_referee_is_replaced_soon_after_its_worker_fails() {
     let running = loop_forever("4s", None);
     let referee = running.wait_for_role(Role::Referee).pid;
-    // The worker is there; by then its kernel loops.
+    // Once the worker runs, its kernel soon loops.
     std::thread::sleep(Duration::from_millis(700));
     kill_process(referee, Signal::STOP).expect("it runs");
     wait_until("another referee", Duration::from_secs(60), || {

@@ -1,7 +1,7 @@
-//! Folders of sources import each other in one direction.
+//! Folders of sources import each other in one direction only.
 //!
-//! Cargo refuses circles of crates. Inside a crate nothing does, so this test reads the imports: of
-//! the folders that lie side by side none reaches itself.
+//! Cargo refuses dependency cycles between crates. Nothing refuses them inside a crate, so this
+//! test reads the imports: among sibling folders, no folder may import itself through others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use gpubench_tests::repository;
 use regex::Regex;
 
-/// A module's path below the crate's root: `["broker", "cases", "filter"]`.
+/// A module's path from the crate root: `["broker", "cases", "filter"]`.
 type Module = Vec<String>;
 
-/// Which folders a folder imports from, with a file that does.
+/// The folders that each folder imports from, with an importing file.
 type Imports = BTreeMap<String, BTreeMap<String, PathBuf>>;
 
 fn sources() -> Vec<PathBuf> {
@@ -32,7 +32,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The module that a file is, by its path below `src`.
+/// Returns the module of a file. `file` is relative to `src`.
 fn module_of(file: &Path) -> Module {
     let path = file.with_extension("");
     let mut module: Module = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
@@ -45,7 +45,7 @@ fn module_of(file: &Path) -> Module {
     module
 }
 
-/// The modules that a file of `module` names, without what only tests name.
+/// Returns the modules that a file of `module` names outside of its tests.
 fn named_in(text: &str, module: &Module) -> Vec<Module> {
     let production = text.split("#[cfg(test)]").next().unwrap_or_default();
     let path = Regex::new(r"\b(crate|super(?:::super)*)((?:::\w+)+)(::\{)?").expect("a pattern");
@@ -67,7 +67,7 @@ fn named_in(text: &str, module: &Module) -> Vec<Module> {
     paths.chain(groups).collect()
 }
 
-/// For each folder of `sources`: which of the folders in it import from which.
+/// Returns the imports between the subfolders of each folder of `sources`.
 fn imports(sources: &Path) -> BTreeMap<Module, Imports> {
     let mut found: BTreeMap<Module, Imports> = BTreeMap::new();
     let files: Vec<(PathBuf, Module, String)> = files_below(sources)
@@ -87,7 +87,7 @@ fn imports(sources: &Path) -> BTreeMap<Module, Imports> {
         })
         .collect();
     for (below, module, text) in files {
-        // What only tests include may import what it tests.
+        // Test modules may import the code under test.
         if left_out.iter().any(|tests| module.starts_with(tests)) {
             continue;
         }
@@ -113,7 +113,7 @@ fn imports(sources: &Path) -> BTreeMap<Module, Imports> {
     found
 }
 
-/// The folders from which `folder` is reached again, with the files that import.
+/// Returns a cycle of imports through `folder`, with the importing files.
 fn circle_through(folder: &str, imports: &Imports) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     let mut open = vec![(folder.to_owned(), Vec::new())];
@@ -132,7 +132,7 @@ fn circle_through(folder: &str, imports: &Imports) -> Option<Vec<String>> {
 }
 
 #[test]
-fn no_folder_of_sources_imports_from_itself_by_way_of_others() {
+fn no_source_folder_imports_itself_through_others() {
     let mut circles = BTreeSet::new();
     let mut seen = 0;
     for sources in sources() {

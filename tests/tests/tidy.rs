@@ -1,4 +1,4 @@
-//! An honest crate: every case passes, and what is printed about it keeps the machine contract.
+//! An honest crate: every case passes, and the records follow the machine contract.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ fn tidy() -> Run {
     Run::on(&Fixture::of("tidy")).briefly()
 }
 
-/// All cases of the crate in one run.
+/// Runs all cases of the crate once.
 fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| tidy().json().args(["--include-ignored"]).finish())
@@ -27,7 +27,7 @@ fn measured() -> impl Iterator<Item = &'static Value> {
 }
 
 fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -35,12 +35,12 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_run_without_a_failure_has_the_exit_code_0() {
+fn a_run_without_failures_has_exit_code_0() {
     let _ = run().clone().expect_code(0);
 }
 
 #[test]
-fn every_case_passes_or_says_why_it_is_skipped() {
+fn every_case_passes_or_has_a_reason_to_be_skipped() {
     for result in records().results() {
         let case = &result["case"];
         match result["verdict"].as_str() {
@@ -59,7 +59,7 @@ fn every_case_passes_or_says_why_it_is_skipped() {
 }
 
 #[test]
-fn a_combination_of_axes_that_does_not_apply_is_skipped_with_its_reason() {
+fn an_inapplicable_combination_of_axis_values_is_skipped_with_a_reason() {
     for (case, applies, reason) in [
         (
             "devices::in_whole_tiles::n=100",
@@ -88,7 +88,7 @@ fn a_combination_of_axes_that_does_not_apply_is_skipped_with_its_reason() {
 }
 
 #[test]
-fn what_the_device_does_not_have_is_the_reason_to_skip() {
+fn a_missing_device_feature_is_the_reason_to_skip() {
     for (benchmark, reason) in [("devices::needs_a_gpu", "CUDA"), ("devices::needs_a_hopper", "9.0")] {
         let result = records().result(benchmark);
         assert_eq!(
@@ -111,7 +111,7 @@ fn what_the_device_does_not_have_is_the_reason_to_skip() {
 }
 
 #[test]
-fn every_record_is_as_the_schema_says() {
+fn every_record_follows_the_schema() {
     let schema = repository().join("crates/gpubench-contract/schema/gpubench-v2.schema.json");
     let schema = serde_json::from_str(&std::fs::read_to_string(schema).expect("the schema is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
@@ -133,7 +133,7 @@ fn every_record_names_the_run_and_the_version_of_the_contract() {
 }
 
 #[test]
-fn the_first_record_says_where_the_run_is_made() {
+fn the_first_record_describes_the_machine() {
     let started = &records().all()[0];
     assert_eq!(started["reason"], "run-started");
     assert_eq!(started["device"]["kind"], "cpu");
@@ -179,13 +179,13 @@ fn parameters_have_the_types_of_their_axes() {
 }
 
 #[test]
-fn truth_values_are_told_as_zero_and_one() {
+fn booleans_are_recorded_as_zero_and_one() {
     let params = &records().result("axes::scale::n=1000,gain=0.5,negate=1,order=backward")["params"];
     assert_eq!(params["negate"], 1);
 }
 
 #[test]
-fn a_device_has_axis_values_of_its_own() {
+fn a_device_can_have_other_axis_values() {
     assert_eq!(
         records().result("axes::small_on_the_cpu")["params"],
         json!({ "n": 256 })
@@ -193,7 +193,7 @@ fn a_device_has_axis_values_of_its_own() {
 }
 
 #[test]
-fn a_benchmark_without_axes_is_one_case_named_as_it_says() {
+fn a_benchmark_without_axes_is_one_case_with_the_given_name() {
     let result = records().result("axes::no-axes");
     assert_eq!(
         (&result["case"], &result["params"]),
@@ -202,7 +202,7 @@ fn a_benchmark_without_axes_is_one_case_named_as_it_says() {
 }
 
 #[test]
-fn statistics_are_those_of_the_samples() {
+fn statistics_match_the_samples() {
     for result in measured() {
         let samples: Vec<f64> = result["samples"]
             .as_array()
@@ -225,7 +225,7 @@ fn statistics_are_those_of_the_samples() {
 }
 
 #[test]
-fn at_least_the_minimum_of_samples_is_taken_whatever_the_time() {
+fn the_minimum_number_of_samples_is_taken_even_after_the_time_limit() {
     let limits = [
         "--min-samples",
         "4",
@@ -248,7 +248,7 @@ fn at_least_the_minimum_of_samples_is_taken_whatever_the_time() {
 }
 
 #[test]
-fn every_window_has_inputs_of_its_own() {
+fn every_window_has_different_inputs() {
     for result in measured() {
         match result["benchmark"].as_str() {
             Some(name) if name.starts_with("devices::") => assert_eq!(result["distinct_inputs"], 0),
@@ -266,7 +266,7 @@ fn every_window_has_inputs_of_its_own() {
 }
 
 #[test]
-fn a_result_says_why_sampling_stopped_and_how_far_its_times_can_be_trusted() {
+fn a_result_has_the_stop_reason_and_the_grade() {
     for result in measured() {
         assert!(result["stop"]["reason"].is_string(), "{result:#}");
         assert_eq!(result["stop"]["target_cv"], 0.01);
@@ -322,7 +322,7 @@ fn every_output_has_one_check_over_all_its_elements() {
 }
 
 #[test]
-fn throughput_is_the_declared_work_over_the_time() {
+fn throughput_is_the_declared_work_divided_by_the_time() {
     let result = records().result("sums::one_thread_a_row");
     let time = number(&result["stats"]["value"]) * 1e-9;
     let throughput = &result["throughput"];
@@ -350,7 +350,7 @@ fn throughput_is_the_declared_work_over_the_time() {
 }
 
 #[test]
-fn implementations_of_one_problem_carry_its_name() {
+fn implementations_of_a_problem_have_its_name() {
     let of = |case| records().result(case)["problem"].clone();
     let problem = of("sums::one_thread_a_row");
     assert!(
@@ -362,7 +362,7 @@ fn implementations_of_one_problem_carry_its_name() {
 }
 
 #[test]
-fn listed_names_are_those_of_the_results() {
+fn listed_names_match_the_results() {
     let listed = tidy().args(["--list", "--include-ignored"]).finish().expect_code(0);
     let names: Vec<&str> = records()
         .results()
@@ -373,7 +373,7 @@ fn listed_names_are_those_of_the_results() {
 }
 
 #[test]
-fn a_list_for_programs_has_a_record_a_case() {
+fn a_json_list_has_a_record_per_case() {
     let listed = tidy()
         .json()
         .args(["--list", "--include-ignored"])
@@ -387,7 +387,8 @@ fn a_list_for_programs_has_a_record_a_case() {
         for field in ["schema_version", "package", "benchmark", "params", "case", "index"] {
             assert_eq!(listed[field], result[field], "{field}");
         }
-        // What a benchmark says of its axes is known when it has been asked.
+        // A list does not know which axis values a benchmark function rejects, because it runs no
+        // function.
         let is_skipped = result["verdict"] == "skipped" && result["cause"] != "not-applicable";
         assert_eq!(listed["skipped"].is_string(), is_skipped, "{listed}");
     }
@@ -433,7 +434,7 @@ fn filters_are_regular_expressions_and_skip_wins() {
 }
 
 #[test]
-fn ignored_benchmarks_run_only_when_asked_for() {
+fn ignored_benchmarks_run_only_on_request() {
     let list = |arguments: &[&'static str]| {
         let run = tidy()
             .args(["--list", "devices::(not_by_default|needs_the_cpu)"])
@@ -449,7 +450,7 @@ fn ignored_benchmarks_run_only_when_asked_for() {
 }
 
 #[test]
-fn nothing_selected_is_the_exit_code_4() {
+fn selecting_nothing_has_exit_code_4() {
     for arguments in [
         &["no_such_benchmark"][..],
         &["--exact", "axes::scale"],
@@ -473,7 +474,7 @@ fn an_axis_on_the_command_line_replaces_the_values_of_the_benchmark() {
 }
 
 #[test]
-fn an_axis_that_nobody_has_and_a_value_it_cannot_have_are_named() {
+fn an_unknown_axis_and_an_invalid_value_are_errors() {
     let unknown = tidy().args(["axes::", "--axis", "width=3"]).finish().expect_code(2);
     assert!(
         unknown.stderr.contains("width") && unknown.stderr.contains("gain"),
@@ -488,9 +489,10 @@ fn an_axis_that_nobody_has_and_a_value_it_cannot_have_are_named() {
     );
 }
 
-/// What is expected of a wrong element shows the inputs.
+/// The expected value of a wrong element depends on the inputs, so it reveals a change of the
+/// inputs.
 #[test]
-fn a_seed_gives_the_same_inputs_again_and_another_seed_gives_others() {
+fn equal_seeds_give_equal_inputs_and_different_seeds_different_ones() {
     let expected = |seed: &[&'static str]| {
         let case = ["--exact", "answers::one_element_is_wrong::n=600"];
         let run = Run::on(&Fixture::of("hostile"))
@@ -514,16 +516,17 @@ fn a_seed_gives_the_same_inputs_again_and_another_seed_gives_others() {
 }
 
 #[test]
-fn a_crate_without_benchmarks_is_named_so() {
+fn a_crate_without_benchmarks_is_reported() {
     let finished = Run::on(&Fixture::of("empty")).finish().expect_code(4);
     assert_eq!(finished.stdout, "");
-    let said: Vec<&str> = finished
+    let lines: Vec<&str> = finished
         .stderr
         .lines()
         .filter(|line| line.contains("`empty`"))
         .collect();
     assert!(
-        said.iter()
+        lines
+            .iter()
             .any(|line| line.contains("no `#[gpubench]`") || line.contains("no #[gpubench]")),
         "{}",
         finished.stderr
@@ -531,7 +534,7 @@ fn a_crate_without_benchmarks_is_named_so() {
 }
 
 #[test]
-fn every_format_is_exported() {
+fn every_export_format_is_written() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name).to_str().expect("UTF-8").to_owned();
     let files = ["results.json", "results.csv", "results.md"].map(path);

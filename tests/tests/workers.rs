@@ -1,5 +1,5 @@
-//! The fresh workers of a case: as many processes as are asked for, one after another, and a case
-//! that fails with any of them.
+//! The fresh workers of a case: the requested number of processes, one after another. A case fails
+//! if any of them fails.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -8,8 +8,8 @@ use gpubench_tests::{FakeGpu, Fixture, Records, Role, Run, Running, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Cases of kernels that behave differently in a second process, measured by so many workers. Each
-/// process takes a number out of a pipe.
+/// Returns a run of a case whose kernel behaves differently in a second process. Each process takes
+/// a number from a pipe.
 fn run_of(benchmark: &str, workers: &'static str) -> Run {
     let name = format!("later::{benchmark}::n=600");
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];
@@ -30,20 +30,20 @@ fn samples_of_workers(result: &Value) -> Vec<u64> {
 }
 
 #[test]
-fn a_case_is_measured_by_as_many_processes_as_are_asked_for() {
+fn a_case_is_measured_by_the_requested_number_of_processes() {
     for (workers, samples) in [("1", vec![8]), ("3", vec![3, 3, 2]), ("64", vec![1; 8])] {
         let finished = run_of("tells_its_process", workers)
             .args(["--no-capture"])
             .finish()
             .expect_code(0);
-        let told: Vec<&str> = finished
+        let lines: Vec<&str> = finished
             .stderr
             .lines()
             .filter(|line| line.starts_with("worker | process "))
             .collect();
-        let processes: BTreeSet<&str> = told.iter().copied().collect();
+        let processes: BTreeSet<&str> = lines.iter().copied().collect();
         assert_eq!(
-            (told.len(), processes.len()),
+            (lines.len(), processes.len()),
             (samples.len(), samples.len()),
             "{}",
             finished.stderr
@@ -56,7 +56,7 @@ fn a_case_is_measured_by_as_many_processes_as_are_asked_for() {
 }
 
 #[test]
-fn the_cpu_device_has_five_workers_where_nobody_says_how_many() {
+fn the_cpu_device_has_five_workers_by_default() {
     let records = Run::on(&Fixture::of("hostile"))
         .json()
         .args(["--exact", "later::honest::n=600", "--include-ignored"])
@@ -68,7 +68,7 @@ fn the_cpu_device_has_five_workers_where_nobody_says_how_many() {
 }
 
 #[test]
-fn every_worker_has_a_value_an_early_check_and_calls_with_numbers_of_their_own() {
+fn every_worker_has_a_value_an_early_check_and_distinct_call_numbers() {
     let records = run_of("honest", "4").finish().expect_code(0).records();
     let result = records.result("later::honest");
     let samples: Vec<f64> = result["samples"]
@@ -142,7 +142,7 @@ fn workers_now(running: &Running) -> usize {
 }
 
 #[test]
-fn sealed_workers_on_a_gpu_are_set_up_together_and_end_one_after_another() {
+fn sealed_workers_on_a_gpu_are_started_together_and_end_one_by_one() {
     let gpu = FakeGpu::new();
     let limits = ["--min-samples", "9", "--max-samples", "9", "--max-time", "1min"];
     let running = gpu
@@ -160,7 +160,7 @@ fn sealed_workers_on_a_gpu_are_set_up_together_and_end_one_after_another() {
         .start();
     let deadline = std::time::Duration::from_secs(120);
     for waiting in [3, 2, 1] {
-        wait_until("so many workers", deadline, || {
+        wait_until("the remaining workers", deadline, || {
             (workers_now(&running) == waiting).then_some(())
         });
     }
@@ -169,7 +169,7 @@ fn sealed_workers_on_a_gpu_are_set_up_together_and_end_one_after_another() {
 }
 
 #[test]
-fn workers_with_code_of_the_user_never_wait_beside_one_another() {
+fn workers_with_user_code_never_run_at_the_same_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut running = run_of("hangs_in_the_second_process", "3")
         .args(["--timeout", "2s"])

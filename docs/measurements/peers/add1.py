@@ -1,4 +1,4 @@
-"""The kernel y = x + 1 and its sizes, as all the peers run it."""
+"""The kernel y = x + 1 and its sizes, as all tools run it."""
 
 import cupy as cp
 
@@ -15,7 +15,7 @@ _KERNEL = cp.RawKernel(
 
 
 def launch(x, y, n):
-    """Queues the kernel on CuPy's current stream; `x` and `y` are addresses."""
+    """Queues the kernel on CuPy's current stream. `x` and `y` are addresses."""
     _KERNEL(((n + THREADS - 1) // THREADS,), (THREADS,), (x, y, cp.uint64(n)))
 
 

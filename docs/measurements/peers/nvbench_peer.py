@@ -1,7 +1,7 @@
-"""NVBench's cold measurement of add1 (Python package cuda-bench), each size in a process of its own.
+"""NVBench's cold measurement of add1 (Python package cuda-bench), each size in a separate process.
 
 usage: nvbench_peer.py        all sizes
-       nvbench_peer.py N      one
+       nvbench_peer.py N      one size
 """
 
 import csv
@@ -38,7 +38,7 @@ def measure(n):
         bench.run_all_benchmarks([sys.argv[0], "--csv", table.name])
         wall = time.time() - started
         measured = list(csv.DictReader(table))[-1]
-    # NVBench reports the mean of the cold samples, no median.
+    # NVBench reports the mean of the cold samples, not their median.
     row("NVBench, cold (mean)", n, 1e6 * float(measured["GPU Time (sec)"]), wall, "nothing")
 
 
@@ -46,7 +46,7 @@ if len(sys.argv) > 1:
     measure(int(sys.argv[1]))
 else:
     for size in SIZES:
-        # What NVBench prints is for people; the row alone goes into the table.
+        # Only the row goes into the table. NVBench's other output is for people.
         done = subprocess.run([sys.executable, __file__, str(size)], capture_output=True, text=True)
         rows = [line for line in done.stdout.splitlines() if line.count("\t") == 4]
         print("\n".join(rows), flush=True)

@@ -1,4 +1,4 @@
-"""PyGPUBench's measurement of add1: checked calls in an isolated process, the cache discarded before each."""
+"""PyGPUBench's measurement of add1: checked calls in an isolated process, with the cache discarded before each."""
 
 import time
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the peers and this tool side by side on the GPU of this machine, and prints one table of
-# their medians.
+# Runs the peers and this tool one after another on the GPU of this machine, and prints one table of
+# their times.
 #
 #   run.sh TOOL ARCHIVE [WHEELS]
 #
 # TOOL is the `cargo-gpubench` executable and ARCHIVE an archive of this workspace's
 # `kernels/suite`. PyTorch, CuPy and Triton must be installed; WHEELS is a folder with the wheels of
-# pygpubench and cuda-bench, where they are not:
+# pygpubench and cuda-bench, if they are not installed:
 #
 #   pip download --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
 #       --platform manylinux_2_27_x86_64 --platform manylinux_2_35_x86_64 -d WHEELS pygpubench cuda-bench

@@ -1,8 +1,9 @@
-"""One table of what the peers and this tool measured of add1.
+"""Prints one table of the times of add1 in the peers and in this tool.
 
 usage: table.py ROWS RECORDS
 
-ROWS has the peers' lines, RECORDS the JSON lines of `cargo gpubench --export-json` with the suite's `add1` in it.
+ROWS has the lines of the peers. RECORDS has the JSON lines of `cargo gpubench --export-json` for the
+suite's `add1`.
 """
 
 import json
@@ -32,11 +33,11 @@ def ours(path):
 def main():
     rows = [*peers(sys.argv[1]), *ours(sys.argv[2])]
     nvbench = {n: median for tool, n, median, _, _ in rows if tool.startswith("NVBench")}
-    print("| n | tool | median in us | beside NVBench | wall in s | checked |")
+    print("| n | tool | median in us | relative to NVBench | wall in s | checked |")
     print("|--:|---|--:|--:|--:|---|")
     for tool, n, median, wall, checked in sorted(rows, key=lambda row: (row[1], row[0])):
-        beside = f"{100 * (median / nvbench[n] - 1):+.1f} %, {median - nvbench[n]:+.2f} us" if n in nvbench else ""
-        print(f"| {n} | {tool} | {median:.2f} | {beside} | {wall:.2f} | {checked} |")
+        difference = f"{100 * (median / nvbench[n] - 1):+.1f} %, {median - nvbench[n]:+.2f} us" if n in nvbench else ""
+        print(f"| {n} | {tool} | {median:.2f} | {difference} | {wall:.2f} | {checked} |")
 
 
 main()

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Measures kernels that nobody here wrote: those of the published crate `candle-kernels`, which
-# cargo fetches.
+# Measures kernels of the published crate `candle-kernels`, which cargo fetches.
 #
 # usage: run.sh [OPTIONS of cargo gpubench, or `archive` and its options]
 #
-# Copies the crate's CUDA sources, unchanged, to src/candle-kernels, which git ignores, prints the
-# version and their sums, and runs `cargo gpubench` on this package. GPUBENCH names a cargo-gpubench
-# that is built already.
+# Copies the crate's CUDA sources unchanged to src/candle-kernels, which git ignores. Prints the
+# version and the checksums, and runs `cargo gpubench` on this package. GPUBENCH is the path of a
+# built cargo-gpubench.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd -- "$here/../../.." && pwd)
 manifest=$here/Cargo.toml
 
 if ! metadata=$(cargo metadata --quiet --format-version 1 --manifest-path "$manifest"); then
-    echo "error: the sources of candle-kernels are not here, and cargo could not fetch them (hint: the first time it needs the network)" >&2
+    echo "error: the sources of candle-kernels are missing, and cargo could not fetch them (hint: the first run needs the network)" >&2
     exit 1
 fi
 read -r version crate < <(python3 -c '
@@ -25,7 +24,7 @@ print(found["version"], pathlib.Path(found["manifest_path"]).parent)
 copies=$here/src/candle-kernels
 sums() { (cd -- "$1" && sha256sum -- *.cu *.cuh); }
 published=$(sums "$crate/src")
-# Files that are the same stay as they are, so that cargo need not compile again.
+# Unchanged files are not touched, so cargo does not compile them again.
 if [ "$(sums "$copies" 2>/dev/null)" != "$published" ]; then
     rm -rf -- "$copies"
     mkdir -- "$copies"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Measures hosted twins of the suite's benchmarks: the same launches of the same compiled kernels,
-# by host code.
+# Measures hosted twins of the suite's benchmarks: host code makes the same launches of the same
+# compiled kernels.
 #
 # usage: run.sh SUITE.tar.gz [OPTIONS of cargo gpubench, or `archive` and its options]
 #
 # SUITE.tar.gz is an archive of the suite with kernels compiled ahead for one GPU architecture
 # (`cargo gpubench archive --package gpubench-suite --gpu-arch sm_90`), which the twins embed.
-# GPUBENCH names a cargo-gpubench that is built already. `twins.py` holds an export of this run
-# against one of the suite.
+# GPUBENCH is the path of a built cargo-gpubench. `twins.py` compares an export of this run with one
+# of the suite.
 set -euo pipefail
 if [ $# -lt 1 ]; then
     echo "usage: run.sh SUITE.tar.gz [OPTIONS of cargo gpubench, or archive and its options]" >&2
@@ -37,7 +37,7 @@ with tarfile.open(archive) as files:
         rows.append(f'    ({json.dumps(kernel["source_name"])}, include_bytes!("{folder / str(number)}")),\n')
 table = f"static IMAGES: &[(&str, &[u8])] = &[\n{''.join(rows)}];\n"
 file = folder / "table.rs"
-# A file that is the same stays as it is, so that cargo need not compile again.
+# Unchanged files are not touched, so cargo does not compile them again.
 if not file.exists() or file.read_text() != table:
     file.write_text(table)
 print(f"{len(rows)} sources of {', '.join(targets)}")

@@ -1,6 +1,6 @@
-//! What the harness kernels cost on the CPU device, in microseconds for 1 MiB, on one thread and on
-//! two: `cargo bench -p gpubench-harness`. Two threads are started for every launch here, which is
-//! included.
+//! The cost of the harness kernels on the CPU device, in microseconds per 1 MiB, on one thread and
+//! on two: `cargo bench -p gpubench-harness`. Each launch starts two threads, and the times include
+//! that.
 
 #![allow(unsafe_code)]
 
@@ -112,7 +112,7 @@ fn main() {
     };
     window.push(report("digest", &digest, MIB));
 
-    // Expected elements that differ in their last bits, as those of another order of summation do.
+    // Expected elements that differ in their last bits, as after summation in another order.
     once(1, &uniform, MIB);
     once(
         1,

@@ -1,4 +1,4 @@
-//! The argument of each kernel, and which kernel it belongs to.
+//! The argument types of the kernels.
 
 #![allow(unsafe_code)]
 
@@ -12,20 +12,20 @@ pub use crate::bindings::{
 
 use crate::Kernel;
 
-/// The one parameter of a kernel, passed by value.
+/// The only parameter of a kernel, passed by value.
 ///
 /// # Safety
 ///
-/// The type must be the struct `cuda/` declares for the kernel, and have no padding.
+/// The type must be the struct that `cuda/` declares for the kernel, and must have no padding.
 pub unsafe trait Arguments: Copy {
-    /// The kernel that takes it.
+    /// The kernel with this parameter.
     const KERNEL: Kernel;
 
-    /// Its bytes, as they are passed to the kernel.
+    /// Returns the bytes to pass to the kernel.
     fn as_bytes(&self) -> &[u8] {
         let first = std::ptr::from_ref(self).cast::<u8>();
-        // SAFETY: implementers have no padding, so all bytes of `self` are initialised, and they
-        // live as long as it.
+        // SAFETY: implementors have no padding, so all bytes of `self` are initialised, and they
+        // live as long as `self`.
         unsafe { std::slice::from_raw_parts(first, size_of::<Self>()) }
     }
 }
@@ -33,8 +33,8 @@ pub unsafe trait Arguments: Copy {
 macro_rules! arguments {
     ($($type:ident: $kernel:ident, $words:literal words;)*) => {$(
         const _: () = assert!(size_of::<$type>() == 8 * $words, "a field was added: is there padding?");
-        // SAFETY: bindgen made the type from the header that the kernel includes; its fields fill
-        // the whole words asserted above.
+        // SAFETY: bindgen made the type from the kernel's header. Its fields fill whole words, as
+        // asserted above.
         unsafe impl Arguments for $type {
             const KERNEL: Kernel = Kernel::$kernel;
         }

@@ -1,20 +1,20 @@
-//! How many threads a harness kernel should get.
+//! Recommended launch geometries of the harness kernels.
 
 use std::num::NonZeroU32;
 
 use crate::Kernel;
 
-/// What the device has to run threads on.
+/// The execution units of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processors {
-    /// Cores that run one thread at a time, each best in long straight runs: the CPU device's
-    /// worker threads.
+    /// Cores that run one thread at a time and prefer long contiguous runs: the CPU device's worker
+    /// threads.
     Cores(NonZeroU32),
-    /// Multiprocessors that run very many threads: a GPU's.
+    /// Multiprocessors that run very many threads each: a GPU's.
     Multiprocessors(NonZeroU32),
 }
 
-/// The extents of a launch.
+/// The geometry of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Blocks along x, y and z.
@@ -24,13 +24,13 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Threads of the whole launch.
+    /// Returns the number of threads of the launch.
     pub fn threads(self) -> u64 {
         product(self.grid) * product(self.block)
     }
 
-    /// Partials that [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use: one for each thread, or
-    /// on multiprocessors one for each block.
+    /// Returns the number of partials that [`Kernel::Check`] and [`Kernel::NoiseCheck`] can use:
+    /// one per thread, or on multiprocessors one per block.
     pub fn reporters(self, processors: Processors) -> u64 {
         match processors {
             Processors::Cores(_) => self.threads(),
@@ -43,25 +43,26 @@ fn product(extents: [u32; 3]) -> u64 {
     extents.iter().map(|&extent| u64::from(extent)).product()
 }
 
-/// The work below which another block does not pay on the CPU device: a few microseconds.
+/// The bytes below which another block does not pay on the CPU device: a few microseconds of work.
 const BYTES_PER_FAT_THREAD: u64 = 16 << 10;
-/// Blocks per core, so that cores which start late or are interrupted leave work to the others.
+/// Blocks per core. With several, other cores take the work of a core that starts late or is
+/// interrupted.
 const BLOCKS_PER_CORE: u32 = 4;
-/// Threads of a block on a GPU: the most that the kernels are compiled for.
+/// Threads per block on a GPU: the maximum that the kernels are compiled for.
 const THIN_BLOCK: u32 = 256;
 
-/// What a thread of a GPU handles at once.
+/// Bytes that a GPU thread handles at once.
 fn bytes_per_thin_thread(kernel: Kernel) -> u64 {
     match kernel {
-        // A warp goes through a tile of 4 KiB.
+        // A warp handles a tile of 4 KiB.
         Kernel::Check | Kernel::Digest => 128,
         _ => 16,
     }
 }
 
-/// Blocks for each multiprocessor of a GPU: as many as its registers have room for. Each block of a
-/// digest adds to a word that may lie in the host's memory, an access over the bus; two are enough
-/// to keep the memory busy.
+/// Blocks per multiprocessor of a GPU: as many as its registers allow. A digest gets only two,
+/// which are enough to keep the memory busy: each block adds to a word that may be in host memory,
+/// and each access crosses the bus.
 fn thin_blocks_each(kernel: Kernel) -> u32 {
     match kernel {
         Kernel::Digest => 2,
@@ -71,8 +72,8 @@ fn thin_blocks_each(kernel: Kernel) -> u32 {
     }
 }
 
-/// A good geometry for a kernel that goes through `bytes` bytes. Every kernel is right with every
-/// other grid too, and with every block of up to 256 threads.
+/// Returns a good geometry for a kernel that processes `bytes` bytes. Every kernel is also correct
+/// with any other grid, and with any block of up to 256 threads.
 pub fn geometry(kernel: Kernel, bytes: u64, processors: Processors) -> Geometry {
     if kernel == Kernel::Stamp {
         return Geometry {
@@ -95,7 +96,7 @@ pub fn geometry(kernel: Kernel, bytes: u64, processors: Processors) -> Geometry 
     let blocks = threads_wanted
         .div_ceil(u64::from(block))
         .clamp(1, u64::from(most_blocks));
-    // At most `most_blocks`, so it fits.
+    // The value is at most `most_blocks`, so it fits.
     Geometry {
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [block, 1, 1],
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_on_a_gpu_leave_a_partial_for_each_block_and_elsewhere_for_each_thread() {
+    fn checks_write_a_partial_per_block_on_a_gpu_and_per_thread_elsewhere() {
         let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
         let check = geometry(Kernel::Check, 1 << 40, processors);
         assert_eq!((check.threads(), check.reporters(processors)), (3 * 132 * 256, 3 * 132));
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_gets_no_more_blocks_than_its_multiprocessors_have_room_for() {
+    fn a_gpu_gets_no_more_blocks_than_fit_its_multiprocessors() {
         let processors = Processors::Multiprocessors(NonZeroU32::new(132).expect("not zero"));
         assert_eq!(geometry(Kernel::Digest, 1 << 40, processors).grid, [2 * 132, 1, 1]);
         assert_eq!(geometry(Kernel::Digest, 64 << 10, processors).grid, [2, 1, 1]);

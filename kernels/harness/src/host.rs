@@ -1,4 +1,4 @@
-//! The kernels as the host compiler built them.
+//! The kernels, compiled for the host.
 
 #![allow(unsafe_code)]
 
@@ -6,8 +6,8 @@ use std::ffi::{CStr, c_char, c_void};
 
 use crate::Kernel;
 
-/// Whether the kernels were built for the CPU device; otherwise what the C++ compiler, or its
-/// absence, had to say.
+/// `Ok` if the kernels were built for the CPU device; otherwise the output of the C++ compiler, or
+/// that there was none.
 pub const HOST_BUILD: Result<(), &str> = match option_env!("GPUBENCH_HOST_BUILD") {
     None => Ok(()),
     Some(reason) => Err(reason),
@@ -18,7 +18,7 @@ pub const HOST_BUILD: Result<(), &str> = match option_env!("GPUBENCH_HOST_BUILD"
 #[repr(transparent)]
 pub struct HostKernel(*const Descriptor);
 
-/// The start of `gb_kernel` in `gpubench/abi.h`.
+/// The first fields of `gb_kernel` in `gpubench/abi.h`.
 #[repr(C)]
 #[derive(Debug)]
 struct Descriptor {
@@ -30,32 +30,32 @@ struct Descriptor {
 
 // SAFETY: a descriptor is constant data of this executable.
 unsafe impl Send for HostKernel {}
-// SAFETY: as above; nothing ever writes it.
+// SAFETY: as above; nothing writes to it.
 unsafe impl Sync for HostKernel {}
 
 impl HostKernel {
-    /// Address of the `gb_kernel`, as described by `gpubench/abi.h` of [`crate::SHIM`]; valid for
-    /// the life of the process.
+    /// Returns the address of the `gb_kernel`, as described by `gpubench/abi.h` of [`crate::SHIM`].
+    /// It stays valid until the process ends.
     pub const fn descriptor(self) -> *const c_void {
         self.0.cast()
     }
 
-    /// Its name.
+    /// Returns the kernel's name.
     pub fn name(self) -> &'static str {
-        // SAFETY: the descriptor is constant data of this executable and its name a string literal
-        // there.
+        // SAFETY: the descriptor is constant data of this executable, and its name is a string
+        // literal in it.
         let name = unsafe { CStr::from_ptr((*self.0).name) };
         name.to_str().unwrap_or_default()
     }
 }
 
-/// The kernels for the CPU device, in the order of [`Kernel::ALL`]; none if the tool was built
-/// without a C++ compiler, for which [`HOST_BUILD`] has the reason.
+/// Returns the kernels for the CPU device, in the order of [`Kernel::ALL`]. The slice is empty if
+/// the tool was built without a C++ compiler; [`HOST_BUILD`] has the reason.
 pub fn host_kernels() -> Option<&'static [HostKernel]> {
     table()
 }
 
-/// One kernel of [`host_kernels`].
+/// Returns one kernel of [`host_kernels`].
 pub fn host_kernel(kernel: Kernel) -> Option<HostKernel> {
     host_kernels()?
         .iter()
@@ -69,7 +69,7 @@ fn table() -> Option<&'static [HostKernel]> {
         fn gb_harness_kernels(count: *mut usize) -> *const HostKernel;
     }
     let mut count = 0;
-    // SAFETY: the function is this crate's own, in `cuda/host.cpp`, and only writes the count.
+    // SAFETY: the function is in this crate's `cuda/host.cpp` and only writes the count.
     let first = unsafe { gb_harness_kernels(&mut count) };
     // SAFETY: `first` is a constant table of `count` pointers to descriptors, and `HostKernel` is
     // such a pointer.

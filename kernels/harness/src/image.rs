@@ -1,4 +1,4 @@
-//! The kernels as they were compiled for GPUs.
+//! The kernels, compiled for GPUs.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ pub const PTX_COMPUTE_75: &str = include_str!("../ptx/compute_75.ptx");
 /// The kernels for GPUs of compute capability 9.0 and later, as PTX.
 pub const PTX_COMPUTE_90: &str = include_str!("../ptx/compute_90.ptx");
 
-/// Machine code, compressed, and the capability it was compiled for; it also runs on later minor
+/// Compressed machine code, and the capability it was compiled for. It also runs on later minor
 /// versions.
 const CUBINS: [(Capability, &[u8]); 5] = [
     (
@@ -36,32 +36,32 @@ const CUBINS: [(Capability, &[u8]); 5] = [
 /// A compute capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability {
-    /// What comes before the point.
+    /// The number before the point.
     pub major: u32,
-    /// What comes after it.
+    /// The number after the point.
     pub minor: u32,
 }
 
-/// All kernels in one module that the driver loads.
+/// A loadable module with all kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Image {
-    /// Machine code of the GPU: an ELF file.
+    /// GPU machine code: an ELF file.
     Cubin(Vec<u8>),
-    /// PTX, which the driver compiles when it is loaded: seconds, once for a process where the
-    /// driver keeps no cache.
+    /// PTX. The driver compiles it at load time, which takes seconds in each process if the driver
+    /// has no cache.
     Ptx(&'static str),
 }
 
-/// The best image for a GPU: machine code where it was compiled for its capability, else PTX.
-/// `None` below 7.5.
+/// Returns the best image for a GPU: machine code if there is some for its capability, otherwise
+/// PTX. `None` below 7.5.
 pub fn image_for(capability: Capability) -> Option<Image> {
     let cubin = CUBINS.iter().find(|(made_for, _)| runs_on(*made_for, capability));
-    // What is compressed is part of this library, and a test inflates all of it.
+    // The compressed data is part of this library, and a test inflates all of it.
     let cubin = cubin.and_then(|(_, compressed)| miniz_oxide::inflate::decompress_to_vec_zlib(compressed).ok());
     cubin.map(Image::Cubin).or_else(|| ptx_for(capability).map(Image::Ptx))
 }
 
-/// PTX for a GPU, where the driver refuses the machine code. `None` below 7.5.
+/// Returns the PTX for a GPU whose driver refuses the machine code. `None` below 7.5.
 pub fn ptx_for(capability: Capability) -> Option<&'static str> {
     match capability {
         Capability { major: 9.., .. } => Some(PTX_COMPUTE_90),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_is_newer_than_all_machine_code_gets_ptx() {
+    fn a_gpu_newer_than_all_machine_code_gets_ptx() {
         assert_eq!(image(11, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
         assert_eq!(image(13, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
     }

@@ -1,18 +1,18 @@
-//! The kernels by name.
+//! Names of the kernels.
 
 /// A harness kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
-    /// Fills a tensor with random elements; element `i` depends on the key, the tensor's number and
-    /// `i` alone.
+    /// Fills a tensor with random elements. Element `i` depends only on the key, the tensor's
+    /// number and `i`.
     Fill,
-    /// Writes noise bytes; byte `i` depends on the key and its place in the stream alone.
+    /// Writes noise bytes. Byte `i` depends only on the key and its position in the stream.
     Noise,
-    /// Counts bytes that differ from the noise written there.
+    /// Counts bytes that differ from the noise written earlier.
     NoiseCheck,
     /// Copies 128-byte lines chosen by a keyed permutation.
     Lines,
-    /// Goes through a flush buffer.
+    /// Reads or writes a whole flush buffer.
     Flush,
     /// Adds a keyed digest of chosen tiles to a number.
     Digest,
@@ -20,14 +20,14 @@ pub enum Kernel {
     Check,
     /// Writes the device's clock.
     Stamp,
-    /// Writes the device's clock, then puts the true lines back in several buffers.
+    /// Writes the device's clock, then restores the true lines of several buffers.
     Reveal,
-    /// Loads what a case reads and stores to what it writes.
+    /// Loads the data that a case reads and stores to the data that it writes.
     Twin,
 }
 
 impl Kernel {
-    /// All of them, in the order of the host build's table.
+    /// All kernels, in the order of the host build's table.
     pub const ALL: [Kernel; 10] = [
         Kernel::Fill,
         Kernel::Noise,
@@ -41,7 +41,7 @@ impl Kernel {
         Kernel::Twin,
     ];
 
-    /// Its name in the code for a GPU and in the host build.
+    /// Returns the kernel's name in GPU code and in the host build.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Fill => "gb_fill",

@@ -1,7 +1,8 @@
 //! The headers and options with which a C++ compiler builds CUDA C++ kernels for the CPU device.
 //!
-//! A translation unit that includes `gpubench/cuda.h` before its kernels and names them with
-//! `GB_EXPORT` defines descriptors the CPU device's executor runs; `gpubench/abi.h` documents them.
+//! A translation unit includes `gpubench/cuda.h` before its kernels and names them with
+//! `GB_EXPORT`. That defines the descriptors that the CPU device's executor runs; `gpubench/abi.h`
+//! documents them.
 
 /// Every header of the shim: its path below an include directory, and its text.
 pub const SHIM: &[(&str, &str)] = &[
@@ -66,7 +67,7 @@ pub const SHIM: &[(&str, &str)] = &[
     ("vector_types.h", include_str!("../shim/vector_types.h")),
 ];
 
-/// Options every compiler for the host must get: the language, and what the shim relies on.
+/// Options for every host compiler: the language, and the features that the shim relies on.
 pub const REQUIRED_OPTIONS: &[&str] = &[
     "-std=gnu++17",
     "-fPIC",
@@ -75,16 +76,16 @@ pub const REQUIRED_OPTIONS: &[&str] = &[
     "-pthread",
 ];
 
-/// Options a compiler gets if it knows them; without them kernels are slower, but right.
+/// Options for host compilers that know them. Without them kernels are slower but correct.
 ///
-/// - Vectorising straight-line code would take the address of the state of a running thread, which
-///   then is written for every thread.
-/// - TLS descriptors make that state cheap to reach from a library that is loaded.
-/// - Unique symbols would share `__shared__` arrays of templates between libraries.
+/// - Vectorised straight-line code would take the address of the running thread's state, which
+///   would then be written for every thread.
+/// - TLS descriptors make that state cheap to reach from a loaded library.
+/// - Unique symbols would share the `__shared__` arrays of templates between libraries.
 /// - CUDA's functions set no `errno` and raise no floating-point traps.
-/// - A block has as many threads as it has, however few elements a `__shared__` array that they
-///   index has.
-/// - A kernel that stores to null is to fault, not to be left out as code that cannot be reached.
+/// - The number of threads in a block does not follow from the size of a `__shared__` array that
+///   they index.
+/// - A kernel that stores to null must fault. The compiler must not remove it as unreachable code.
 pub const OPTIONAL_OPTIONS: &[&str] = &[
     "-fno-tree-slp-vectorize",
     "-mtls-dialect=gnu2",
@@ -97,7 +98,7 @@ pub const OPTIONAL_OPTIONS: &[&str] = &[
     "-fstack-clash-protection",
 ];
 
-/// Warnings that are normal in kernels, silenced if the compiler knows them.
+/// Options that silence warnings that are normal in kernels, for compilers that know them.
 pub const SILENCED_WARNINGS: &[&str] = &[
     "-Wno-unknown-pragmas",
     "-Wno-unused-function",

@@ -1,4 +1,4 @@
-//! What the threads of a check saw, folded into one answer. Whatever does not add up is an error,
+//! Folds the partial results of a check into one summary. Contradictory partials are an error,
 //! never a match.
 
 #![forbid(unsafe_code)]
@@ -8,28 +8,28 @@ use std::fmt;
 use crate::arguments::{CheckPartial, NoisePartial};
 use crate::bindings::GB_NO_INDEX;
 
-/// Bytes of a [`CheckPartial`].
+/// Size of a [`CheckPartial`] in bytes.
 const CHECK_PARTIAL_BYTES: usize = size_of::<CheckPartial>();
-/// Bytes of a [`NoisePartial`].
+/// Size of a [`NoisePartial`] in bytes.
 const NOISE_PARTIAL_BYTES: usize = size_of::<NoisePartial>();
 
-/// Why partials make no summary.
+/// The reason why partials make no summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryError {
-    /// Not everything was looked at exactly once.
+    /// Some elements or bytes were not compared exactly once.
     Incomplete {
         /// Elements or bytes that were counted.
         checked: u64,
-        /// Elements or bytes there are.
+        /// Elements or bytes of the buffer.
         expected: u64,
     },
-    /// The counts contradict one another.
+    /// The counts contradict each other.
     Inconsistent,
     /// The memory is not a whole number of partials.
     Truncated {
-        /// Bytes of the memory.
+        /// Size of the memory in bytes.
         bytes: usize,
-        /// Bytes of a partial.
+        /// Size of a partial in bytes.
         partial: usize,
     },
 }
@@ -56,36 +56,36 @@ impl fmt::Display for SummaryError {
 
 impl std::error::Error for SummaryError {}
 
-/// The outcome of [`crate::Kernel::Check`] over a whole tensor.
+/// The result of [`crate::Kernel::Check`] over a whole tensor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckSummary {
     /// Elements, each compared once.
     pub elements: u64,
-    /// Elements that satisfy the rule.
+    /// Elements within the tolerance.
     pub matched: u64,
     /// Wrong elements that still hold the poison written before the call.
     pub unwritten: u64,
     /// Wrong elements that are NaN or infinite where the expected one is finite.
     pub non_finite: u64,
-    /// Elements with the same bits as the first one, itself included.
+    /// Elements with the same bits as the first one, including the first.
     pub same_as_first: u64,
     /// Lowest index of a wrong element.
     pub first_wrong: Option<u64>,
-    /// Index of the largest error; an error that is no number counts as largest.
+    /// Index of the largest error. A NaN error counts as the largest.
     pub worst: Option<u64>,
-    /// Largest `|got - expected|` where both are finite.
+    /// Largest `|got - expected|` of elements where both are finite.
     pub max_abs_error: f64,
-    /// Largest `|got - expected| / |expected|` where both are finite and the expected one is not
-    /// zero.
+    /// Largest `|got - expected| / |expected|` of elements where both are finite and the expected
+    /// one is not zero.
     pub max_rel_error: f64,
 }
 
 impl CheckSummary {
-    /// Folds what the reporters of one launch over `elements` elements wrote.
+    /// Folds the partials of one launch over `elements` elements.
     ///
     /// # Errors
     ///
-    /// If not exactly `elements` elements were counted, or the counts contradict one another.
+    /// If not exactly `elements` elements were counted, or the counts contradict each other.
     pub fn fold(partials: &[CheckPartial], elements: u64) -> Result<CheckSummary, SummaryError> {
         let checked = sum(partials, |partial| partial.checked)?;
         if checked != elements {
@@ -116,11 +116,11 @@ impl CheckSummary {
         }
     }
 
-    /// [`CheckSummary::fold`] over partials as they lie in memory.
+    /// Same as [`CheckSummary::fold`], from the bytes of partials.
     ///
     /// # Errors
     ///
-    /// As there, and if `memory` is not a whole number of partials.
+    /// Same as [`CheckSummary::fold`], and if `memory` is not a whole number of partials.
     pub fn from_memory(memory: &[u8], elements: u64) -> Result<CheckSummary, SummaryError> {
         let partials: Vec<CheckPartial> = words::<CHECK_PARTIAL_BYTES>(memory)?
             .map(|word| CheckPartial {
@@ -139,17 +139,17 @@ impl CheckSummary {
         CheckSummary::fold(&partials, elements)
     }
 
-    /// Elements that break the rule.
+    /// Returns the number of elements outside the tolerance.
     pub fn wrong(&self) -> u64 {
         self.elements - self.matched
     }
 
-    /// Whether every element satisfies the rule.
+    /// Whether every element is within the tolerance.
     pub fn all_match(&self) -> bool {
         self.matched == self.elements
     }
 
-    /// Whether all of several elements have the same bits.
+    /// Whether there are several elements, all with the same bits.
     pub fn is_constant(&self) -> bool {
         self.elements > 1 && self.same_as_first == self.elements
     }
@@ -170,7 +170,7 @@ impl CheckSummary {
     }
 }
 
-/// The outcome of [`crate::Kernel::NoiseCheck`] over a whole region.
+/// The result of [`crate::Kernel::NoiseCheck`] over a whole region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoiseSummary {
     /// Bytes, each compared once.
@@ -182,11 +182,11 @@ pub struct NoiseSummary {
 }
 
 impl NoiseSummary {
-    /// Folds what the reporters of one launch over `bytes` bytes wrote.
+    /// Folds the partials of one launch over `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// If not exactly `bytes` bytes were counted, or the counts contradict one another.
+    /// If not exactly `bytes` bytes were counted, or the counts contradict each other.
     pub fn fold(partials: &[NoisePartial], bytes: u64) -> Result<NoiseSummary, SummaryError> {
         let checked = sum(partials, |partial| partial.checked)?;
         if checked != bytes {
@@ -211,11 +211,11 @@ impl NoiseSummary {
         })
     }
 
-    /// [`NoiseSummary::fold`] over partials as they lie in memory.
+    /// Same as [`NoiseSummary::fold`], from the bytes of partials.
     ///
     /// # Errors
     ///
-    /// As there, and if `memory` is not a whole number of partials.
+    /// Same as [`NoiseSummary::fold`], and if `memory` is not a whole number of partials.
     pub fn from_memory(memory: &[u8], bytes: u64) -> Result<NoiseSummary, SummaryError> {
         let partials: Vec<NoisePartial> = words::<NOISE_PARTIAL_BYTES>(memory)?
             .map(|word| NoisePartial {
@@ -245,7 +245,7 @@ fn indices<P>(partials: &[P], index: impl Fn(&P) -> u64) -> impl Iterator<Item =
     partials.iter().map(index).filter(|&index| index != GB_NO_INDEX)
 }
 
-/// The largest error; a NaN stays one.
+/// Returns the largest error. A NaN stays NaN.
 fn largest(partials: &[CheckPartial], error: impl Fn(&CheckPartial) -> f64) -> f64 {
     partials.iter().map(error).fold(0.0, |largest, error| {
         if error.is_nan() || error > largest {

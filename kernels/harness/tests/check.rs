@@ -1,4 +1,4 @@
-//! The comparison with the expected output: `gb_check`.
+//! `gb_check`: the comparison with the expected output.
 
 #![allow(unsafe_code)]
 
@@ -26,7 +26,7 @@ enum Mode {
     Close { rtol: f64, atol: f64 },
 }
 
-/// Elements are given as their bits.
+/// Checks elements, given as bits.
 fn checked(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geometry, partials: usize) -> CheckSummary {
     let memory = |elements: &[u64]| -> Vec<u64> {
         let bytes: Vec<u8> = elements
@@ -64,12 +64,12 @@ fn checked(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geom
         dtype,
         mode,
     };
-    // SAFETY: all three buffers are as long as the arguments say.
+    // SAFETY: all three buffers have the lengths in the arguments.
     unsafe { launch(&arguments, geometry) };
     CheckSummary::fold(&results, got.len() as u64).unwrap_or_else(|error| panic!("{error}: {results:?}"))
 }
 
-/// The poison at element `index`.
+/// Returns the poison at element `index`.
 fn poison(dtype: u32, index: usize) -> u64 {
     let bytes = size(dtype);
     (0..bytes).fold(0, |bits, byte| {
@@ -107,7 +107,7 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
-/// Whether the rule is satisfied, and the error where both are finite.
+/// Returns whether an element is within the tolerance, and its error if both values are finite.
 fn judged(dtype: u32, mode: Mode, got: u64, expected: u64) -> (bool, Option<f64>, f64) {
     let (equal, error, magnitude) = match (value(dtype, got), value(dtype, expected)) {
         (Value::Integer(g), Value::Integer(e)) => (g == e, Some((g - e).unsigned_abs() as f64), (e as f64).abs()),
@@ -125,7 +125,7 @@ fn judged(dtype: u32, mode: Mode, got: u64, expected: u64) -> (bool, Option<f64>
     (right, error, magnitude)
 }
 
-/// The summary by the book.
+/// Computes the expected summary directly from the definitions.
 fn model(dtype: u32, mode: Mode, got: &[u64], expected: &[u64]) -> CheckSummary {
     let mut summary = CheckSummary {
         elements: got.len() as u64,
@@ -171,15 +171,22 @@ fn model(dtype: u32, mode: Mode, got: &[u64], expected: &[u64]) -> CheckSummary 
     summary
 }
 
-fn assert_by_the_book(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geometry, partials: usize) {
+fn assert_matches_definition(
+    dtype: u32,
+    mode: Mode,
+    got: &[u64],
+    expected: &[u64],
+    geometry: Geometry,
+    partials: usize,
+) {
     let summary = checked(dtype, mode, got, expected, geometry, partials);
     let model = model(dtype, mode, got, expected);
-    // The kernel compares products instead of quotients to find where the relative error grows: one
-    // rounding.
+    // To find the largest relative error, the kernel compares products instead of quotients. That
+    // adds one rounding.
     let close = (summary.max_rel_error - model.max_rel_error).abs() <= 1e-12 * model.max_rel_error;
     let error_at =
         |index: Option<u64>| index.map(|index| judged(dtype, mode, got[index as usize], expected[index as usize]).1);
-    // Of several equal errors any may be named the worst.
+    // If several errors are equal, any of them may be the worst.
     assert_eq!(
         error_at(summary.worst),
         error_at(model.worst),
@@ -251,7 +258,7 @@ fn a_single_wrong_element_is_found_wherever_it_is() {
     }
 }
 
-/// Bit patterns next to the edges of a type's values.
+/// Bit patterns next to the limits of a type's values.
 fn edges(dtype: u32) -> Vec<u64> {
     let mask = u64::MAX >> (64 - 8 * size(dtype));
     let (one, infinity) = match dtype {
@@ -282,7 +289,7 @@ fn edges(dtype: u32) -> Vec<u64> {
 }
 
 #[test]
-fn every_pair_of_edge_values_is_judged_by_the_book() {
+fn every_pair_of_edge_values_matches_the_definition() {
     let modes = [
         Mode::Exact,
         Mode::Close { rtol: 0.0, atol: 0.0 },
@@ -295,18 +302,18 @@ fn every_pair_of_edge_values_is_judged_by_the_book() {
         for mode in modes {
             let (got, expected): (Vec<u64>, Vec<u64>) =
                 edges.iter().flat_map(|&g| edges.iter().map(move |&e| (g, e))).unzip();
-            assert_by_the_book(dtype, mode, &got, &expected, GEOMETRIES[0], 1);
-            // Each pair alone too, so that no other element decides which path is taken.
+            assert_matches_definition(dtype, mode, &got, &expected, GEOMETRIES[0], 1);
+            // Each pair also runs alone, so that no other element decides which path is taken.
             for (g, e) in got.into_iter().zip(expected) {
-                assert_by_the_book(dtype, mode, &[g], &[e], GEOMETRIES[0], 1);
+                assert_matches_definition(dtype, mode, &[g], &[e], GEOMETRIES[0], 1);
             }
         }
     }
 }
 
-/// A bound times a magnitude has few bits there, or none.
+/// For subnormal numbers, the product of a bound and a magnitude has few significant bits or none.
 #[test]
-fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
+fn errors_of_subnormal_numbers_match_the_definition() {
     let smallest_normal = f64::MIN_POSITIVE.to_bits();
     let mode = Mode::Close { rtol: 1e-3, atol: 1e-5 };
     for least in [0, 1, 40, 1 << 30, smallest_normal / 2, smallest_normal - 900] {
@@ -317,20 +324,20 @@ fn errors_of_numbers_below_the_normal_ones_are_judged_by_the_book() {
                 .map(|bits| bits ^ (bits.wrapping_mul(0x9e37) >> 5 & last_bits))
                 .collect();
             for geometry in GEOMETRIES {
-                assert_by_the_book(GB_F64, mode, &got, &expected, geometry, 3);
+                assert_matches_definition(GB_F64, mode, &got, &expected, geometry, 3);
             }
         }
     }
-    // Falling magnitudes: each error of one in the last place is relatively larger than those
-    // before it.
+    // Magnitudes fall, so each error of one in the last place is relatively larger than the
+    // previous ones.
     let expected: Vec<u64> = (0..4000).map(|i| smallest_normal * (4000 - i) / 2000).collect();
     let got: Vec<u64> = expected.iter().map(|bits| bits + 1).collect();
-    assert_by_the_book(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);
+    assert_matches_definition(GB_F64, mode, &got, &expected, GEOMETRIES[0], 1);
 }
 
 proptest! {
     #[test]
-    fn outputs_with_few_errors_are_judged_by_the_book(
+    fn outputs_with_few_errors_match_the_definition(
         dtype in 0_u32..12,
         len in 1_usize..6000,
         key: u64,
@@ -349,12 +356,12 @@ proptest! {
             got[place.index(len)] = *edge.get(&edges);
         }
         let mode = if exact { Mode::Exact } else { Mode::Close { rtol: 1e-3, atol: 1e-5 } };
-        assert_by_the_book(dtype, mode, &got, &expected, GEOMETRIES[g], partials);
+        assert_matches_definition(dtype, mode, &got, &expected, GEOMETRIES[g], partials);
     }
 }
 
 #[test]
-fn an_unwritten_output_is_told_from_a_wrong_one() {
+fn an_unwritten_output_differs_from_a_wrong_one() {
     for dtype in ALL {
         let len = 5000;
         let expected = vec![1; len];
@@ -367,7 +374,7 @@ fn an_unwritten_output_is_told_from_a_wrong_one() {
         assert_eq!(summary.unwritten, len as u64 - right_by_accident, "type {dtype}");
         assert_eq!(summary.unwritten, summary.wrong());
 
-        // The second half left out.
+        // The launch leaves out the second half.
         got[..len / 2].fill(1);
         let half = checked(dtype, Mode::Exact, &got, &expected, GEOMETRIES[0], 1);
         assert_eq!(half.unwritten, half.wrong());
@@ -398,7 +405,7 @@ fn a_constant_output_is_recognised() {
 }
 
 #[test]
-fn an_output_of_nan_is_told_from_a_wrong_one() {
+fn a_nan_output_differs_from_a_wrong_one() {
     let expected = vec![u64::from(1_f32.to_bits()); 3000];
     let got = vec![u64::from(f32::NAN.to_bits()); 3000];
     let summary = checked(

@@ -1,4 +1,4 @@
-//! The output digest and the early check: `gb_digest`; and the stamp and the flush beside it.
+//! `gb_digest`: the output digest and the early check; also `gb_stamp` and `gb_flush`.
 
 #![allow(unsafe_code)]
 
@@ -34,7 +34,7 @@ fn data(bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn all_tiles_give_one_digest_whatever_the_geometry_the_tiles_and_their_order() {
+fn the_digest_of_all_tiles_is_independent_of_geometry_tiles_and_order() {
     for bytes in [1, 7, 8, 9, 16, 1000, 4096, 4100, 50_003] {
         let data = data(bytes);
         let expected = digest_of(&data, keys(1), 4096, 0, GEOMETRIES[0]);
@@ -77,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn every_bit_of_a_small_buffer_counts_and_no_two_alike() {
+fn every_bit_of_a_small_buffer_changes_the_digest_differently() {
     let mut data = data(250);
     let mut digests = vec![digest_of(&data, keys(6), 64, 0, GEOMETRIES[0])];
     for bit in 0..2000 {
@@ -101,7 +101,7 @@ fn the_key_decides_the_digest() {
 
 #[test]
 fn equal_words_do_not_cancel() {
-    // A constant buffer of each length: no two have the same digest.
+    // Constant buffers of each length. No two have the same digest.
     let zeros = vec![0_u8; 8000];
     let digests: std::collections::HashSet<u64> = (1..=1000)
         .map(|words| digest_of(&zeros[..8 * words], keys(1), 4096, 0, GEOMETRIES[0]))
@@ -139,7 +139,7 @@ fn another_order_key_samples_other_tiles() {
 }
 
 #[test]
-fn a_digest_is_added_to_what_is_there() {
+fn a_digest_is_added_to_the_existing_sum() {
     let data = data(100);
     let mut out = 41_u64;
     let keys = keys(3);
@@ -157,7 +157,7 @@ fn a_digest_is_added_to_what_is_there() {
 }
 
 #[test]
-fn a_flush_reads_without_writing_and_writes_all_of_the_buffer() {
+fn a_read_flush_writes_nothing_and_a_write_flush_writes_the_whole_buffer() {
     for geometry in GEOMETRIES {
         let mut buffer = vec![u64::MAX; 2051];
         let mut sink = 5_u64;

@@ -1,5 +1,5 @@
-//! Generated files name the checksum of what they were made from, so that a forgotten regeneration
-//! shows without the tools that `regenerate.sh --check` installs to compare every byte.
+//! Generated files contain the checksum of their sources. These tests find a forgotten regeneration
+//! without the tools that `regenerate.sh --check` installs to compare every byte.
 
 #[path = "drift/checksum.rs"]
 mod checksum;
@@ -24,12 +24,12 @@ fn assert_made_from(file: &str, prefix: &str, paths: &[&str]) {
 }
 
 #[test]
-fn the_bindings_are_those_of_the_header() {
+fn the_bindings_match_the_header() {
     assert_made_from("src/bindings.rs", "// header: ", &["include/gb_harness.h"]);
 }
 
 #[test]
-fn the_ptx_and_the_cubins_are_those_of_the_sources() {
+fn the_ptx_and_the_cubins_match_the_sources() {
     let sources = checksum::ptx_sources(root());
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     for file in ["ptx/compute_75.ptx", "ptx/compute_90.ptx", "ptx/cubins.txt"] {

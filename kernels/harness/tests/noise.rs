@@ -1,4 +1,4 @@
-//! Poison and the noise behind buffers: `gb_noise` and `gb_noise_check`.
+//! `gb_noise` and `gb_noise_check`: poison, and the noise in redzones.
 
 #![allow(unsafe_code)]
 
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 
 const FRAME: usize = 64;
 
-/// `bytes` bytes of noise from `offset`, written `shift` bytes off alignment; nothing around them
-/// may be touched.
+/// Returns `bytes` bytes of noise from `offset`, written `shift` bytes off alignment. Checks that
+/// nothing around them is touched.
 fn noise(bytes: usize, key: u64, offset: u64, shift: usize, geometry: Geometry) -> Vec<u8> {
     let mut memory = vec![0xa5_u8; bytes + 2 * FRAME];
     let arguments = NoiseArguments {
@@ -21,11 +21,11 @@ fn noise(bytes: usize, key: u64, offset: u64, shift: usize, geometry: Geometry) 
         key,
         offset,
     };
-    // SAFETY: the bytes lie inside of `memory`, since the shift is smaller than the frame.
+    // SAFETY: the bytes lie inside `memory`, because the shift is smaller than the frame.
     unsafe { launch(&arguments, geometry) };
     let (before, rest) = memory.split_at(FRAME + shift);
-    let (written, behind) = rest.split_at(bytes);
-    assert!(before.iter().chain(behind).all(|&byte| byte == 0xa5), "written outside");
+    let (written, after) = rest.split_at(bytes);
+    assert!(before.iter().chain(after).all(|&byte| byte == 0xa5), "written outside");
     written.to_vec()
 }
 
@@ -53,13 +53,13 @@ fn check(
         partials: address_mut(&mut memory),
         partial_count: partials as u64,
     };
-    // SAFETY: `bytes` and `memory` are as long as the arguments say.
+    // SAFETY: `bytes` and `memory` have the lengths in the arguments.
     unsafe { launch(&arguments, geometry) };
     NoiseSummary::fold(&memory, bytes.len() as u64)
 }
 
 #[test]
-fn a_byte_depends_on_the_key_and_its_place_alone() {
+fn a_byte_depends_only_on_the_key_and_its_position() {
     for (bytes, offset, shift) in [
         (0, 5, 0),
         (1, 0, 0),
@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn a_changed_byte_is_found_at_every_place_of_a_short_buffer() {
+fn a_changed_byte_is_found_at_every_position_of_a_short_buffer() {
     for bytes in [1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100] {
         for offset in [0, 1, 15, 16, 4095, 4096] {
             let whole = noise(bytes, 3, offset, 0, GEOMETRIES[0]);
@@ -137,7 +137,7 @@ fn a_changed_byte_is_found_at_every_place_of_a_short_buffer() {
 
 #[test]
 fn a_changed_byte_is_found_on_both_sides_of_every_border_of_a_long_buffer() {
-    // Runs of the kernels begin at multiples of 16 on a GPU, and of 4096 here.
+    // Runs of the kernels start at multiples of 16 on a GPU, and of 4096 on the CPU device.
     let (bytes, offset) = (8_300, 5);
     let whole = noise(bytes, 3, offset, 0, GEOMETRIES[0]);
     for border in (0..bytes + 16).step_by(16) {
@@ -154,7 +154,7 @@ fn a_changed_byte_is_found_on_both_sides_of_every_border_of_a_long_buffer() {
 }
 
 #[test]
-fn another_key_or_place_is_other_noise() {
+fn another_key_or_position_gives_other_noise() {
     let written = noise(4096, 3, 0, 0, GEOMETRIES[0]);
     for (key, offset) in [(4, 0), (3, 16), (3, 1)] {
         let summary = check(&written, key, offset, GEOMETRIES[0], 1).expect("complete");
@@ -163,7 +163,7 @@ fn another_key_or_place_is_other_noise() {
 }
 
 #[test]
-fn a_check_that_did_not_run_everywhere_is_no_result() {
+fn an_incomplete_check_is_no_result() {
     let partial = |checked| NoisePartial {
         checked,
         different: 0,

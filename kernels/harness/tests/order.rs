@@ -63,16 +63,17 @@ proptest! {
 }
 
 #[test]
-fn every_place_may_come_first() {
+fn every_position_can_come_first() {
     let mut counts = [0_u32; 100];
     for key in 0..100_000 {
         counts[permuted(100, key, 0) as usize] += 1;
     }
-    // 1000 expected each; six standard deviations.
+    // The expected count is 1000; the limit is six standard deviations.
     assert!(counts.iter().all(|count| count.abs_diff(1000) < 190), "{counts:?}");
 }
 
-/// Which lines of a buffer of `bytes` bytes were copied; a line is copied whole or not at all.
+/// Returns which lines of a buffer of `bytes` bytes were copied. Checks that each line is copied
+/// whole or not at all.
 fn copied(bytes: usize, key: u64, lines: u64, geometry: Geometry) -> Vec<usize> {
     let source = vec![1_u8; bytes + LINE];
     let mut target = vec![0_u8; bytes + LINE];
@@ -83,9 +84,9 @@ fn copied(bytes: usize, key: u64, lines: u64, geometry: Geometry) -> Vec<usize> 
         key,
         lines,
     };
-    // SAFETY: both buffers have the bytes.
+    // SAFETY: both buffers have `bytes` bytes.
     unsafe { launch(&arguments, geometry) };
-    assert!(target[bytes..].iter().all(|&byte| byte == 0), "written behind the end");
+    assert!(target[bytes..].iter().all(|&byte| byte == 0), "written past the end");
     let whole = |line: &[u8]| line.iter().all(|&byte| byte == line[0]);
     assert!(target[..bytes].chunks(LINE).all(whole), "a line was copied in part");
     target[..bytes]
@@ -109,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn all_lines_and_the_short_tail_are_copied_when_all_are_asked_for() {
+fn all_lines_and_the_short_tail_are_copied_if_all_are_requested() {
     for bytes in [0_usize, 1, 127, 128, 129, 1000, 12_800, 12_801] {
         for geometry in GEOMETRIES {
             let all: Vec<usize> = (0..bytes.div_ceil(LINE)).collect();
@@ -119,7 +120,7 @@ fn all_lines_and_the_short_tail_are_copied_when_all_are_asked_for() {
 }
 
 #[test]
-fn a_reveal_takes_the_time_and_copies_the_lines_of_each_of_its_buffers_alone() {
+fn a_reveal_reads_the_clock_and_copies_only_the_lines_of_its_buffers() {
     for geometry in GEOMETRIES {
         let sources: Vec<Vec<u8>> = (0..8)
             .map(|buffer| vec![1 + buffer; 1000 * (1 + buffer as usize)])
@@ -141,12 +142,12 @@ fn a_reveal_takes_the_time_and_copies_the_lines_of_each_of_its_buffers_alone() {
         for (slot, (target, source)) in reveal.buffers.iter_mut().zip(targets.iter_mut().zip(&sources)) {
             *slot = lines_of(target, source);
         }
-        // SAFETY: all buffers have the bytes, and the clock has a word.
+        // SAFETY: all buffers have the given sizes, and the clock has a word.
         unsafe { launch(&reveal, geometry) };
         assert_ne!(clock, 0);
         let mut alone: Vec<Vec<u8>> = sources.iter().map(|source| vec![0; source.len()]).collect();
         for (target, source) in alone.iter_mut().zip(&sources).take(7) {
-            // SAFETY: both buffers have the bytes.
+            // SAFETY: both buffers have the given size.
             unsafe { launch(&lines_of(target, source), geometry) };
         }
         assert_eq!(targets, alone);

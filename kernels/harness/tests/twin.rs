@@ -1,4 +1,4 @@
-//! `gb_twin`, which goes through a case's buffers in place of a call.
+//! `gb_twin`, which accesses a case's buffers in place of a call.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use gpubench_harness::{Geometry, bindings};
 const BYTES: usize = 100_000;
 const UNTOUCHED: u64 = 0x5555_5555_5555_5555;
 
-/// A buffer after a twin in so many launches, which has another beside it.
+/// Returns two buffers after a twin in `parts` launches.
 fn touched(access: u32, parts: u64, geometry: Geometry) -> [Vec<u64>; 2] {
     let mut buffers = [vec![UNTOUCHED; BYTES / 8], vec![UNTOUCHED; 31]];
     let mut sink = 0_u64;
@@ -30,20 +30,20 @@ fn touched(access: u32, parts: u64, geometry: Geometry) -> [Vec<u64>; 2] {
         };
     }
     for part in 0..parts {
-        // SAFETY: all buffers have the bytes, and the sink has a word.
+        // SAFETY: all buffers have the given sizes, and the sink has a word.
         unsafe { launch(&TwinArguments { part, ..arguments }, geometry) };
     }
     buffers
 }
 
 #[test]
-fn what_is_written_is_written_whole_whatever_the_parts() {
+fn a_written_buffer_is_written_completely_for_any_number_of_parts() {
     for geometry in GEOMETRIES {
         for parts in [1, 2, 3, 50] {
             for access in [GB_TWIN_WRITE, GB_TWIN_READ | GB_TWIN_WRITE] {
                 let [large, small] = touched(access, parts, geometry);
                 assert!(!large.contains(&UNTOUCHED), "{parts} parts");
-                // 248 bytes: fifteen runs of 16, and a rest that is left out.
+                // 248 bytes: fifteen runs of 16, and a remainder that is left out.
                 let (runs, rest) = small.split_at(30);
                 assert!(!runs.contains(&UNTOUCHED) && rest == [UNTOUCHED], "{parts} parts");
             }
@@ -52,7 +52,7 @@ fn what_is_written_is_written_whole_whatever_the_parts() {
 }
 
 #[test]
-fn what_is_read_stays_as_it_was() {
+fn a_read_buffer_is_unchanged() {
     for geometry in GEOMETRIES {
         let buffers = touched(bindings::GB_TWIN_READ, 3, geometry);
         assert!(buffers.iter().flatten().all(|word| *word == UNTOUCHED));

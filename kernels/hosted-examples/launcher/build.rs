@@ -1,5 +1,5 @@
-//! Compiles the launcher, with code for every architecture from 7.5 on: the driver finishes it for
-//! those that are newer than what is named here.
+//! Compiles the launcher for every architecture from 7.5 on. For architectures newer than those
+//! listed here, the driver compiles the embedded PTX.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/add1.cu");

@@ -1,5 +1,5 @@
-//! y = x + 1, the simplest kernel there is: what other tools measure of it is known, so it shows
-//! what this one adds.
+//! y = x + 1, the simplest kernel. Its time in other tools is known, so it shows the overhead of
+//! this one.
 
 use gpubench::prelude::*;
 
@@ -12,7 +12,7 @@ fn vector(n: usize) -> Tensors {
         .output("y", f32::shape(n))
 }
 
-/// One more than each element.
+/// Adds one to each element.
 // Exact: one addition, which IEEE 754 rounds the same way everywhere.
 #[problem(
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let x: Vec<f32> = (0..1000).map(|_| rng.f32()).collect();
         let mut y = vec![0.0; 1000];

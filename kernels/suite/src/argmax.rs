@@ -1,4 +1,4 @@
-//! Where the largest element of every row is.
+//! The index of the largest element of every row.
 
 use gpubench::prelude::*;
 use std::ops::RangeInclusive;
@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 cuda_source!(ARGMAX = "argmax.cu");
 cuda_source!(ARGMAX_REFERENCE = "references/argmax.cu");
 
-/// Few enough values that most rows have their largest one more than once: the rule for ties is
-/// part of the problem. The lowest index wins.
+/// Few distinct values, so that most rows have several largest elements. The rule for ties is part
+/// of the problem: the lowest index wins.
 const SCORES: RangeInclusive<i32> = -100..=100;
 
 fn scores(rows: usize, columns: usize) -> Tensors {
@@ -16,7 +16,7 @@ fn scores(rows: usize, columns: usize) -> Tensors {
         .output("index", i32::shape(rows))
 }
 
-/// Where the largest element of every row is; of equal ones the first.
+/// The index of the largest element of every row. Among equal elements, the first wins.
 #[problem(
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [64], columns = [512, 333])),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let span = (SCORES.end() - SCORES.start() + 1) as u64;
         let x: Vec<f32> = (0..100 * 333)

@@ -1,4 +1,4 @@
-//! An image correlated with a small square filter.
+//! The correlation of an image with a small square filter.
 
 use crate::rounding::U;
 use gpubench::prelude::*;
@@ -6,9 +6,9 @@ use gpubench::prelude::*;
 cuda_source!(CONVOLUTION = "convolution.cu");
 cuda_source!(CONVOLUTION_REFERENCE = "references/convolution.cu");
 
-/// A sum of `taps` products rounds each of them at most `taps` times, and the reference once more;
-/// taps are at most 1 and pixels below 1. That is the bound without any assumption on signs, and
-/// still a tenth of what inputs rounded to TF32 would err by.
+/// A sum of `taps` products rounds each of them at most `taps` times, and the reference rounds once
+/// more. Taps are at most 1 and pixels below 1. This bound assumes nothing about signs, and is
+/// still a tenth of the error that rounding the inputs to TF32 would cause.
 fn atol(radius: usize) -> f64 {
     let taps = taps(radius) as f64;
     (taps + 1.0) * U * taps
@@ -18,16 +18,16 @@ fn taps(radius: usize) -> usize {
     (2 * radius + 1).pow(2)
 }
 
-/// Taps that constant memory has room for here: those of a filter of radius 7.
+/// The capacity of constant memory in taps: a filter of radius 7.
 const MOST_TAPS: usize = 225;
 
-/// The filter, which is known beforehand so that it can be in constant memory: multiples of 1/128
-/// from -1 to 1, in an order that is neither symmetric nor separable.
+/// Returns the filter. It is known in advance, so it can be in constant memory. Its taps are
+/// multiples of 1/128 from -1 to 1, in an order that is neither symmetric nor separable.
 fn tap(index: usize) -> f32 {
     ((index * 67 + 29) % 257) as f32 / 128.0 - 1.0
 }
 
-/// The same filter for all calls, and fresh images.
+/// The same filter for all calls, and new images for each.
 fn filter_and_image(width: usize, height: usize, radius: usize) -> Tensors {
     Tensors::new()
         .input("image", f32::shape([height, width]), Uniform(0.0..1.0))
@@ -58,7 +58,7 @@ fn in_double(
     )
 }
 
-/// An image correlated with a small square filter, zeros outside.
+/// Correlates an image with a small square filter. Pixels outside the image are zero.
 #[problem(
     axes(width = [4096, 4001], height = [2160], radius = [2]),
     cpu(axes(width = [256, 131], height = [100])),
@@ -72,7 +72,7 @@ pub fn convolution(width: usize, height: usize, radius: usize, image: &[f32], fi
     for row in 0..height {
         for column in 0..width {
             let mut sum = 0.0f64;
-            // Coordinates in the image are shifted by the radius, so that none is negative.
+            // Image coordinates are shifted by the radius, so none is negative.
             for y in (0..side).filter(|y| (radius..height + radius).contains(&(row + y))) {
                 for x in (0..side).filter(|x| (radius..width + radius).contains(&(column + x))) {
                     let pixel = image[(row + y - radius) * width + column + x - radius];
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let image: Vec<f32> = (0..40 * 30).map(|_| rng.f32()).collect();
         let filter: Vec<f32> = (0..25).map(tap).collect();

@@ -1,12 +1,12 @@
-//! How often each byte occurs, by atomic additions.
+//! The histogram of byte values, with atomic additions.
 
 use gpubench::prelude::*;
 
 cuda_source!(HISTOGRAM = "histogram.cu");
 cuda_source!(HISTOGRAM_REFERENCE = "references/histogram.cu");
 
-/// A dark image, since real ones are not spread evenly over the bins: many threads meet in few
-/// bins, and no two bins count alike. A kernel draws it.
+/// A dark image, because pixels of real images are not spread evenly over the bins: many threads
+/// contend for few bins, and no two bins have the same count. A kernel fills it.
 fn dark_image(n: usize) -> Tensors {
     Tensors::new()
         .input(
@@ -25,7 +25,7 @@ fn value_by_value(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -
     )
 }
 
-/// How often each value occurs among the pixels.
+/// Counts how often each value occurs among the pixels.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
@@ -40,7 +40,7 @@ pub fn histogram(_n: usize, pixels: &[u8], bins: &mut [u32]) {
     }
 }
 
-/// At most eight blocks for each multiprocessor, each of which goes through the image in strides.
+/// At most eight blocks per multiprocessor, each of which loops over the image in strides.
 fn grid(cx: &Launcher, n: usize) -> Grid {
     const THREADS: usize = 256;
     let resident = 8 * cx.device().multiprocessors as usize;

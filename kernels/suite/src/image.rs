@@ -6,11 +6,11 @@ use gpubench::prelude::*;
 cuda_source!(IMAGE = "image.cu");
 cuda_source!(IMAGE_REFERENCE = "references/image.cu");
 
-/// The weights of red, green and blue in Rec. ITU-R BT.709, as the kernel has them.
+/// The weights of red, green and blue in Rec. ITU-R BT.709, the same as in the kernel.
 const LUMA: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
 /// A product and two additions, fused or not, round each term at most three times, and the
-/// reference is rounded once more. All terms are positive, so the error is relative to their sum.
+/// reference rounds once more. All terms are positive, so the error is relative to their sum.
 const RTOL: f64 = 4.0 * U;
 
 fn rgb_image(width: usize, height: usize) -> Tensors {
@@ -19,7 +19,7 @@ fn rgb_image(width: usize, height: usize) -> Tensors {
         .output("gray", f32::shape([height, width]))
 }
 
-/// The gray of every pixel.
+/// The gray value of every pixel.
 #[problem(
     axes(width = [4096, 1919], height = [4096]),
     cpu(axes(width = [512, 333], height = [256])),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let rgb: Vec<f32> = (0..3000).map(|_| rng.f32()).collect();
         let mut gray = vec![0.0; 1000];

@@ -1,5 +1,5 @@
-//! Layer normalisation: every row is shifted to mean 0 and scaled to variance 1, then each column
-//! has its gain and bias.
+//! Layer normalisation: shifts every row to mean 0, scales it to variance 1, then applies a gain
+//! and a bias to each column.
 
 use crate::rounding::U;
 use gpubench::prelude::*;
@@ -7,25 +7,26 @@ use gpubench::prelude::*;
 cuda_source!(LAYER_NORM = "layer_norm.cu");
 cuda_source!(LAYER_NORM_REFERENCE = "references/layer_norm.cu");
 
-/// Added to the variance. In the flattest rows it makes a difference of one part in 100.
+/// Added to the variance. In the rows with the smallest variance it makes a difference of one part
+/// in 100.
 const EPSILON: f32 = 1e-4;
 
-/// Rows are uniform around their mean, so with the variance taken as 1, elements are at most
-/// `sqrt(3)` from it, and the mean is at most 4 from zero; so elements are below 6. Errors in units
-/// of `U`, with the variance taken as 1 and 16 for the additions of a sum, one after the other or
-/// in pairs:
+/// Each row is uniform around its mean. In units of its standard deviation, elements are at most
+/// `sqrt(3)` from the mean, and the mean is at most 4 from zero, so elements are below 6. Errors
+/// below are in units of `U` times the standard deviation. A sum has 16 additions, sequential or
+/// pairwise:
 ///
 /// - mean: 16 additions and a division of numbers below 6: 17 * 6 = 102;
-/// - difference of an element to it: 102, and 2 for its own rounding; the variance hardly notices
-///   the mean's error, whose square it has;
+/// - difference of an element and the mean: 102, and 2 for rounding the difference; the error of
+///   the variance hardly grows, because it has the square of the mean's error;
 /// - scale: half the variance's relative error, which is 16 additions, a division and twice the
 ///   rounding of a difference, and 2 ulp of `rsqrtf`: 16 / 2 + 4 + 4 = 16, times a difference of
 ///   1.8: 29;
 /// - gain up to 1.5, product and sum: 1.5 * (102 + 2 + 29 + 2) + 4 = 207.
 const ATOL: f64 = 207.0 * U;
 
-/// Rows of different offset and scale: from a tenth to ten, the mean up to four standard deviations
-/// from zero. So no row can stand in for another.
+/// Rows with different offsets and scales: scales from a tenth to ten, means up to four standard
+/// deviations from zero. So no row can replace another.
 fn activations(rows: usize, columns: usize) -> Tensors {
     let kernel = LAYER_NORM_REFERENCE.kernel(format!("rows_apart<{columns}>"));
     Tensors::new()
@@ -35,7 +36,7 @@ fn activations(rows: usize, columns: usize) -> Tensors {
         .output("y", f32::shape([rows, columns]))
 }
 
-/// Every row normalised, with the gain and bias of its columns.
+/// Normalises every row and applies the gain and bias of its columns.
 #[problem(
     axes(rows = [8192], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
@@ -90,7 +91,7 @@ mod tests {
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
-    /// Rows as `rows_apart` in the CUDA file writes them.
+    /// Rows as the kernel `rows_apart` fills them.
     fn fill_rows(rng: &mut Rng, columns: usize, x: &mut [f32]) {
         for row in x.chunks_exact_mut(columns) {
             let deviation = 10f64.powf(rng.uniform(-1.0, 1.0));
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_rows_have_the_moments_that_the_tolerance_counts_on() {
+    fn generated_rows_have_the_moments_that_the_tolerance_assumes() {
         const COLUMNS: usize = 512;
         let mut x = vec![0.0; 64 * COLUMNS];
         fill_rows(&mut Rng::new(1), COLUMNS, &mut x);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let mut x = vec![0.0; 4000];
         fill_rows(&mut rng, 400, &mut x);

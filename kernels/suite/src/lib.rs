@@ -1,25 +1,25 @@
 //! Real kernels with their benchmarks: a crate to copy from.
 //!
-//! Every problem has a pair of files, `name.rs` and `name.cu`. The Rust file says what is computed
-//! (tensors, a reference on the CPU, how outputs are compared, what a call costs) and how the
-//! kernels of the CUDA C++ file are launched for it. Where several kernels compute the same thing,
-//! the reference is a [`#[problem]`](macro@gpubench::problem) and the benchmarks compete on it.
+//! Every problem has a pair of files, `name.rs` and `name.cu`. The Rust file defines the
+//! computation (tensors, a CPU reference, tolerances, the cost of a call) and the launches of the
+//! kernels in the CUDA C++ file. If several kernels compute the same thing, the reference is a
+//! [`#[problem]`](macro@gpubench::problem) and the benchmarks compete on it.
 //!
 //! Two rules make the specifications hard to satisfy without doing the work:
 //!
-//! - Tolerances come from error bounds ([`rounding`]), and are zero wherever arithmetic can be made
-//!   exact: sums of `f32` are fed whole numbers so small that no order of summation rounds.
+//! - Tolerances come from error bounds ([`rounding`]). They are zero wherever arithmetic can be
+//!   exact: sums of `f32` get whole numbers so small that no order of summation rounds.
 //! - No answer that ignores the inputs passes: neither zeros, nor the expected mean, nor any other
-//!   constant. Tests hold every problem to that.
+//!   constant. Tests check this for every problem.
 //!
-//! On a GPU the answers come from a kernel of their own
-//! ([`reference = launch(..)`](macro@gpubench::gpubench)), plain and unlike those that compete: in
-//! double, in integers, or in another order. It stands in a file of its own, `references/name.cu`,
-//! with the kernels that generate inputs: the referee runs them, beside the expected outputs, so
-//! whoever writes `name.cu` may not write them.
+//! On a GPU, separate reference kernels compute the expected outputs
+//! ([`reference = launch(..)`](macro@gpubench::gpubench)). They are simple and unlike the competing
+//! kernels: they work in double precision, in integers, or in another order. They are in a separate
+//! file, `references/name.cu`, with the kernels that generate inputs. The referee runs that file in
+//! the process that holds the expected outputs, so the authors of `name.cu` must not write it.
 //!
 //! Sizes for a GPU fill its memory system; sizes for the CPU device keep a case within a fraction
-//! of a second. Either way every problem has a size that is no multiple of its block.
+//! of a second. On both, every problem has a size that is not a multiple of the block size.
 #![forbid(unsafe_code)]
 
 pub mod add1;

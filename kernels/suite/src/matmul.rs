@@ -6,11 +6,11 @@ use gpubench::prelude::*;
 cuda_source!(MATMUL = "matmul.cu");
 cuda_source!(MATMUL_REFERENCE = "references/matmul.cu");
 
-/// Standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of
+/// The standard deviation of the product of two numbers drawn from -1 to 1, each with a variance of
 /// 1/3.
 const PRODUCT: f64 = 1.0 / 3.0;
 
-/// Factors with mean zero: their products cancel, so an error in a few of them shows.
+/// Factors with mean zero. Their products cancel, so an error in a few of them shows.
 fn matrices(m: usize, n: usize, k: usize) -> Tensors {
     Tensors::new()
         .input("a", f32::shape([m, k]), Uniform(-1.0..1.0))
@@ -24,7 +24,7 @@ fn in_double(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<
     cx.launch(MATMUL_REFERENCE.kernel("in_double"), grid, (a, b, c, m, n, k))
 }
 
-/// C = A B with A of `m` rows and `k` columns and B of `k` rows and `n` columns.
+/// Computes C = A B, where A has `m` rows and `k` columns and B has `k` rows and `n` columns.
 #[problem(
     axes(m = [2048, 1999], n = [2048], k = [2048]),
     cpu(axes(m = [96, 61], n = [96], k = [100])),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         const SIZE: usize = 48;
         let mut rng = Rng::new(1);
         let mut draw = || {

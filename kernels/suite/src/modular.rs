@@ -1,4 +1,4 @@
-//! Products in a prime field whose elements fit 32 bits, as number-theoretic transforms need them.
+//! Products in a prime field of 32-bit elements, as number-theoretic transforms use them.
 
 use gpubench::prelude::*;
 
@@ -8,7 +8,7 @@ cuda_source!(MODULAR_REFERENCE = "references/modular.cu");
 /// The field's prime, 15 * 2^27 + 1.
 const P: u64 = 2_013_265_921;
 
-/// Residues drawn by a kernel, which mixes in those at the edges of the range.
+/// Residues from a kernel, which adds values at the edges of the range.
 fn factors(n: usize) -> Tensors {
     Tensors::new()
         .input("a", u32::shape(n), ByKernel(MODULAR_REFERENCE.kernel("residues")))
@@ -24,7 +24,7 @@ fn by_doubling(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>)
     )
 }
 
-/// The products of residues modulo 15 * 2^27 + 1.
+/// Multiplies residues modulo 15 * 2^27 + 1.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let mut draw = || (0..1000).map(|_| rng.below(P) as u32).collect::<Vec<_>>();
         let (a, b, mut c) = (draw(), draw(), vec![0; 1000]);

@@ -1,4 +1,4 @@
-//! The sum of a vector, in two launches: one sum a block or cluster, then the sum of those.
+//! The sum of a vector in two launches: one sum per block or cluster, then the sum of those.
 
 use gpubench::prelude::*;
 use std::ops::RangeInclusive;
@@ -7,15 +7,15 @@ cuda_source!(REDUCTION = "reduction.cu");
 cuda_source!(REDUCTION_REFERENCE = "references/reduction.cu");
 cuda_source!(HOPPER = "reduction_hopper.cu");
 
-/// Whole numbers, and few enough of them that partial sums stay below 2^24 in any order: 2^24 of
-/// them add up to 2^23 on average, give or take 21 000. Such sums of `f32` do not round, so the
-/// answer is compared exactly and a single element left out shows.
+/// Whole numbers whose partial sums stay below 2^24 in any order: 2^24 of them add up to 2^23 on
+/// average, give or take 21 000. Such sums of `f32` do not round. The comparison is therefore
+/// exact, and a single missing element shows.
 const ELEMENTS: RangeInclusive<i32> = -8..=9;
 
-/// Threads of a block.
+/// Threads per block.
 const THREADS: usize = 256;
 
-/// Blocks of a cluster: as many as every device with clusters can have.
+/// Blocks per cluster: a number that every device with clusters supports.
 const CLUSTER: usize = 8;
 
 fn vector(n: usize) -> Tensors {
@@ -35,7 +35,7 @@ fn in_integers(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result
     cx.launch(REDUCTION_REFERENCE.kernel("as_float"), Grid::new(1, 1), (integer, sum))
 }
 
-/// The sum of a vector of whole numbers.
+/// Sums a vector of whole numbers.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
@@ -49,7 +49,7 @@ pub fn reduction(_n: usize, x: &[f32], sum: &mut [f32]) {
     sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
 }
 
-/// As many blocks as keep the device busy, but at least eight elements for each thread.
+/// Enough blocks to keep the device busy, with at least eight elements per thread.
 fn blocks(cx: &Launcher, n: usize) -> usize {
     let resident = 8 * cx.device().multiprocessors as usize;
     n.div_ceil(8 * THREADS).min(resident)
@@ -73,7 +73,7 @@ fn warp_shuffle(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Resul
     reduce(cx, "warp_shuffle", n, x, sum)
 }
 
-/// As many blocks as are resident at once, each for as much of the vector as it takes.
+/// As many blocks as are resident at once, which share the vector.
 #[gpubench(problem = reduction)]
 fn persistent(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let kernel = REDUCTION.kernel(format!("warp_shuffle<{THREADS}>"));
@@ -83,7 +83,7 @@ fn persistent(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<
     cx.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks as usize))
 }
 
-/// The second launch is on the device before the first has ended.
+/// The second launch starts before the first has ended.
 #[gpubench(problem = reduction, requires(capability = 9.0))]
 fn programmatic(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let blocks = blocks(cx, n);
@@ -95,7 +95,7 @@ fn programmatic(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Resul
     cx.launch(second, grid, (sums, sum, u32::try_from(blocks)?))
 }
 
-/// A sum for each cluster of blocks, which share their shared memory.
+/// One sum per cluster of blocks, which share their shared memory.
 #[gpubench(problem = reduction, requires(capability = 9.0))]
 fn cluster(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let clusters = blocks(cx, n).div_ceil(CLUSTER);
@@ -137,13 +137,13 @@ mod tests {
         let mut x = draw(&mut rng, 1 << 20);
         let expected = sum(&x);
         assert_eq!(x.iter().sum::<f32>(), expected);
-        // The largest partial sums that there can be.
+        // The largest possible partial sums.
         x.sort_by(f32::total_cmp);
         assert_eq!(x.iter().sum::<f32>(), expected);
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let sums: Vec<f32> = (0..20).map(|_| sum(&draw(&mut rng, 50_021))).collect();
         no_constant_passes_twice(&sums, Tolerance::EXACT);

@@ -2,27 +2,27 @@
 //!
 //! A correctly rounded operation returns the exact result times `1 + d` with `|d| <= U`. After `k`
 //! such operations in a row, the factors multiply to `1 + e` with `|e| <= k U / (1 - k U)` (Higham,
-//! *Accuracy and Stability of Numerical Algorithms*, lemma 3.1), which is `k U` to all digits that
-//! matter here.
+//! *Accuracy and Stability of Numerical Algorithms*, lemma 3.1). To all digits that matter here,
+//! that is `k U`.
 //!
-//! That bound is attained only when all errors have the same sign. For long sums of random terms it
-//! is hundreds of times too wide, wide enough to let arithmetic of lower precision pass, so
-//! [`random_sum`] takes the errors for what they are: independent.
+//! The bound is attained only if all errors have the same sign. For long sums of random terms it is
+//! hundreds of times too wide, and arithmetic of lower precision would pass. [`random_sum`]
+//! therefore treats the errors as independent.
 
 /// The unit roundoff of `f32`: half the distance from 1 to the next larger number.
 pub const U: f64 = f32::EPSILON as f64 / 2.0;
 
-/// A bound of the absolute error of a sum of `terms` products of independent random numbers with
-/// mean zero, added in any order.
+/// Returns a bound of the absolute error of a sum of `terms` products of independent random numbers
+/// with mean zero, added in any order.
 ///
 /// `scale` is the standard deviation of a product. After `j` additions the partial sum has a
 /// standard deviation of `sqrt(j) scale`, so its rounding adds an error with a standard deviation
-/// of at most `U sqrt(j) scale`. Over all additions that is `U scale terms / sqrt(2)`; adding one
-/// term after the other is the worst order. Twelve standard deviations leave no room for chance
-/// among billions of sums.
+/// of at most `U sqrt(j) scale`. Over all additions that is `U scale terms / sqrt(2)`, for the
+/// worst order: one term after another. Twelve standard deviations are never exceeded by chance,
+/// even among billions of sums.
 ///
-/// Rounding the factors to a format of 11 significant bits (TF32, half precision) errs by about
-/// `2^-12 sqrt(terms) scale`, far more than the bound for up to a million terms.
+/// Rounding the factors to a format of 11 significant bits (TF32, half precision) has an error of
+/// about `2^-12 sqrt(terms) scale`. That is far above the bound for up to a million terms.
 pub fn random_sum(terms: usize, scale: f64) -> f64 {
     12.0 * U * scale * terms as f64 / std::f64::consts::SQRT_2
 }
@@ -33,7 +33,7 @@ mod tests {
     use gpubench::Rng;
 
     #[test]
-    fn the_unit_roundoff_is_the_largest_number_that_one_absorbs() {
+    fn the_unit_roundoff_is_the_largest_number_lost_when_added_to_one() {
         assert_eq!(1.0f32 + U as f32, 1.0);
         assert!(1.0f32 + (1.001 * U) as f32 > 1.0);
     }

@@ -5,11 +5,11 @@ use gpubench::prelude::*;
 cuda_source!(SCAN = "scan.cu");
 cuda_source!(SCAN_REFERENCE = "references/scan.cu");
 
-/// Threads of a block and elements of a tile, as in the kernels.
+/// Threads per block and elements per tile, the same as in the kernels.
 const THREADS: usize = 256;
 const TILE: usize = 4 * THREADS;
 
-/// Any bits: sums wrap around at 2^32, and every bit of every element in front counts.
+/// Any bits: sums wrap around at 2^32, and every bit of every preceding element counts.
 fn vector(n: usize) -> Tensors {
     Tensors::new()
         .input("x", u32::shape(n), Bits)
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let x: Vec<u32> = (0..1000).map(|_| rng.next_u32()).collect();
         let mut y = vec![0; 1000];

@@ -1,6 +1,6 @@
-//! Answers that do not come from the inputs, for tests that no specification accepts them.
+//! Answers that ignore the inputs, for tests that every problem rejects them.
 
-/// How far an element may be from the expected one.
+/// The allowed difference between an element and the expected one.
 pub(crate) struct Tolerance {
     pub(crate) rtol: f64,
     pub(crate) atol: f64,
@@ -14,7 +14,7 @@ impl Tolerance {
     }
 }
 
-/// Fails when zeros, the mean, or any constant among the expected values is right for more than a
+/// Fails if zeros, the mean, or any constant among the expected values is right for more than a
 /// fifth of the elements.
 #[track_caller]
 pub(crate) fn no_constant_passes<T: Copy + Into<f64>>(expected: &[T], tolerance: Tolerance) {
@@ -29,7 +29,7 @@ pub(crate) fn no_constant_passes<T: Copy + Into<f64>>(expected: &[T], tolerance:
     }
 }
 
-/// Fails when a number that does not depend on the inputs is right for more than one of several
+/// Fails if a number that does not depend on the inputs is right for more than one of several
 /// calls.
 #[track_caller]
 pub(crate) fn no_constant_passes_twice<T: Copy + Into<f64>>(answers: &[T], tolerance: Tolerance) {

@@ -6,24 +6,24 @@ use gpubench::prelude::*;
 cuda_source!(SOFTMAX = "softmax.cu");
 cuda_source!(SOFTMAX_REFERENCE = "references/softmax.cu");
 
-/// Logits of a model that is sure of some rows: with a standard deviation of 3 the largest
+/// Logits of a model that is confident in some rows. With a standard deviation of 3 the largest
 /// probability of a row is around a tenth, the smallest below 1e-10.
 const LOGITS: Normal = Normal { mean: 0.0, stddev: 3.0 };
 
-/// What enters the quotient, in units of `U`:
+/// The error of the quotient, in units of `U`:
 ///
-/// - The difference of a logit to the largest is at most 30, and is rounded once: 30. The
+/// - The difference between a logit and the largest one is at most 30, and rounds once: 30. The
 ///   exponential turns this absolute error into a relative one.
-/// - `expf` itself: at most 2 ulp, that is 4. Both count twice, for the numerator and the terms of
-///   the sum: 68.
-/// - The sum: up to 32 terms a thread one after the other, then five halvings and eight warps: 45.
-///   All terms are positive.
-/// - Rescaling in the online kernel: its factors multiply to one exponential of at most 30 again,
-///   with `expf` for each of the few times that a larger logit turns up: 30 + 4 * 20.
+/// - `expf`: at most 2 ulp, that is 4. Both errors count twice, for the numerator and for the terms
+///   of the sum: 68.
+/// - The sum: up to 32 sequential terms per thread, then five halvings and eight warps: 45. All
+///   terms are positive.
+/// - Rescaling in the online kernel: the factors multiply to one exponential of at most 30, with
+///   one `expf` for each of the few times that a larger logit occurs: 30 + 4 * 20.
 /// - The quotient and the rounding of the reference: 2, and twice that for a division that is not
 ///   correctly rounded.
 ///
-/// That is 227 at the very worst.
+/// The worst case is 227.
 const RTOL: f64 = 227.0 * U;
 
 fn logits(rows: usize, columns: usize) -> Tensors {
@@ -40,7 +40,7 @@ fn in_double(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<
     )
 }
 
-/// Softmax of every row: the exponentials of its elements, divided by their sum.
+/// Computes the softmax of every row: the exponentials of its elements, divided by their sum.
 #[problem(
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
@@ -72,7 +72,7 @@ fn three_passes(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: O
 
 #[gpubench(problem = softmax)]
 fn online(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    // Eight warps a block, a row each.
+    // Eight warps per block, one row per warp.
     let grid = Grid::new(rows.div_ceil(8), (32, 8));
     cx.launch(SOFTMAX.kernel("online"), grid, (x, y, rows, columns))
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let x: Vec<f32> = (0..4000)
             .map(|_| (LOGITS.mean + LOGITS.stddev * rng.normal()) as f32)

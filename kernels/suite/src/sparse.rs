@@ -1,4 +1,4 @@
-//! A sparse matrix times a vector.
+//! The product of a sparse matrix and a vector.
 
 use gpubench::prelude::*;
 use std::ops::RangeInclusive;
@@ -6,21 +6,20 @@ use std::ops::RangeInclusive;
 cuda_source!(SPARSE = "sparse.cu");
 cuda_source!(SPARSE_REFERENCE = "references/sparse.cu");
 
-/// Entries of the matrix for each of its rows, on average.
+/// The average number of entries per row.
 const ENTRIES_PER_ROW: usize = 8;
 
-/// Whole numbers so small that sums of `f32` products do not round, in any order: the longest row
-/// of the largest matrix has 2^17 entries and 18, whose products are at most 81, which makes less
-/// than 2^24. So results are compared exactly, and a single entry left out of the longest row
-/// shows.
+/// Whole numbers so small that sums of `f32` products do not round in any order. The longest row of
+/// the largest matrix has 2^17 + 18 entries, whose products are at most 81, so the sum is below
+/// 2^24. The comparison is therefore exact, and a single missing entry of the longest row shows.
 const FACTORS: RangeInclusive<i32> = -8..=9;
 
-/// In fewer rows one could have more entries than the matrix has columns.
+/// With fewer rows, a row could have more entries than the matrix has columns.
 const FEWEST_ROWS: usize = 64;
 
 /// A square matrix in compressed rows: rows of up to 18 entries, one row in eight empty, and one
-/// row that has half of the columns beside. Where rows begin is the same for all calls; columns,
-/// which are distinct and ascend in each row, and values are not.
+/// row with additional entries in half of the columns. The row offsets are the same for all calls.
+/// The values and the columns differ; columns are distinct and ascend in each row.
 fn matrix_and_vector(rows: usize) -> Tensors {
     let entries = ENTRIES_PER_ROW * rows;
     let row_start = SPARSE_REFERENCE.kernel("write_row_starts");
@@ -59,7 +58,7 @@ fn in_integers(
     cx.launch(SPARSE_REFERENCE.kernel("in_integers"), Grid::new(rows, 64), arguments)
 }
 
-/// A sparse matrix in compressed rows times a vector.
+/// Multiplies a sparse matrix in compressed rows by a vector.
 #[problem(
     axes(rows = [1 << 18, 200_003]),
     cpu(axes(rows = [4096, 3001])),
@@ -105,7 +104,7 @@ fn eight_threads_per_row(
     y: Out<f32>,
 ) -> Result<()> {
     refuse_few(rows)?;
-    // As many threads as a row has entries on average.
+    // The number of threads per row is the average number of entries.
     let kernel = SPARSE.kernel(format!("threads_per_row<{ENTRIES_PER_ROW}>"));
     let grid = Grid::covering(rows * ENTRIES_PER_ROW, 256);
     cx.launch(kernel, grid, (row_start, column, value, x, y, rows))
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let span = (FACTORS.end() - FACTORS.start() + 1) as u64;
         let mut draw = |len| {

@@ -1,4 +1,4 @@
-//! Rows become columns: nothing but memory traffic, in an order that memory does not like.
+//! The transpose of a matrix: pure memory traffic, with strided access.
 
 use gpubench::plan::Swizzle;
 use gpubench::prelude::*;
@@ -18,8 +18,8 @@ fn gather(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32
     cx.launch(TRANSPOSE_REFERENCE.kernel("gather"), grid, (x, y, rows, columns))
 }
 
-/// The transpose of a matrix.
-// Exact: elements are moved, not computed with.
+/// Transposes a matrix.
+// Exact: elements are moved without arithmetic.
 #[problem(
     axes(rows = [4096, 4001], columns = [4096]),
     cpu(axes(rows = [256, 161], columns = [200])),
@@ -44,12 +44,12 @@ fn naive(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>
 
 #[gpubench(problem = transpose)]
 fn tiled(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    // Blocks of 32 by 8 threads, each for a tile of 32 by 32 elements.
+    // Blocks of 32 by 8 threads, one block per tile of 32 by 32 elements.
     let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
     cx.launch(TRANSPOSE.kernel("tiled"), grid, (x, y, rows, columns))
 }
 
-/// Tiles come by the tensor memory accelerator, which wants rows of a multiple of 16 bytes.
+/// The tensor memory accelerator loads the tiles. It needs rows of a multiple of 16 bytes.
 #[gpubench(problem = transpose, requires(capability = 9.0))]
 fn tensor_map(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let x = TensorMap::tiled(x, [columns, rows], [32, 32]).swizzle(Swizzle::Bytes128);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let x: Vec<f32> = (0..1000).map(|_| 1.0 + rng.f32()).collect();
         let mut y = vec![0.0; 1000];

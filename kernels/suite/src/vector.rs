@@ -1,11 +1,11 @@
-//! The sum of two vectors: nothing but memory traffic.
+//! The sum of two vectors: pure memory traffic.
 
 use gpubench::prelude::*;
 
 cuda_source!(VECTOR = "vector.cu");
 cuda_source!(VECTOR_REFERENCE = "references/vector.cu");
 
-/// Two summands that do not cancel on average, so that zeros are far from every sum.
+/// Two summands that do not cancel on average, so zero is far from every sum.
 fn summands(n: usize) -> Tensors {
     Tensors::new()
         .input("a", f32::shape(n), Uniform(-1.0..2.0))
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn no_constant_is_right() {
+    fn no_constant_answer_passes() {
         let mut rng = Rng::new(1);
         let mut draw = || (0..1000).map(|_| rng.uniform(-1.0, 2.0) as f32).collect::<Vec<_>>();
         let (a, b, mut c) = (draw(), draw(), vec![0.0; 1000]);

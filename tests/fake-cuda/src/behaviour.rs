@@ -1,59 +1,59 @@
-//! What the environment asks of this driver.
+//! The behaviour of this driver, as set by environment variables.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// A call that is to fail.
+/// A call that must fail.
 pub(crate) struct PlannedFailure {
     pub(crate) function: String,
-    /// Which call of the function, from 1.
+    /// Counts the calls of the function, from 1.
     pub(crate) number: u32,
     pub(crate) code: c_int,
 }
 
-/// When a process that launches a kernel gets a signal.
+/// The moment at which a process that launches a kernel gets a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// While it queues the launch.
+    /// While the process queues the launch.
     Queueing,
-    /// When it waits for what it has queued.
+    /// When the process waits for its queued work.
     Waiting,
-    /// When its stream has come to the kernel.
+    /// When the stream reaches the kernel.
     Running,
 }
 
-/// Read once, at the first call.
+/// The settings, read once at the first call.
 pub(crate) struct Behaviour {
     pub(crate) init: c_int,
     pub(crate) version: c_int,
     pub(crate) devices: c_int,
     pub(crate) attributes: Vec<(c_int, c_int)>,
     pub(crate) failures: Vec<PlannedFailure>,
-    /// Names of kernels and the results that they end in.
+    /// Kernel names and the fault code of their launches.
     pub(crate) faults: Vec<(String, c_int)>,
-    /// Names of kernels and the milliseconds that each of their launches takes longer.
+    /// Kernel names and the delay of each launch in milliseconds.
     pub(crate) delays: Vec<(String, c_int)>,
-    /// Names of kernels, and the signal that their process gets, and when.
+    /// Kernel names, the moment of the signal and the signal number.
     pub(crate) signals: Vec<(String, Moment, c_int)>,
-    /// Names of kernels, and what their process adds to every number that a stream writes from then
-    /// on.
+    /// Kernel names, and the value added to every number that streams of the process write after
+    /// the launch.
     pub(crate) numbers: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
-    /// The most bytes of an allocation.
+    /// The largest allocation in bytes.
     pub(crate) largest: usize,
-    /// What the event times of a worker that cheats are multiplied with.
+    /// The factor on the event times of a cheating worker.
     pub(crate) claimed: f32,
-    /// In which folder a worker that goes on between its windows says so, and how many milliseconds
-    /// that costs others.
+    /// The folder in which a worker that keeps working between windows locks a file, and the delay
+    /// in milliseconds that it causes for others.
     pub(crate) lingers: Option<(PathBuf, c_int)>,
-    /// In which folder workers that cheat are counted, and how many there are at most; all where
-    /// nothing is said.
+    /// The folder in which cheating workers are counted, and their maximum. `None`: all workers
+    /// cheat.
     pub(crate) cheats: Option<(PathBuf, c_int)>,
 }
 
-/// The one of this process.
+/// Returns the behaviour of this process.
 pub(crate) fn behaviour() -> &'static Behaviour {
     static BEHAVIOUR: OnceLock<Behaviour> = OnceLock::new();
     BEHAVIOUR.get_or_init(|| Behaviour {
@@ -77,7 +77,7 @@ pub(crate) fn behaviour() -> &'static Behaviour {
     })
 }
 
-/// What this process is: `referee` where it was started as `cargo-gpubench __referee`.
+/// Returns the role of this process: `referee` if it was started as `cargo-gpubench __referee`.
 pub(crate) fn role() -> String {
     let verb = std::env::args().nth(1).unwrap_or_default();
     verb.trim_start_matches('_').to_owned()
@@ -88,7 +88,7 @@ fn signal((text, signal): (String, c_int)) -> (String, Moment, c_int) {
         Some((kernel, "queueing")) => (kernel, Moment::Queueing),
         Some((kernel, "waiting")) => (kernel, Moment::Waiting),
         Some((kernel, "running")) => (kernel, Moment::Running),
-        _ => panic!("`{text}` is no `KERNEL:MOMENT`"),
+        _ => panic!("`{text}` is not `KERNEL:MOMENT`"),
     };
     (kernel.to_owned(), moment, signal)
 }
@@ -98,7 +98,7 @@ fn failures() -> Vec<PlannedFailure> {
     let of_this_role = |text: &str| {
         let parts: Vec<&str> = text.split(':').collect();
         let [of, function, number, code] = parts[..] else {
-            panic!("`{text}` is no `ROLE:FUNCTION:N:CODE`");
+            panic!("`{text}` is not `ROLE:FUNCTION:N:CODE`");
         };
         (of == role).then(|| PlannedFailure {
             function: function.to_owned(),
@@ -122,7 +122,7 @@ fn pairs(name: &str, separator: char) -> Vec<(String, c_int)> {
     list(name).iter().map(pair).collect()
 }
 
-/// A folder and a number.
+/// Parses a folder and a number.
 fn in_folder(name: &str) -> Option<(PathBuf, c_int)> {
     let (folder, number) = pairs(name, ':').pop()?;
     Some((PathBuf::from(folder), number))
@@ -141,5 +141,5 @@ fn number<T: FromStr>(name: &str, otherwise: T) -> T {
 }
 
 fn parse<T: FromStr>(text: &str) -> T {
-    text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
 }

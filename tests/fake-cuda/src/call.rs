@@ -1,4 +1,4 @@
-//! What every call of the driver goes through: planned failures, faults that stick, the lock.
+//! Wrappers around every driver call: planned failures, sticky faults, the lock.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -11,12 +11,12 @@ use crate::gpu::Gpu;
 static CALLS: Mutex<Option<HashMap<&'static str, u32>>> = Mutex::new(None);
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
-/// A call that needs no device.
+/// Runs a call that needs no device.
 pub(crate) fn plain(function: &'static str, body: impl FnOnce() -> Result<(), Refusal>) -> c_int {
     result(planned(function).and_then(|()| body()))
 }
 
-/// A call that needs the driver to be initialised.
+/// Runs a call that needs an initialised driver.
 pub(crate) fn with_gpu(function: &'static str, body: impl FnOnce(&mut Gpu) -> Result<(), Refusal>) -> c_int {
     let run = || {
         planned(function)?;
@@ -25,7 +25,7 @@ pub(crate) fn with_gpu(function: &'static str, body: impl FnOnce(&mut Gpu) -> Re
     result(run())
 }
 
-/// A call in a context: after a fault it gives the fault's code.
+/// Runs a call in the context. After a fault, every call returns the fault's code.
 pub(crate) fn in_context(function: &'static str, body: impl FnOnce(&mut Gpu) -> Result<(), Refusal>) -> c_int {
     with_gpu(function, |gpu| {
         gpu.sound()?;

@@ -1,4 +1,4 @@
-//! Workers under test that cheat: about their own times, and by going on between their windows.
+//! Cheating workers: they claim false times, or keep working between windows.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use crate::behaviour::{behaviour, role};
 
-/// A worker that cheats, from when it has loaded kernels of a case, or has queued a copy to its
-/// buffers, until it ends.
+/// The state of a cheating worker. Cheating starts when the worker loads kernels of a case or
+/// queues a copy to its buffers, and lasts until the worker ends.
 pub(crate) struct Cheat {
-    /// Locked as long as it lives.
+    /// Holds the lock while the worker lives.
     _goes_on: Option<File>,
 }
 
 impl Cheat {
-    /// This process, where it is a worker that is to cheat.
+    /// Returns the state if this process is a worker that should cheat.
     pub(crate) fn begin() -> Option<Cheat> {
         (role() == "worker" && is_counted()).then(|| Cheat {
             _goes_on: behaviour().lingers.as_ref().map(|(folder, _)| {
@@ -27,7 +27,7 @@ impl Cheat {
     }
 }
 
-/// How much longer a launch of an honest worker takes.
+/// Returns the delay that lingering cheats cause for a launch of an honest worker.
 pub(crate) fn disturbance() -> Option<Duration> {
     let (folder, milliseconds) = behaviour().lingers.as_ref().filter(|_| role() == "worker")?;
     let is_locked = lock_file(folder).try_lock().is_err();
@@ -38,7 +38,8 @@ fn lock_file(folder: &Path) -> File {
     open(File::options().create(true).append(true), folder.join("goes-on"))
 }
 
-/// Whether it is one of the first few, which are counted by the files that they make in a folder.
+/// Whether this process is among the first `processes`. Each of them creates a numbered file in the
+/// folder.
 fn is_counted() -> bool {
     let Some((folder, processes)) = &behaviour().cheats else {
         return true;

@@ -22,7 +22,7 @@ pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxSetFlags_v2(_device: CUdevice,
 pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, _device: CUdevice) -> c_int {
     in_context("cuDevicePrimaryCtxRetain", |gpu| {
         gpu.ledger.take(Kind::Context);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *context = CONTEXT.cast() };
         Ok(())
     })
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxRelease_v2(_device: CUdevice) 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuCtxGetCurrent(context: *mut CUcontext) -> c_int {
     with_gpu("cuCtxGetCurrent", |_| {
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *context = CURRENT.get().cast() };
         Ok(())
     })
@@ -56,7 +56,7 @@ pub(crate) unsafe extern "C" fn cuCtxSetCurrent(context: CUcontext) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, _limit: c_uint) -> c_int {
     in_context("cuCtxGetLimit", |_| {
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *value = 1024 };
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! The driver and the devices it shows.
+//! The driver and its devices.
 
 use std::ffi::{c_char, c_int, c_uint};
 
@@ -10,7 +10,7 @@ use crate::call::{in_context, lock, plain, with_gpu};
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, Refusal};
 use crate::gpu::Gpu;
 
-/// What the device calls itself.
+/// The name of the device.
 const NAME: &[u8] = b"Fake GPU\0";
 
 #[unsafe(no_mangle)]
@@ -30,7 +30,7 @@ pub(crate) unsafe extern "C" fn cuInit(_flags: c_uint) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
     plain("cuDriverGetVersion", || {
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *version = behaviour().version };
         Ok(())
     })
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
     with_gpu("cuDeviceGetCount", |_| {
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *count = behaviour().devices };
         Ok(())
     })
@@ -51,7 +51,7 @@ pub(crate) unsafe extern "C" fn cuDeviceGet(device: *mut CUdevice, ordinal: c_in
         if !(0..behaviour().devices).contains(&ordinal) {
             return Err(Refusal(INVALID_DEVICE));
         }
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *device = ordinal };
         Ok(())
     })
@@ -63,7 +63,7 @@ pub(crate) unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, bytes: c_int,
         if (bytes as usize) < NAME.len() {
             return Err(Refusal(INVALID_VALUE));
         }
-        // SAFETY: the caller's buffer has as many bytes as it says.
+        // SAFETY: the caller's buffer has `bytes` bytes, which are enough for the name.
         unsafe { std::ptr::copy_nonoverlapping(NAME.as_ptr(), name.cast(), NAME.len()) };
         Ok(())
     })
@@ -72,7 +72,7 @@ pub(crate) unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, bytes: c_int,
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice) -> c_int {
     with_gpu("cuDeviceGetUuid_v2", |_| {
-        // SAFETY: the caller's pointer is to a UUID.
+        // SAFETY: the caller passes a valid pointer to a UUID.
         unsafe { (*uuid).bytes = [device as c_char; 16] };
         Ok(())
     })
@@ -82,13 +82,14 @@ pub(crate) unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CU
 pub(crate) unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: CUdevice) -> c_int {
     with_gpu("cuDeviceGetAttribute", |_| {
         let other = behaviour().attributes.iter().find(|(number, _)| *number == attribute);
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *value = other.map_or_else(|| usual(attribute), |(_, value)| *value) };
         Ok(())
     })
 }
 
-/// Clocks are withheld, so that there is no peak that the CPU device could be held against.
+/// Returns the default value of an attribute. Clock rates are missing on purpose: without them the
+/// tool computes no peak, which the CPU device could not match.
 fn usual(attribute: c_int) -> c_int {
     const VALUES: &[(Attribute, c_int)] = &[
         (Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9),
@@ -126,7 +127,7 @@ fn usual(attribute: c_int) -> c_int {
 pub(crate) unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> c_int {
     in_context("cuMemGetInfo_v2", |gpu| {
         let bytes = gpu.cpu.facts().free_memory.unwrap_or(1 << 30) as usize;
-        // SAFETY: the caller's pointers are to numbers.
+        // SAFETY: the caller passes valid pointers to numbers.
         unsafe { (*free, *total) = (bytes, bytes) };
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Results of the driver and their names.
+//! Result codes of the driver and their names.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -16,7 +16,7 @@ pub(crate) const NOT_READY: c_int = 600;
 pub(crate) const LAUNCH_FAILED: c_int = 719;
 pub(crate) const NOT_SUPPORTED: c_int = 801;
 
-/// A result that is not success.
+/// A result code other than success.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal(pub(crate) c_int);
 
@@ -83,13 +83,13 @@ const WORDS: &[(c_int, &CStr, &CStr)] = &[
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuGetErrorName(code: c_int, text: *mut *const c_char) -> c_int {
-    // SAFETY: the caller's pointer is to a pointer.
+    // SAFETY: the caller passes a valid pointer to a pointer.
     unsafe { answer(code, text, |(_, name, _)| name) }
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuGetErrorString(code: c_int, text: *mut *const c_char) -> c_int {
-    // SAFETY: the caller's pointer is to a pointer.
+    // SAFETY: the caller passes a valid pointer to a pointer.
     unsafe { answer(code, text, |(_, _, words)| words) }
 }
 
@@ -99,7 +99,7 @@ unsafe fn answer(
     part: impl Fn(&(c_int, &'static CStr, &'static CStr)) -> &'static CStr,
 ) -> c_int {
     let found = WORDS.iter().find(|(known, ..)| *known == code);
-    // SAFETY: the caller's pointer is to a pointer.
+    // SAFETY: the caller passes a valid pointer to a pointer.
     unsafe { *text = found.map_or(std::ptr::null(), |words| part(words).as_ptr()) };
     if found.is_some() { 0 } else { INVALID_VALUE }
 }

@@ -1,4 +1,4 @@
-//! The state of one process: the CPU device behind the handles that were given out.
+//! The state of one process: a CPU device, and the handles that refer to it.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,29 +12,29 @@ use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refu
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
 
-/// What stands for the GPU in this process.
+/// The fake GPU of this process.
 pub(crate) struct Gpu {
     pub(crate) cpu: CpuDriver,
     pub(crate) addresses: AddressSpace,
     pub(crate) ledger: Ledger,
-    /// The names of the kernels that were asked for, in the order of their handles.
+    /// The names of the looked-up kernels, in the order of their handles.
     pub(crate) kernels: Vec<String>,
-    /// How many streams were made: the CPU device numbers them from 0.
+    /// The number of streams so far. The CPU device numbers them from 0.
     pub(crate) streams: u32,
-    /// The signal that this process gets when it waits.
+    /// The signal that this process gets at its next wait.
     pub(crate) signal_underway: Option<c_int>,
-    /// What is added to the numbers that streams write.
+    /// The value added to numbers that streams write.
     pub(crate) added: c_int,
-    /// There where this is a worker that cheats.
+    /// `Some` if this process is a cheating worker.
     pub(crate) cheat: Option<Cheat>,
-    /// The result of a planned fault, from its launch on.
+    /// The code of a planned fault that was queued.
     pub(crate) fault_underway: Option<c_int>,
-    /// The result that every call gives after a fault.
+    /// The code that every call returns after a fault.
     fault: Option<c_int>,
 }
 
-/// How long a stream is looked at where a driver looks once: the CPU device answers from another
-/// thread.
+/// The time that one stream query waits. A real driver answers at once; the CPU device answers from
+/// another thread.
 const A_LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl Gpu {
@@ -53,22 +53,22 @@ impl Gpu {
         })
     }
 
-    /// Refuses where a kernel has faulted.
+    /// Fails if a kernel has faulted.
     pub(crate) fn sound(&self) -> Result<(), Refusal> {
         self.fault.map_or(Ok(()), |code| Err(Refusal(code)))
     }
 
-    /// From here on this process cheats, where it is a worker that is to.
+    /// Starts cheating if this process is a worker that should cheat.
     pub(crate) fn begin_cheating(&mut self) {
         self.cheat = self.cheat.take().or_else(Cheat::begin);
     }
 
-    /// Waits for all streams, as a driver may that sets memory aside or takes it back.
+    /// Waits for all streams, as a driver may do when it allocates or frees memory.
     pub(crate) fn wait_for_all(&mut self) -> Result<(), Refusal> {
         (0..self.streams).try_for_each(|number| self.wait_for(Stream(number)))
     }
 
-    /// Waits for a stream. What went wrong in it sticks.
+    /// Waits for a stream. An error in the stream sticks to the context.
     pub(crate) fn wait_for(&mut self, stream: Stream) -> Result<(), Refusal> {
         self.signal_underway.map_or(Ok(()), raise)?;
         let ended = self.cpu.synchronize(stream);
@@ -83,7 +83,7 @@ impl Gpu {
         }
     }
 
-    /// What the context answers from now on.
+    /// Stores the code that all later calls return.
     fn break_down(&mut self, error: DeviceError) -> Refusal {
         let code = match (error, self.fault_underway) {
             (DeviceError::Fault(fault), _) => result_of(&fault),
@@ -114,7 +114,7 @@ pub(crate) fn raise(signal: c_int) -> Result<(), Refusal> {
     }
 }
 
-/// A number of the CPU device as a handle; no handle is null.
+/// A number of the CPU device as a handle. No handle is null.
 pub(crate) trait Handle: Sized {
     fn number(&self) -> u32;
     fn of_number(number: u32) -> Self;
@@ -145,5 +145,5 @@ macro_rules! handles {
 
 handles! { Stream Event Module Function }
 
-/// The one context there is.
+/// The only context.
 pub(crate) const CONTEXT: *mut c_void = 0xC0_usize as *mut c_void;

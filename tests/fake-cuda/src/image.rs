@@ -1,4 +1,4 @@
-//! What an image is: the tool's own kernels, or a library for the CPU device.
+//! Kinds of images: the tool's own kernels, or a library for the CPU device.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write as _;
@@ -11,25 +11,25 @@ use crate::error::{INVALID_IMAGE, NO_BINARY_FOR_GPU, Refusal};
 /// `EM_CUDA`.
 const CUDA_MACHINE: u16 = 190;
 
-/// An image that can be loaded.
+/// A loadable image.
 pub(crate) enum Image<'a> {
     Harness,
     Library(&'a [u8]),
 }
 
 impl<'a> Image<'a> {
-    /// Reads what it is from its contents.
+    /// Recognises an image by its contents.
     ///
     /// # Safety
-    /// `data` is to a whole ELF file, or to a text that ends with a zero.
+    /// `data` must point to a complete ELF file or to zero-terminated text.
     pub(crate) unsafe fn at(data: *const c_void) -> Result<Image<'a>, Refusal> {
-        // SAFETY: both forms have at least a byte, and a text that begins like an ELF file has
+        // SAFETY: both forms have at least one byte, and text that begins like an ELF file has
         // four.
         if !unsafe { CStr::from_ptr(data.cast::<c_char>()) }
             .to_bytes()
             .starts_with(b"\x7fELF")
         {
-            // SAFETY: it is a text then.
+            // SAFETY: anything else is zero-terminated text.
             let text = unsafe { CStr::from_ptr(data.cast::<c_char>()) }.to_bytes();
             let ours = [PTX_COMPUTE_75, PTX_COMPUTE_90];
             return match ours.iter().any(|ptx| ptx.as_bytes() == text) {
@@ -37,7 +37,7 @@ impl<'a> Image<'a> {
                 false => Err(Refusal(NO_BINARY_FOR_GPU)),
             };
         }
-        // SAFETY: it is an ELF file then.
+        // SAFETY: the first bytes show an ELF file.
         let bytes = unsafe { elf(data.cast()) };
         if u16_at(bytes, 18) != CUDA_MACHINE {
             return Ok(Image::Library(bytes));
@@ -53,14 +53,14 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The whole file: the table of sections, or of segments, or the last section is its end.
+/// Returns the whole file. It ends with the section table, the segment table or the last section.
 unsafe fn elf<'a>(start: *const u8) -> &'a [u8] {
-    // SAFETY: an ELF file of 64 bits has a header of 64 bytes.
+    // SAFETY: a 64-bit ELF file has a header of 64 bytes.
     let header = unsafe { std::slice::from_raw_parts(start, 64) };
     let sections = u64_at(header, 40) as usize;
     let (size, count) = (usize::from(u16_at(header, 58)), usize::from(u16_at(header, 60)));
     let segments_end = u64_at(header, 32) as usize + usize::from(u16_at(header, 54)) * usize::from(u16_at(header, 56));
-    // SAFETY: the header says that the table is there.
+    // SAFETY: the header states the position of the table.
     let table = unsafe { std::slice::from_raw_parts(start.add(sections), size * count) };
     const NO_BITS: u32 = 8;
     let ends = table
@@ -71,7 +71,7 @@ unsafe fn elf<'a>(start: *const u8) -> &'a [u8] {
         .chain([64, segments_end, sections + size * count])
         .max()
         .unwrap_or(64);
-    // SAFETY: every part that the file says it has ends at or before this.
+    // SAFETY: every part that the file declares ends at or before this length.
     unsafe { std::slice::from_raw_parts(start, end) }
 }
 
@@ -87,8 +87,8 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array(bytes, at))
 }
 
-/// A library in a file that nobody else sees, to be loaded by its path. Each is a file of its own
-/// to the loader, also where the bytes are the same.
+/// Puts a library into a private file, for loading by path. Each call makes a new file, so the
+/// loader never takes two equal images for one.
 pub(crate) struct Loadable {
     file: tempfile::NamedTempFile,
 }
@@ -108,7 +108,7 @@ impl Loadable {
     }
 }
 
-/// Where images of sources that were compiled are kept while they are made.
+/// The folder for images of compiled sources.
 pub(crate) fn scratch() -> std::io::Result<(tempfile::TempDir, PathBuf)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().to_owned();

@@ -1,11 +1,11 @@
-//! What was taken and not given back.
+//! The ledger of resources that were acquired and not released.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use crate::behaviour::{behaviour, role};
 
-/// What can be taken.
+/// Kinds of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Allocation,
@@ -31,8 +31,8 @@ const KINDS: [Kind; 9] = [
     Kind::Context,
 ];
 
-/// How many of each kind this process has. Written with every change: the tool kills its processes
-/// when it has no more use for them.
+/// The number of live resources of each kind in this process. Every change is written at once,
+/// because the tool kills processes that it no longer needs.
 pub(crate) struct Ledger {
     counts: [i32; KINDS.len()],
     file: Option<File>,
@@ -64,7 +64,7 @@ impl Ledger {
 
     fn write(&self) {
         let Some(file) = &self.file else { return };
-        // Lines of a fixed length, so that each text covers the one before it.
+        // Lines have a fixed length, so each text overwrites the previous one.
         let lines = KINDS.iter().zip(self.counts);
         let text: String = lines.map(|(kind, count)| format!("{kind:?} {count:>6}\n")).collect();
         file.write_all_at(text.as_bytes(), 0)

@@ -1,9 +1,9 @@
-//! A test double of the CUDA driver's library and of NVRTC's, for tests that run real processes
-//! without a GPU.
+//! A test double of the CUDA driver library and of NVRTC, for tests that run real processes without
+//! a GPU.
 //!
-//! The driver's functions stand on the CPU device of the tool: `gpu` is the state of a process,
-//! `call` what every call goes through, and the other modules have the functions by what they are
-//! about. `README.md` says what can be asked of it.
+//! The driver's functions are implemented on the tool's CPU device. `gpu` has the state of a
+//! process and `call` the wrapper around every call; the other modules group the functions by
+//! subject. `README.md` lists the environment variables that control the double.
 #![allow(unsafe_code)]
 #![allow(
     clippy::missing_safety_doc,

@@ -1,5 +1,5 @@
-//! Memory: allocations that are shared, as memfds behind handles, and where they are mapped;
-//! private memory; registered memory of the host.
+//! Memory: shared allocations as memfds with handles and mappings, private memory, and registered
+//! host memory.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -17,10 +17,10 @@ use crate::call::{in_context, with_gpu};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, Refusal};
 use crate::ledger::Kind;
 
-/// Allocations are multiples of this.
+/// The granularity of allocations in bytes.
 const GRANULARITY: usize = 64 << 10;
 
-/// What the memfds are called, by which an import knows them.
+/// The name of the memfds. Imports recognise them by it.
 const NAME: &std::ffi::CStr = c"fake-gpu-memory";
 
 struct Physical {
@@ -29,12 +29,12 @@ struct Physical {
 }
 
 struct Mapped {
-    /// Kept as long as it is mapped, released or not.
+    /// Kept alive by the mapping, even after its release.
     memory: Arc<OwnedFd>,
     bytes: usize,
 }
 
-/// What this process has of shared memory.
+/// The memory of this process.
 #[derive(Default)]
 pub(crate) struct AddressSpace {
     handles: HashMap<u64, Physical>,
@@ -57,13 +57,13 @@ impl AddressSpace {
         self.handles.get(&handle).ok_or(Refusal(INVALID_HANDLE))
     }
 
-    /// Whether memory that other processes have lies at an address.
+    /// Whether an address lies in mapped shared memory.
     pub(crate) fn shares(&self, address: u64) -> bool {
         let inside = |(first, mapped): (&u64, &Mapped)| (*first..first + mapped.bytes as u64).contains(&address);
         self.mapped.iter().any(inside)
     }
 
-    /// Whether a range lies in one that was reserved.
+    /// Whether a range lies in a reserved range.
     fn reserves(&self, start: u64, bytes: usize) -> bool {
         let inside =
             |(first, length): (&u64, &usize)| *first <= start && start + bytes as u64 <= first + *length as u64;
@@ -78,7 +78,7 @@ pub(crate) unsafe extern "C" fn cuMemGetAllocationGranularity(
     _option: c_uint,
 ) -> c_int {
     in_context("cuMemGetAllocationGranularity", |_| {
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *bytes = GRANULARITY };
         Ok(())
     })
@@ -103,14 +103,14 @@ pub(crate) unsafe extern "C" fn cuMemCreate(
         if memory < 0 {
             return Err(Refusal(OUT_OF_MEMORY));
         }
-        // SAFETY: the descriptor is fresh.
+        // SAFETY: the descriptor is new and has no other owner.
         let memory = unsafe { OwnedFd::from_raw_fd(memory) };
         // SAFETY: the descriptor is open.
         if unsafe { libc::ftruncate(memory.as_raw_fd(), bytes as libc::off_t) } != 0 {
             return Err(Refusal(OUT_OF_MEMORY));
         }
         gpu.ledger.take(Kind::Allocation);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *handle = gpu.addresses.insert(memory, bytes) };
         Ok(())
     })
@@ -135,7 +135,7 @@ pub(crate) unsafe extern "C" fn cuMemExportToShareableHandle(
     in_context("cuMemExportToShareableHandle", |gpu| {
         let memory = &gpu.addresses.get(handle)?.memory;
         let copy = memory.try_clone().map_err(|_| Refusal(OUT_OF_MEMORY))?;
-        // SAFETY: for a descriptor, the caller's pointer is to an integer.
+        // SAFETY: for a descriptor, the caller passes a valid pointer to an integer.
         unsafe { *target.cast::<c_int>() = copy.into_raw_fd() };
         Ok(())
     })
@@ -153,13 +153,13 @@ pub(crate) unsafe extern "C" fn cuMemImportFromShareableHandle(
         if !name.to_string_lossy().contains(&*NAME.to_string_lossy()) {
             return Err(Refusal(INVALID_VALUE));
         }
-        // SAFETY: it is open, as was just seen.
+        // SAFETY: the check above shows that the descriptor is open.
         let memory = unsafe { BorrowedFd::borrow_raw(number) };
         let memory = memory.try_clone_to_owned().map_err(|_| Refusal(OUT_OF_MEMORY))?;
         let file = std::fs::File::from(memory);
         let bytes = file.metadata().map_err(|_| Refusal(INVALID_VALUE))?.len() as usize;
         gpu.ledger.take(Kind::Allocation);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *handle = gpu.addresses.insert(file.into(), bytes) };
         Ok(())
     })
@@ -177,7 +177,7 @@ pub(crate) unsafe extern "C" fn cuMemAddressReserve(
         let start = reserve(std::ptr::null_mut(), bytes, 0)?;
         gpu.addresses.reserved.insert(start, bytes);
         gpu.ledger.take(Kind::Reservation);
-        // SAFETY: the caller's pointer is to an address.
+        // SAFETY: the caller passes a valid pointer to an address.
         unsafe { *address = start };
         Ok(())
     })
@@ -191,7 +191,8 @@ pub(crate) unsafe extern "C" fn cuMemAddressFree(address: CUdeviceptr, bytes: us
         }
         gpu.addresses.reserved.remove(&address);
         gpu.ledger.give_back(Kind::Reservation);
-        // SAFETY: the range was reserved with this length, and the caller has nothing mapped in it.
+        // SAFETY: the range was reserved with this length, and the caller has unmapped everything
+        // in it.
         unsafe { libc::munmap(address as *mut c_void, bytes) };
         Ok(())
     })
@@ -228,7 +229,7 @@ pub(crate) unsafe extern "C" fn cuMemSetAccess(
     in_context("cuMemSetAccess", |gpu| {
         let mapped = gpu.addresses.mapped.get(&address);
         let mapped = mapped.filter(|it| it.bytes == bytes).ok_or(Refusal(INVALID_VALUE))?;
-        // SAFETY: the caller's pointer is to one description.
+        // SAFETY: the caller passes a valid pointer to a description.
         let protection = match unsafe { (*description).flags } {
             CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ => libc::PROT_READ,
             CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE => libc::PROT_READ | libc::PROT_WRITE,
@@ -236,7 +237,7 @@ pub(crate) unsafe extern "C" fn cuMemSetAccess(
         };
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         let (start, descriptor) = (address as *mut c_void, mapped.memory.as_raw_fd());
-        // SAFETY: the range was reserved, and nothing but this mapping is there.
+        // SAFETY: the range was reserved, and only this mapping is in it.
         match unsafe { libc::mmap(start, bytes, protection, flags, descriptor, 0) } {
             libc::MAP_FAILED => Err(Refusal(OUT_OF_MEMORY)),
             _ => Ok(()),
@@ -260,8 +261,7 @@ pub(crate) unsafe extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -
 
 fn reserve(address: *mut c_void, bytes: usize, flags: c_int) -> Result<u64, Refusal> {
     let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: the address is null, or that of a range that the caller has reserved and uses no
-    // more.
+    // SAFETY: the address is null, or the caller reserved it and no longer uses it.
     match unsafe { libc::mmap(address, bytes, libc::PROT_NONE, flags, -1, 0) } {
         libc::MAP_FAILED => Err(Refusal(OUT_OF_MEMORY)),
         start => Ok(start as u64),
@@ -278,7 +278,7 @@ pub(crate) unsafe extern "C" fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: 
         let memory = gpu.cpu.alloc(bytes as u64)?;
         gpu.addresses.private.insert(memory.0);
         gpu.ledger.take(Kind::Private);
-        // SAFETY: the caller's pointer is to an address.
+        // SAFETY: the caller passes a valid pointer to an address.
         unsafe { *address = memory.0 };
         Ok(())
     })
@@ -330,7 +330,7 @@ pub(crate) unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
         if !gpu.addresses.registered.contains(&(pointer as u64)) {
             return Err(Refusal(INVALID_VALUE));
         }
-        // SAFETY: the caller's pointer is to an address.
+        // SAFETY: the caller passes a valid pointer to an address.
         unsafe { *address = pointer as u64 };
         Ok(())
     })

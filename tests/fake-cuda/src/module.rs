@@ -18,7 +18,7 @@ use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
 use crate::ledger::Kind;
 
-/// The most dynamic shared memory of a block.
+/// The dynamic shared memory limit of a block in bytes.
 const MOST_SHARED: c_int = 227 << 10;
 
 #[unsafe(no_mangle)]
@@ -30,7 +30,7 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
     _values: *mut *mut c_void,
 ) -> c_int {
     in_context("cuModuleLoadDataEx", |gpu| {
-        // SAFETY: the caller's image is whole.
+        // SAFETY: the caller's image is complete.
         let loaded = match unsafe { Image::at(data) }? {
             Image::Harness => gpu.cpu.load(ModuleImage::Harness)?,
             Image::Library(bytes) => {
@@ -41,7 +41,7 @@ pub(crate) unsafe extern "C" fn cuModuleLoadDataEx(
             }
         };
         gpu.ledger.take(Kind::Module);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *module = loaded.to_pointer() };
         Ok(())
     })
@@ -68,7 +68,7 @@ pub(crate) unsafe extern "C" fn cuModuleGetFunction(
         let found = gpu.cpu.function(Module::of_pointer(module)?, name)?;
         gpu.kernels.resize(found.0 as usize, String::new());
         gpu.kernels.push(name.to_owned());
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *function = found.to_pointer() };
         Ok(())
     })
@@ -84,7 +84,7 @@ pub(crate) unsafe extern "C" fn cuModuleGetGlobal_v2(
     in_context("cuModuleGetGlobal_v2", |gpu| {
         // SAFETY: the caller's name ends with a zero.
         let (found, size) = gpu.cpu.symbol(Module::of_pointer(module)?, unsafe { text(name) }?)?;
-        // SAFETY: the caller's pointers are to numbers.
+        // SAFETY: the caller passes valid pointers to numbers.
         unsafe { (*address, *bytes) = (found.0, size as usize) };
         Ok(())
     })
@@ -112,13 +112,13 @@ pub(crate) unsafe extern "C" fn cuFuncGetParamInfo(
         let sizes = sizes.ok_or(Refusal(INVALID_VALUE))?;
         let found = *sizes.get(index).ok_or(Refusal(INVALID_VALUE))?;
         let before: u32 = sizes[..index].iter().sum();
-        // SAFETY: the caller's pointers are to numbers.
+        // SAFETY: the caller passes valid pointers to numbers.
         unsafe { (*offset, *size) = (before as usize, found as usize) };
         Ok(())
     })
 }
 
-/// No kernel uses local memory: the threads of the CPU device have stacks.
+/// No kernel uses local memory, because threads of the CPU device have stacks.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuFuncGetAttribute(
     value: *mut c_int,
@@ -126,7 +126,7 @@ pub(crate) unsafe extern "C" fn cuFuncGetAttribute(
     _function: CUfunction,
 ) -> c_int {
     in_context("cuFuncGetAttribute", |_| {
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *value = 0 };
         Ok(())
     })
@@ -152,7 +152,7 @@ pub(crate) unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
 ) -> c_int {
     in_context("cuOccupancyMaxActiveBlocksPerMultiprocessor", |gpu| {
         let function = Function::of_pointer(function)?;
-        // SAFETY: the caller's pointer is to a number.
+        // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *blocks = gpu.cpu.occupancy(function, threads as u32, shared as u32)? as c_int };
         Ok(())
     })
@@ -166,7 +166,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
     _extra: *mut *mut c_void,
 ) -> c_int {
     in_context("cuLaunchKernelEx", |gpu| {
-        // SAFETY: the caller's configuration has as many attributes as it says.
+        // SAFETY: the caller's configuration has `numAttrs` attributes.
         let (stream, shape) = unsafe { shape_of(&*config) }?;
         let function = Function::of_pointer(function)?;
         if fault(gpu, function, stream)? {
@@ -176,7 +176,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
         misbehave(gpu, function, stream)?;
         let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;
         let argument = |(position, size): (usize, &u32)| {
-            // SAFETY: the caller gives a value for each parameter, of its size.
+            // SAFETY: the caller passes a value of the right size for each parameter.
             unsafe { std::slice::from_raw_parts((*values.add(position)).cast::<u8>(), *size as usize) }
         };
         let arguments: Vec<&[u8]> = sizes.iter().enumerate().map(argument).collect();
@@ -184,8 +184,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
     })
 }
 
-/// Has the stream wait in front of the kernel where that is planned, and where somebody else has
-/// the GPU then.
+/// Delays the stream before the kernel if a delay is planned or a lingering cheat occupies the GPU.
 fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
     let name = &gpu.kernels[function.0 as usize];
     let planned = behaviour().delays.iter().find(|(kernel, _)| kernel == name);
@@ -202,7 +201,7 @@ fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusa
     Ok(gpu.cpu.host_call(stream, Box::new(wait))?)
 }
 
-/// Does to this process what is planned for one that launches the kernel.
+/// Applies the planned signal and number offset of a kernel to this process.
 fn misbehave(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusal> {
     let name = &gpu.kernels[function.0 as usize];
     if let Some((_, added)) = behaviour().numbers.iter().find(|(kernel, _)| kernel == name) {
@@ -223,7 +222,7 @@ fn misbehave(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Re
     }
 }
 
-/// Ends the stream's work here where a fault of this kernel is planned.
+/// Ends the stream's work here if a fault of this kernel is planned.
 fn fault(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<bool, Refusal> {
     let name = &gpu.kernels[function.0 as usize];
     let Some((_, code)) = behaviour().faults.iter().find(|(kernel, _)| kernel == name) else {
@@ -235,12 +234,12 @@ fn fault(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<bool, Refu
     Ok(true)
 }
 
-/// The launch without its attributes: of those, early starts are permissions, and the others are
-/// refused.
+/// Returns the launch without its attributes. Programmatic early start is only a permission, so it
+/// is ignored. Other attributes are not supported.
 unsafe fn shape_of(config: &CUlaunchConfig) -> Result<(Stream, LaunchConfig), Refusal> {
     let attributes: &[CUlaunchAttribute] = match config.numAttrs {
         0 => &[],
-        // SAFETY: the caller's configuration has as many attributes as it says.
+        // SAFETY: the caller's configuration has `numAttrs` attributes.
         count => unsafe { std::slice::from_raw_parts(config.attrs, count as usize) },
     };
     let is_early =

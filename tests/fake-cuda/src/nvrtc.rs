@@ -1,4 +1,4 @@
-//! NVRTC: makes libraries for the CPU device of sources.
+//! NVRTC: compiles sources to libraries for the CPU device.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ const COMPILATION: c_int = 6;
 /// `NVRTC_ERROR_INTERNAL_ERROR`.
 const INTERNAL: c_int = 11;
 
-/// What it says it compiles for.
+/// The supported compute capabilities.
 const CAPABILITIES: [c_int; 5] = [75, 80, 90, 100, 120];
 
-/// A source on its way.
+/// A source and the results of its compilation.
 pub(crate) struct Program {
     name: String,
     text: Vec<u8>,
@@ -26,34 +26,35 @@ pub(crate) struct Program {
     image: Vec<u8>,
 }
 
-/// The minor number stands for the shim: the tool keeps what this library has made by its version.
+/// The minor version is a digest of the shim, because the tool caches compiled kernels by NVRTC
+/// version.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor_number: *mut c_int) -> c_int {
     let bytes = SHIM.iter().flat_map(|(path, text)| path.bytes().chain(text.bytes()));
     let digest = bytes.fold(0_u32, |digest, byte| {
         digest.wrapping_mul(31).wrapping_add(u32::from(byte))
     });
-    // One that crashes has a version of its own: it must not find what another has made.
+    // A crashing double needs another version, so that it never finds a kernel in the cache.
     let minor = if crashes() {
         1
     } else {
         1000 + (digest % 1_000_000) as c_int
     };
-    // SAFETY: the caller's pointers are to numbers.
+    // SAFETY: the caller passes valid pointers to numbers.
     unsafe { (*major, *minor_number) = (12, minor) };
     0
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> c_int {
-    // SAFETY: the caller's pointer is to a number.
+    // SAFETY: the caller passes a valid pointer to a number.
     unsafe { *count = CAPABILITIES.len() as c_int };
     0
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcGetSupportedArchs(list: *mut c_int) -> c_int {
-    // SAFETY: the caller's array has room for as many as it was told.
+    // SAFETY: the caller's array has room for the count from `nvrtcGetNumSupportedArchs`.
     unsafe { std::ptr::copy_nonoverlapping(CAPABILITIES.as_ptr(), list, CAPABILITIES.len()) };
     0
 }
@@ -86,7 +87,7 @@ pub(crate) unsafe extern "C" fn nvrtcCreateProgram(
         log: Vec::new(),
         image: Vec::new(),
     };
-    // SAFETY: the caller's pointer is to a handle.
+    // SAFETY: the caller passes a valid pointer to a handle.
     unsafe { *program = Box::into_raw(Box::new(made)) };
     0
 }
@@ -117,7 +118,7 @@ pub(crate) unsafe extern "C" fn nvrtcCompileProgram(
     // SAFETY: the caller's program lives.
     let program = unsafe { &mut *program };
     let option = |position: usize| {
-        // SAFETY: the caller gives as many texts as it says, each ending with a zero.
+        // SAFETY: the caller passes `count` zero-terminated texts.
         unsafe { CStr::from_ptr(*options.add(position)) }
             .to_string_lossy()
             .into_owned()
@@ -187,7 +188,7 @@ fn is_definition(option: &str) -> bool {
     option.starts_with("-D") || option.starts_with("-U")
 }
 
-/// The files that the program may include: those below the current directory.
+/// Collects the files that the program may include: all files below the current directory.
 fn collect(folder: &Path, files: &mut Vec<SourceFile>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -204,7 +205,7 @@ fn collect(folder: &Path, files: &mut Vec<SourceFile>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// `a.cu:3:5: error: text` as the front end of NVRTC writes it, `a.cu(3): error: text`.
+/// Converts `a.cu:3:5: error: text` to the format of NVRTC's front end, `a.cu(3): error: text`.
 fn as_front_end(messages: &str) -> String {
     let mut log = String::new();
     for line in messages.lines() {
@@ -226,14 +227,15 @@ macro_rules! parts {
     ($($size:ident $contents:ident $part:ident;)*) => {$(
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $size(program: *mut Program, size: *mut usize) -> c_int {
-            // SAFETY: the caller's program lives, and the pointer is to a number.
+            // SAFETY: the caller's program lives, and the pointer to the number is valid.
             unsafe { *size = (*program).$part.len() };
             0
         }
 
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $contents(program: *mut Program, target: *mut c_void) -> c_int {
-            // SAFETY: the caller's program lives, and its buffer has the size that it was told.
+            // SAFETY: the caller's program lives, and its buffer has the size that the call above
+            // returned.
             unsafe {
                 let part = &(*program).$part;
                 std::ptr::copy_nonoverlapping(part.as_ptr(), target.cast(), part.len());
@@ -249,7 +251,7 @@ parts! {
     nvrtcGetPTXSize nvrtcGetPTX image;
 }
 
-/// Kernels of the CPU device are found by their name expressions.
+/// The CPU device finds kernels by their name expressions.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcGetLoweredName(
     program: *mut Program,
@@ -261,7 +263,7 @@ pub(crate) unsafe extern "C" fn nvrtcGetLoweredName(
     let Some(found) = program.names.iter().find(|known| known.as_c_str() == name) else {
         return INTERNAL;
     };
-    // SAFETY: the caller's pointer is to a text.
+    // SAFETY: the caller passes a valid pointer to a text.
     unsafe { *lowered = found.as_ptr() };
     0
 }

@@ -1,4 +1,4 @@
-//! Streams, events, and what is queued.
+//! Streams, events and queued work.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -17,13 +17,13 @@ pub(crate) unsafe extern "C" fn cuStreamCreate(stream: *mut CUstream, _flags: c_
         let made = gpu.cpu.stream()?;
         gpu.streams = made.0 + 1;
         gpu.ledger.take(Kind::Stream);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *stream = made.to_pointer() };
         Ok(())
     })
 }
 
-/// The CPU device keeps the thread of a stream as long as it lives.
+/// The CPU device keeps a stream's thread until the device is dropped.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> c_int {
     in_context("cuStreamDestroy_v2", |gpu| {
@@ -136,7 +136,7 @@ pub(crate) unsafe extern "C" fn cuEventCreate(event: *mut CUevent, _flags: c_uin
     in_context("cuEventCreate", |gpu| {
         let made = gpu.cpu.event()?;
         gpu.ledger.take(Kind::Event);
-        // SAFETY: the caller's pointer is to a handle.
+        // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *event = made.to_pointer() };
         Ok(())
     })
@@ -162,9 +162,9 @@ pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) 
 pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) -> c_int {
     in_context("cuEventElapsedTime", |gpu| {
         let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
-        let told = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
-        // SAFETY: the caller's pointer is to a number.
-        unsafe { *milliseconds = told * (elapsed / 1e6) as f32 };
+        let factor = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
+        // SAFETY: the caller passes a valid pointer to a number.
+        unsafe { *milliseconds = factor * (elapsed / 1e6) as f32 };
         Ok(())
     })
 }

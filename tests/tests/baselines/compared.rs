@@ -1,4 +1,4 @@
-//! What is said of a run beside a baseline, and the exit code.
+//! Messages and exit codes of a run that is compared with a baseline.
 #![forbid(unsafe_code)]
 
 use gpubench_tests::{Ending, Fixture, Run, RunFolder, repository, slowed};
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::{comparison, loaded, paced, records, verdict_of};
 
 #[test]
-fn a_kernel_that_became_slower_is_a_regression_and_the_exit_code_3() {
+fn a_slower_kernel_is_a_regression_with_exit_code_3() {
     let folder = RunFolder::new();
     let baseline = folder.path("before.json");
-    // What the machine does between two runs is no part of this.
+    // Both runs are loaded, so the state of the machine does not matter.
     let before = folder.lines("before.jsonl", records());
     let after = folder.lines("after.jsonl", &slowed(records(), 8.0));
     let saving = loaded(&before).args(["--save-baseline", baseline.as_str()]);
@@ -43,7 +43,7 @@ fn a_regression_can_be_shown_without_failing() {
 }
 
 #[test]
-fn a_run_is_no_change_from_itself() {
+fn a_run_compared_with_itself_has_no_change() {
     let folder = RunFolder::new();
     let run = folder.lines("run.jsonl", records());
     let records = loaded(&run)
@@ -86,7 +86,7 @@ fn the_comparison_is_a_record_before_the_run_ends() {
 }
 
 #[test]
-fn benchmarks_that_the_baseline_lacks_are_named_before_anything_is_measured() {
+fn benchmarks_missing_from_the_baseline_are_listed_before_anything_is_measured() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());
     let features = ["--features", "newcomer", "--no-default-features"];
@@ -111,7 +111,7 @@ fn benchmarks_that_the_baseline_lacks_are_named_before_anything_is_measured() {
 }
 
 #[test]
-fn what_filters_leave_out_is_not_called_removed() {
+fn filtered_benchmarks_are_not_called_removed() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());
     let run = loaded(&before).json().args(["walk", "--baseline", &before]);
@@ -121,7 +121,7 @@ fn what_filters_leave_out_is_not_called_removed() {
 }
 
 #[test]
-fn what_another_machine_has_its_part_in_is_not_called_removed() {
+fn benchmarks_of_other_partitions_are_not_called_removed() {
     let folder = RunFolder::new();
     let baseline = folder.path("before.json").into_string();
     let both = || {
@@ -138,7 +138,7 @@ fn what_another_machine_has_its_part_in_is_not_called_removed() {
 }
 
 #[test]
-fn another_device_is_not_compared_unless_that_is_asked_for() {
+fn another_device_is_compared_only_on_request() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());
     let mut other = slowed(records(), 4.0);
@@ -164,7 +164,7 @@ fn another_device_is_not_compared_unless_that_is_asked_for() {
 }
 
 #[test]
-fn a_failed_benchmark_is_worse_than_a_regression_and_is_no_figure_afterwards() {
+fn a_failed_benchmark_is_worse_than_a_regression_and_is_stored_as_failed() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());
     let saved = folder.path("failed.json");
@@ -186,7 +186,7 @@ fn a_failed_benchmark_is_worse_than_a_regression_and_is_no_figure_afterwards() {
 }
 
 #[test]
-fn a_run_that_was_cut_short_is_a_baseline_with_a_warning() {
+fn an_incomplete_run_is_a_baseline_with_a_warning() {
     let folder = RunFolder::new();
     let whole = folder.lines("whole.jsonl", records());
     let short = folder.lines("short.jsonl", &records()[..3]);
@@ -201,14 +201,14 @@ fn a_run_that_was_cut_short_is_a_baseline_with_a_warning() {
 }
 
 #[test]
-fn files_can_be_compared_where_there_is_no_workspace() {
+fn files_can_be_compared_outside_a_workspace() {
     let folder = RunFolder::new();
     let before = folder.lines("before.jsonl", records());
     let after = folder.lines("after.jsonl", &slowed(records(), 4.0));
     let run = Run::outside_of_workspaces(&folder.path("."));
     let run = run.args(["--load-baseline", &after, "--baseline", &before]);
     let finished = run.finish().expect_code(3);
-    // That nothing is run is all that there is to say.
+    // The only message is that nothing is run.
     assert!(
         finished.stderr.trim_start().starts_with("Loaded `") && finished.stderr.ends_with(" UTC: nothing is run\n"),
         "{}",
@@ -217,7 +217,7 @@ fn files_can_be_compared_where_there_is_no_workspace() {
     assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
 }
 
-/// Thirteen runs whose times go up and down by a fifth.
+/// The history has thirteen runs whose times vary by a fifth.
 #[test]
 fn a_noisy_history_raises_the_threshold() {
     let folder = RunFolder::new();

@@ -1,4 +1,4 @@
-//! What is saved where, and what of it stays.
+//! Where runs are saved, and which results are kept.
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
@@ -56,7 +56,7 @@ fn a_baseline_can_be_compared_with_and_replaced_in_one_run() {
 }
 
 #[test]
-fn what_is_loaded_is_what_was_saved() {
+fn a_loaded_run_equals_the_saved_one() {
     let folder = RunFolder::new();
     let saved = folder.path("saved.json");
     let run = folder.lines("run.jsonl", records());
@@ -74,13 +74,13 @@ fn what_is_loaded_is_what_was_saved() {
     assert!(none.errors()[0].contains("saved.json"), "{}", none.stderr);
 }
 
-/// The file of a stored run.
+/// Returns the path of a stored run.
 fn file(path: &Utf8Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
 }
 
 #[test]
-fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baseline() {
+fn a_partial_run_replaces_only_its_results_in_the_baseline() {
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
@@ -118,7 +118,7 @@ fn a_run_of_some_benchmarks_replaces_theirs_and_leaves_the_others_in_the_baselin
 }
 
 #[test]
-fn a_benchmark_that_fails_leaves_its_good_result_in_the_baseline_and_that_is_said() {
+fn a_failed_benchmark_keeps_its_last_good_result_in_the_baseline_with_a_note() {
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
@@ -147,7 +147,7 @@ fn a_benchmark_that_fails_leaves_its_good_result_in_the_baseline_and_that_is_sai
 }
 
 #[test]
-fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measured() {
+fn results_of_other_settings_are_not_mixed_in_a_baseline() {
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
@@ -161,7 +161,7 @@ fn results_of_another_device_are_not_kept_beside_new_ones_and_nothing_is_measure
 }
 
 #[test]
-fn an_interrupted_run_is_not_saved_and_says_so() {
+fn an_interrupted_run_is_not_saved_and_a_message_says_so() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let names = ["--exact", "answers::honest::n=600", "faults::loops_forever::n=600"];
@@ -184,7 +184,7 @@ fn an_interrupted_run_is_not_saved_and_says_so() {
 }
 
 #[test]
-fn what_is_only_listed_or_built_is_not_saved() {
+fn listing_and_building_save_nothing() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     for action in ["--list", "--no-run"] {

@@ -1,4 +1,4 @@
-//! Baselines: what is saved, compared and refused, and what is left when the tool is killed.
+//! Baselines: saving, comparing, refusing, and surviving a killed save.
 #![forbid(unsafe_code)]
 
 mod compared;
@@ -11,7 +11,7 @@ use camino::Utf8Path;
 use gpubench_tests::{Fixture, Records, Run};
 use serde_json::Value;
 
-/// A run with enough samples for a comparison, from five workers.
+/// Returns a run of five workers, with enough samples for a comparison.
 fn paced() -> Run {
     Run::on(&Fixture::of("paced"))
         .args([
@@ -27,7 +27,7 @@ fn paced() -> Run {
         .args(["--flush-bytes", "256KiB", "--threads", "1"])
 }
 
-/// Nothing is measured: a stored run takes the place of a run.
+/// Returns a run that loads a stored run and measures nothing.
 fn loaded(run: &str) -> Run {
     Run::on(&Fixture::of("paced")).args(["--load-baseline", run])
 }
@@ -40,8 +40,8 @@ fn save_run(run: &str, baseline: &Utf8Path) {
         .expect_code(0);
 }
 
-/// The records of one run of all cases. Its times vary with the machine; what tests compare with it
-/// are copies of it.
+/// Returns the records of one run of all cases. The times vary with the machine, so tests compare
+/// the run with copies of it.
 fn records() -> &'static [Value] {
     static RECORDS: OnceLock<Records> = OnceLock::new();
     let run = || paced().json().finish().expect_code(0).records();

@@ -1,5 +1,4 @@
-//! Stored runs that are none, and what is left of good ones when the tool is killed or the disk is
-//! full.
+//! Damaged stored runs, and stored runs after a killed save or on a full disk.
 #![forbid(unsafe_code)]
 
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::{loaded, paced, records, save_run};
 
-/// The files that no run may be made of, and what is said of each.
+/// Returns files that cannot be loaded as runs, and a part of the error of each.
 fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
     let good = folder.path("good.json");
     let run = folder.lines("run.jsonl", records());
@@ -31,7 +30,7 @@ fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn what_is_no_stored_run_is_refused_by_name_before_anything_is_measured_and_left_alone() {
+fn other_files_are_refused_by_name_before_anything_is_measured_and_not_changed() {
     let folder = RunFolder::new();
     for (file, words) in unusable(&folder) {
         let contents = std::fs::read(&file).expect("it is there");
@@ -81,7 +80,7 @@ fn an_edited_baseline_is_refused() {
     assert!(refused.stderr.contains("count 1 samples"), "{}", refused.stderr);
 }
 
-/// A run of many cases, so that saving it takes a while.
+/// Returns a run of many cases, so that saving it takes a while.
 fn many_cases(folder: &RunFolder, name: &str, factor: f64) -> String {
     let slowed = slowed(records(), factor);
     let (started, finished) = (slowed[0].clone(), slowed[slowed.len() - 1].clone());
@@ -108,7 +107,7 @@ fn is_whole(file: &Utf8Path) -> bool {
 }
 
 #[test]
-fn a_save_that_is_killed_leaves_the_old_run_or_the_new_one() {
+fn a_killed_save_leaves_the_old_run_or_the_new_one() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let runs = [many_cases(&folder, "a.jsonl", 1.0), many_cases(&folder, "b.jsonl", 2.0)];
@@ -144,7 +143,7 @@ fn a_save_that_is_killed_leaves_the_old_run_or_the_new_one() {
     );
 }
 
-/// What a stored run says, without when it was saved.
+/// Returns a stored run without its save time.
 fn results_of(file: &Utf8Path) -> Value {
     let stored: Value =
         serde_json::from_str(&std::fs::read_to_string(file).expect("it is there")).expect("it is whole");
@@ -152,7 +151,7 @@ fn results_of(file: &Utf8Path) -> Value {
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_run_and_is_told() {
+fn a_full_disk_is_an_error_and_keeps_the_old_run() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let small = folder.lines("small.jsonl", records());
@@ -162,7 +161,7 @@ fn a_full_disk_leaves_the_old_run_and_is_told() {
         .finish()
         .expect_code(0);
     let before = std::fs::read(&kept).expect("it is saved");
-    // 64 blocks of 512 bytes are more than the small run and less than the large one.
+    // 64 blocks of 512 bytes are larger than the small run and smaller than the large one.
     let limited = Run::after("trap '' XFSZ; ulimit -f 64", &Fixture::of("paced"));
     let full = limited
         .args(["--load-baseline", &large, "--save-baseline", kept.as_str()])

@@ -1,5 +1,5 @@
-// What is wrong with a page for somebody who cannot see well, has no mouse, or has a small screen:
-// a list of sentences.
+// Returns a list of a page's accessibility problems, for people who cannot see well, have no mouse,
+// or have a small screen.
 (() => {
   const wrong = [];
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -14,23 +14,23 @@
 
   for (const table of all("table.cases, table.comparison").filter(isShown)) {
     const room = table.parentElement.clientWidth;
-    if (table.scrollWidth > room) wrong.push(`a table is ${table.scrollWidth} wide where there is room for ${room}: ${name(table)}`);
+    if (table.scrollWidth > room) wrong.push(`a table is ${table.scrollWidth} wide in a space of ${room}: ${name(table)}`);
   }
 
   for (const svg of all("svg")) {
     const isNamed = svg.getAttribute("role") === "img" && svg.getAttribute("aria-label");
-    if (!isNamed && svg.getAttribute("aria-hidden") !== "true") wrong.push(`a drawing without a name in ${name(svg.parentElement)}`);
+    if (!isNamed && svg.getAttribute("aria-hidden") !== "true") wrong.push(`an image without a name in ${name(svg.parentElement)}`);
   }
   for (const table of all("table")) {
     if (!table.querySelector("caption")?.textContent.trim()) wrong.push(`a table without a caption: ${name(table)}`);
-    for (const head of all("th", table)) if (!head.hasAttribute("scope")) wrong.push(`a head of nothing: ${name(head)}`);
+    for (const head of all("th", table)) if (!head.hasAttribute("scope")) wrong.push(`a header cell without a scope: ${name(head)}`);
   }
   const levels = all("h1, h2, h3, h4").map(heading => Number(heading.tagName[1]));
-  if (levels.filter(level => level === 1).length !== 1) wrong.push("there is not one heading of the first level");
+  if (levels.filter(level => level === 1).length !== 1) wrong.push("the page does not have exactly one top-level heading");
   levels.forEach((level, position) => {
-    if (position > 0 && level > levels[position - 1] + 1) wrong.push(`a heading of level ${level} behind one of level ${levels[position - 1]}`);
+    if (position > 0 && level > levels[position - 1] + 1) wrong.push(`a heading of level ${level} follows one of level ${levels[position - 1]}`);
   });
-  for (const link of all("a[href], summary")) if (!link.textContent.trim()) wrong.push("something to press without a name");
+  for (const link of all("a[href], summary")) if (!link.textContent.trim()) wrong.push("a link or control without a name");
   for (const link of all("a[href^='#']")) if (!document.getElementById(link.getAttribute("href").slice(1))) wrong.push(`${name(link)} leads nowhere`);
   if (!document.documentElement.lang) wrong.push("the page has no language");
   for (const landmark of ["main", "header", "nav", "footer"]) if (all(landmark).length === 0) wrong.push(`there is no ${landmark}`);
@@ -55,10 +55,10 @@
     const style = getComputedStyle(element);
     const inDrawing = element instanceof SVGElement;
     const colour = channels(inDrawing ? style.fill : style.color).rgb;
-    const behind = background(inDrawing ? element.closest("svg").parentElement : element);
-    const [light, dark] = [luminance(colour), luminance(behind)].sort((one, other) => other - one);
+    const backdrop = background(inDrawing ? element.closest("svg").parentElement : element);
+    const [light, dark] = [luminance(colour), luminance(backdrop)].sort((one, other) => other - one);
     const contrast = (light + 0.05) / (dark + 0.05);
-    const pair = `${colour} on ${behind}`;
+    const pair = `${colour} on ${backdrop}`;
     if (contrast < 4.5 && !seen.has(pair)) {
       seen.add(pair);
       wrong.push(`a contrast of ${contrast.toFixed(2)} in ${name(element)}: ${pair}`);
@@ -75,7 +75,7 @@
     texts.forEach((one, position) => texts.slice(position + 1).forEach(other => {
       const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
       const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
-      if (across > 1 && down > 4) wrong.push(`labels cover each other: ${one.text.textContent} and ${other.text.textContent} in ${svg.getAttribute("aria-label").slice(0, 60)}`);
+      if (across > 1 && down > 4) wrong.push(`labels overlap: ${one.text.textContent} and ${other.text.textContent} in ${svg.getAttribute("aria-label").slice(0, 60)}`);
     }));
   }
   return wrong;

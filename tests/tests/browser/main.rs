@@ -1,5 +1,5 @@
-//! The page about a run in a real browser: on a telephone and on a desk, light and dark, with the
-//! keyboard alone, and without a network.
+//! The HTML report in a real browser: on a phone and a desktop, light and dark, with the keyboard
+//! alone, and without a network.
 #![forbid(unsafe_code)]
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 const AUDIT: &str = include_str!("audit.js");
 
-/// Everything that can be reached and pressed, as far as it is seen now.
+/// All elements that can be focused and pressed and are visible now.
 const PRESSABLE: &str =
     "[...document.querySelectorAll('a[href], summary, [tabindex]')].filter(element => element.checkVisibility())";
 
@@ -26,7 +26,7 @@ const fn screen(width: u32, height: u32, scheme: Scheme) -> Screen {
     Screen { width, height, scheme }
 }
 
-/// Where pictures go: they are for people to look at.
+/// Returns the folder for screenshots, which people look at.
 fn pictures() -> Utf8PathBuf {
     let folder = Utf8Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -63,7 +63,7 @@ fn report(run: &Utf8Path, options: &[&str]) -> Utf8PathBuf {
     page
 }
 
-/// A run on the CPU device in which cases fail, as `--report` writes it.
+/// Returns the `--report` page of a run on the CPU device with failed cases.
 fn page_of_failures() -> Utf8PathBuf {
     let page = pictures().join("failures.html");
     let report = format!("html={page}");
@@ -97,7 +97,7 @@ fn assert_nothing_is_wrong(browser: &mut Browser, of: &str) {
     assert_eq!(requests.len(), 1, "{of}: only the page itself is loaded: {requests:?}");
 }
 
-/// A page on every screen, folded and unfolded, with a picture of each.
+/// Checks a page on every screen, folded and unfolded, and takes a screenshot of each.
 fn look_at(page: &Utf8Path, name: &str) {
     let mut browser = Browser::start();
     for screen in SCREENS {
@@ -111,7 +111,7 @@ fn look_at(page: &Utf8Path, name: &str) {
     }
 }
 
-/// What Base64 (RFC 4648) stands for.
+/// Decodes Base64 (RFC 4648).
 fn bytes_of(base64: &str) -> Vec<u8> {
     let digits = base64.bytes().filter_map(|letter| match letter {
         b'A'..=b'Z' => Some(letter - b'A'),
@@ -133,13 +133,13 @@ fn bytes_of(base64: &str) -> Vec<u8> {
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn a_run_on_a_gpu_can_be_read_on_every_screen() {
+fn the_report_of_a_gpu_run_is_readable_on_every_screen() {
     look_at(&page_of_a_gpu(), "gpu");
 }
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn a_run_with_failures_can_be_read_on_every_screen() {
+fn the_report_of_failures_is_readable_on_every_screen() {
     look_at(&page_of_failures(), "failures");
 }
 
@@ -159,7 +159,7 @@ fn the_picture_of_the_readme_can_be_taken() {
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
-fn everything_can_be_reached_and_seen_by_keyboard() {
+fn everything_is_reachable_and_visible_with_the_keyboard() {
     let mut browser = Browser::start();
     browser.open(&page_of_a_gpu(), SCREENS[2]);
     browser.evaluate(&format!(

@@ -1,11 +1,11 @@
-//! One element of the output from one of each input.
+//! Elementwise kernels: one output element from one element of each input.
 
 use crate::layout::{SAME_ROW, contiguous, with_layout};
 use crate::numbers::{NORMAL, U};
 use gpubench::prelude::*;
 
-// The options of the crate's own build; the definition is for the CPU device, as kernels of 16-bit
-// types stand behind `#if __CUDA_ARCH__ >= …`.
+// The options of the crate's build. The definition is for the CPU device, because the kernels of
+// 16-bit types are inside `#if __CUDA_ARCH__ >= …`.
 cuda_source!(
     UNARY = "candle-kernels/unary.cu",
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
@@ -27,8 +27,8 @@ cuda_source!(
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
 );
 
-/// A table of dimensions and strides may be null where all is contiguous; the number of dimensions
-/// is then not looked at.
+/// The table of dimensions and strides may be null if all tensors are contiguous. The kernel then
+/// ignores the number of dimensions.
 const ONE_DIMENSION: usize = 1;
 
 fn vectors(n: usize) -> Tensors {
@@ -44,8 +44,8 @@ fn silu_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// `expf` errs by 2 ulp, the sum and the quotient round once, the reference once more: 4 + 3, and
-// one for a quotient that is not rounded correctly.
+// `expf` has an error of 2 ulp, the sum and the quotient round once each, and the reference once
+// more: 4 + 3, plus one for a quotient that is not correctly rounded.
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
@@ -72,7 +72,7 @@ fn exp_on_cpu(_n: usize, x: &[F16], y: &mut [F16]) {
     }
 }
 
-// One unit in the last of 11 significant bits.
+// One unit in the last place of 11 significant bits.
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
@@ -130,7 +130,7 @@ fn mul_on_cpu(_rows: usize, columns: usize, _layout: &[u64], matrix: &[f32], row
     }
 }
 
-/// Every row of a matrix times the same row, which has a stride of zero.
+/// Multiplies every row of a matrix by the same row, which has a stride of zero.
 #[allow(clippy::too_many_arguments)]
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
@@ -170,8 +170,8 @@ fn affine_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// The product is at most 1.7 and the sum at most 2; the product's rounding goes where it is fused
-// with the sum. The reference rounds, too.
+// The product is at most 1.7 and the sum at most 2. A fused operation does not round the product.
+// The reference rounds too.
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),

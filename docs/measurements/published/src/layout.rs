@@ -1,16 +1,16 @@
-//! Where elements of a matrix lie, as the kernels are told.
+//! Matrix layouts, as the kernels take them.
 
 use gpubench::prelude::*;
 
-/// Steps from one row to the next and from one column to the next, in elements.
+/// Row stride and column stride, in elements.
 pub type Strides = [usize; 2];
 
-/// Rows one after the other.
+/// Contiguous rows.
 pub fn contiguous(columns: usize) -> Strides {
     [columns, 1]
 }
 
-/// One row that stands for all.
+/// One row, broadcast to all rows.
 pub const SAME_ROW: Strides = [0, 1];
 
 /// Declares the constant `layout`: both extents, then the strides of each of `matrices`.

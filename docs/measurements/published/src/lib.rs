@@ -1,8 +1,8 @@
-//! Kernels of the published crate `candle-kernels`, launched as their own crate's users do: blocks
-//! of 1024 threads over the elements, or one block a row. Its sources are not in this repository;
-//! `run.sh` fetches them.
+//! Benchmarks of kernels of the published crate `candle-kernels`, launched as its users launch
+//! them: blocks of 1024 threads over the elements, or one block per row. The crate's sources are
+//! not in this repository; `run.sh` fetches them.
 //!
-//! Sizes on the CPU device leave a remainder of the vectors of four and eight elements that some
+//! On the CPU device, no size is a multiple of the vectors of four and eight elements that some
 //! kernels read.
 
 mod elementwise;

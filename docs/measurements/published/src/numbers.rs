@@ -1,4 +1,4 @@
-//! What inputs are drawn from, and what tolerances are counted in.
+//! Distributions of inputs and the unit of tolerances.
 
 use gpubench::prelude::*;
 

@@ -1,10 +1,10 @@
-//! Something of every row of a matrix.
+//! Kernels that reduce or normalise every row of a matrix.
 
 use crate::layout::{contiguous, with_layout};
 use crate::numbers::{NORMAL, U};
 use gpubench::prelude::*;
 
-// The options are those of `elementwise`.
+// Same options as in `elementwise`.
 cuda_source!(
     REDUCE = "candle-kernels/reduce.cu",
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
@@ -14,7 +14,7 @@ cuda_source!(
     options = ["--expt-relaxed-constexpr", "-std=c++17", "-O3", "-D__CUDA_ARCH__=800"]
 );
 
-/// A block for each row, of a power of two of threads.
+/// One block per row. The number of threads is a power of two.
 fn block_a_row(rows: usize, columns: usize) -> Grid {
     Grid::new(rows, columns.next_power_of_two().min(1024))
 }
@@ -32,8 +32,8 @@ fn sum_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], sums: &m
     }
 }
 
-// At most 8 additions a thread and twice 5 across lanes, of positive numbers; the reference rounds
-// once.
+// At most 8 additions per thread and two sets of 5 across lanes, all of positive numbers. The
+// reference rounds once.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
@@ -55,8 +55,8 @@ fn sum_f32(
     cx.launch(REDUCE.kernel("fast_sum_f32"), block_a_row(rows, columns), arguments)
 }
 
-/// Each row has the numbers from 0 in an order of its own: no two of its elements are equal, so
-/// that their order is the only one.
+/// Each row has the numbers from 0 in another order. No two of its elements are equal, so the
+/// sorted order is unique.
 fn shuffled(rows: usize, columns: usize, outputs_a_row: usize) -> Tensors {
     Tensors::new()
         .input("x", f32::shape([rows, columns]), ByCpu)
@@ -119,9 +119,9 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-// Differences to the largest are at most 12 and round once, `expf` errs by 2 ulp: 16, for the
-// numerator and for the terms of the sum. The sum has 32 additions a thread and 5 across lanes; the
-// reciprocal, the product and the reference round once each.
+// The difference between an element and the largest one is at most 12 and rounds once; `expf` has
+// an error of 2 ulp: 16, for the numerator and for the terms of the sum. The sum has 32 additions
+// per thread and 5 across lanes. The reciprocal, the product and the reference round once each.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
@@ -155,9 +155,9 @@ fn rms_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], y: &mu
     }
 }
 
-// The mean of squares: each rounds once, at most 32 additions a thread and 10 across lanes, the
-// division and the sum with epsilon: 45, of which the root takes half. `rsqrtf` errs by 2 ulp, the
-// two products and the reference round once each.
+// The mean of squares: each square rounds once, then at most 32 additions per thread and 10 across
+// lanes, the division, and the sum with epsilon: 45. The root halves that. `rsqrtf` has an error of
+// 2 ulp; the two products and the reference round once each.
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),

@@ -1,4 +1,4 @@
-//! As much of the driver's interface as plans need.
+//! The driver functions that launch plans need.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -9,18 +9,18 @@ use gpubench::prelude::*;
 use libloading::os::unix::Library;
 
 static DRIVER: LazyLock<Library> = LazyLock::new(|| {
-    // SAFETY: the driver's library is loaded already where this runs.
+    // SAFETY: the driver library is already loaded.
     unsafe { Library::new("libcuda.so.1") }.expect("a driver")
 });
 
-/// Calls a function of the driver.
+/// Calls a driver function.
 macro_rules! call {
     ($name:literal ( $($argument:expr => $type:ty),* $(,)? )) => {{
         let name: &CStr = $name;
-        // SAFETY: the types are those of the driver's header.
+        // SAFETY: the types match the driver's header.
         let function = unsafe { DRIVER.get::<unsafe extern "C" fn($($type),*) -> c_int>(name.to_bytes_with_nul()) };
         let function = function.map_err(|error| Error::new(error.to_string()))?;
-        // SAFETY: arguments as the header asks.
+        // SAFETY: the arguments meet the header's requirements.
         match unsafe { function($($argument),*) } {
             0 => Ok(()),
             code => Err(Error::new(format!("`{}` answered {code}", name.to_string_lossy()))),
@@ -55,12 +55,12 @@ pub(crate) fn function(module: Handle, symbol: &str) -> Result<Handle> {
     Ok(Handle(function))
 }
 
-/// Permits so much dynamic shared memory.
+/// Raises the limit of dynamic shared memory to this many bytes.
 pub(crate) fn permit_shared(function: Handle, bytes: u32) -> Result<()> {
     call!(c"cuFuncSetAttribute"(function.0 => *mut c_void, 8 => c_int, bytes as c_int => c_int))
 }
 
-/// How many blocks a multiprocessor has room for.
+/// Returns the number of blocks that fit on a multiprocessor.
 pub(crate) fn occupancy(function: Handle, threads: u32, shared: u32) -> Result<u32> {
     let mut blocks = 0;
     call!(c"cuOccupancyMaxActiveBlocksPerMultiprocessor"(
@@ -86,7 +86,7 @@ pub(crate) fn copy(target: u64, source: u64, bytes: u64, stream: Handle) -> Resu
     call!(c"cuMemcpyAsync"(target => u64, source => u64, bytes as usize => usize, stream.0 => *mut c_void))
 }
 
-/// A tensor map as the driver has it.
+/// A tensor map in the driver's format.
 #[repr(C, align(64))]
 struct Encoded([u8; 128]);
 

@@ -1,4 +1,4 @@
-//! The suite's compiled kernels, as an archive has them.
+//! The suite's compiled kernels, read from an archive.
 
 use gpubench::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// That of a source.
+    /// Reads the image of a source.
     pub(crate) fn of(source: &str) -> Result<Image> {
         let found = IMAGES.iter().find(|(name, _)| *name == source);
         let (_, file) =
@@ -19,20 +19,20 @@ impl Image {
         Image::decode(file).ok_or_else(|| Error::new(format!("the kernels of `{source}` are damaged")))
     }
 
-    /// As `KernelImage::encode` of gpubench-device writes it.
+    /// The format of `KernelImage::encode` in gpubench-device.
     fn decode(file: &'static [u8]) -> Option<Image> {
         let mut rest = file.strip_prefix(b"GBKIMG01")?;
         let number = |rest: &mut &'static [u8]| {
-            let (number, behind) = rest.split_first_chunk()?;
-            *rest = behind;
+            let (number, after) = rest.split_first_chunk()?;
+            *rest = after;
             Some(u32::from_le_bytes(*number) as usize)
         };
         let mut names = Vec::new();
         for _ in 0..number(&mut rest)? {
             let mut text = || {
                 let length = number(&mut rest)?;
-                let (text, behind) = rest.split_at_checked(length)?;
-                rest = behind;
+                let (text, after) = rest.split_at_checked(length)?;
+                rest = after;
                 String::from_utf8(text.to_vec()).ok()
             };
             names.push((text()?, text()?));
@@ -40,7 +40,7 @@ impl Image {
         Some(Image { names, code: rest })
     }
 
-    /// The symbol of a kernel.
+    /// Returns the symbol of a kernel.
     pub(crate) fn symbol<'a>(&'a self, kernel: &'a str) -> &'a str {
         let found = self.names.iter().find(|(name, _)| name == kernel);
         found.map_or(kernel, |(_, symbol)| symbol)

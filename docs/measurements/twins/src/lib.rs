@@ -1,16 +1,15 @@
-//! Hosted twins of the benchmarks of the suite that take less than 50 µs on a GPU: host code makes
-//! the launches of each one's plan, with the same compiled kernels. So what a hosted benchmark
-//! reports can be held against what the sealed one of the same name does; `twins.py` beside this
-//! crate does so.
+//! Hosted counterparts of the suite's benchmarks that take less than 50 µs on a GPU. Host code
+//! makes the same launches as each plan, with the same compiled kernels. `../twins.py` compares the
+//! times of hosted and sealed benchmarks of the same name.
 //!
-//! `run.sh` builds it: it takes the kernels from an archive of the suite.
+//! `run.sh` builds this crate. It takes the kernels from an archive of the suite.
 
 mod driver;
 mod images;
 mod replay;
 
-/// Hosted benchmarks of a problem of the suite, each with the parameters of the sealed one of its
-/// name.
+/// Declares hosted benchmarks of a problem of the suite, each with the parameters of the sealed
+/// benchmark of the same name.
 macro_rules! twins {
     ($($module:ident of $problem:ident {
         $($name:ident($($axis:ident),*; $($tensor:ident: $role:ident<$element:ty>),*);)+

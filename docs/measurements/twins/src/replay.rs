@@ -1,4 +1,4 @@
-//! A plan of the suite, launched by host code.
+//! Launching a plan of the suite from host code.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -12,14 +12,14 @@ use gpubench::prelude::*;
 use crate::driver::{self, Handle};
 use crate::images::Image;
 
-/// The library that the sealed benchmarks are in.
+/// The library with the sealed benchmarks.
 const SUITE: &str = "gpubench_suite";
 
-/// Declares the launches of a sealed benchmark's plan as the call of its twin. `axes` are those of
-/// the case, and `tensors` where its tensors lie.
+/// Declares the launches of a sealed benchmark's plan as the call of a hosted one. `axes` are the
+/// axis values of the case, and `tensors` the addresses of its tensors.
 pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors: &[(&str, u64)]) -> Result<()> {
     let (_, catalog) = asked(|sink| {
-        // SAFETY: the sink takes bytes as long as the call lasts.
+        // SAFETY: the sink takes bytes for the duration of the call.
         unsafe { ((*gpubench_abi_v1()).catalog)(sink) }
     })?;
     let mut kernels = Kernels {
@@ -49,7 +49,7 @@ pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors:
     cx.call(move || work.iter().try_for_each(|work| work.queue(stream)))
 }
 
-/// What a step queues.
+/// A step, ready to be queued.
 enum Work {
     Launch(Handle, Launch, Vec<Vec<u8>>),
     Set(u64, u8, u64),
@@ -66,7 +66,7 @@ impl Work {
     }
 }
 
-/// Where the buffers of a plan lie.
+/// The addresses of a plan's buffers.
 struct Buffers {
     tensors: Vec<u64>,
     scratch: Vec<u64>,
@@ -97,7 +97,7 @@ impl Buffers {
 /// The kernels of the suite.
 struct Kernels {
     catalog: Catalog,
-    /// Images and modules by the position of their source.
+    /// Images and modules, indexed by source.
     loaded: HashMap<u32, (Image, Handle)>,
 }
 
@@ -112,7 +112,7 @@ impl Kernels {
         driver::function(*module, image.symbol(&kernel.name))
     }
 
-    /// The recording of a benchmark of the suite.
+    /// Records a benchmark of the suite.
     fn record(&mut self, sealed: &str, axes: &[(&str, usize)], cx: &Host) -> Result<Recording> {
         let benchmarks = &self.catalog.benchmarks;
         let position = benchmarks
@@ -134,7 +134,7 @@ impl Kernels {
                 len: encoded.len(),
             };
             let record = |sink| {
-                // SAFETY: the request and the sink live through the call.
+                // SAFETY: the request and the sink outlive the call.
                 unsafe { ((*gpubench_abi_v1()).record)(position as u32, bytes, sink) }
             };
             match asked(record)? {
@@ -168,7 +168,7 @@ impl Kernels {
     }
 }
 
-/// Calls a function of the library's table; its answer where it has one.
+/// Calls a function of the library's table and returns its answer, if any.
 fn asked(call: impl FnOnce(Sink) -> i32) -> Result<(Status, Vec<u8>)> {
     unsafe extern "C" fn write(context: *mut c_void, data: *const u8, len: usize) {
         // SAFETY: the context is the vector below, and the bytes are readable.

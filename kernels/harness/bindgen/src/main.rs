@@ -1,8 +1,8 @@
-//! Makes `../src/bindings.rs` from `../include/gb_harness.h`; needs libclang. `--check` only says
-//! whether the file is current.
+//! Generates `../src/bindings.rs` from `../include/gb_harness.h`. It needs libclang. `--check` only
+//! checks that the file is current.
 //!
-//! A workspace of its own: it must build also when the bindings do not fit the crate, and nobody
-//! else needs bindgen.
+//! This package is a separate workspace: it must build even if the bindings do not fit the crate,
+//! and nothing else needs bindgen.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ fn generated(root: &Path) -> String {
         .to_string()
 }
 
-/// Macros have no type in C; the only one is an index.
+/// C macros have no type. The only macro here is an index.
 #[derive(Debug)]
 struct IndicesAreWide;
 

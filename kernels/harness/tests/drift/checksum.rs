@@ -1,9 +1,9 @@
-//! The checksum with which generated files name what they were made from.
+//! The checksum by which generated files name their sources.
 
 use std::path::Path;
 
-/// 64-bit FNV-1a over the files one after the other, each with its path before and a zero byte
-/// after both, as 16 hexadecimal digits.
+/// Returns the 64-bit FNV-1a of all files, as 16 hexadecimal digits. Each file contributes its
+/// path, a zero byte, its contents and a zero byte.
 pub(crate) fn of_files(root: &Path, paths: &[&str]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for path in paths {
@@ -15,7 +15,7 @@ pub(crate) fn of_files(root: &Path, paths: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
-/// The files the PTX is made of: every `.cuh`, `harness.cu` and the header, sorted.
+/// Returns the sources of the PTX: every `.cuh`, `harness.cu` and the header, sorted.
 pub(crate) fn ptx_sources(root: &Path) -> Vec<String> {
     let mut paths: Vec<String> = std::fs::read_dir(root.join("cuda"))
         .expect("the sources are in the package")

@@ -1,6 +1,6 @@
-//! Runs harness kernels without the tool's executor: blocks one after the other on a few OS
-//! threads, threads of a block in the order of the shim's own loop. Enough for kernels that never
-//! wait for one another.
+//! Runs harness kernels without the tool's executor: blocks on a few OS threads, threads of a block
+//! in the order of the shim's loop. This is enough for kernels whose threads never wait for each
+//! other.
 
 #![allow(unsafe_code)]
 #![allow(dead_code)]
@@ -37,24 +37,24 @@ struct Descriptor {
     precise: unsafe extern "C" fn(first: u32, end: u32),
 }
 
-// SAFETY: descriptors and what they point to are constant data.
+// SAFETY: descriptors and the data that they point to are constant.
 unsafe impl Sync for Descriptor {}
 
-/// Launches the kernel of `arguments` on `os_threads` OS threads, which take blocks in turn, the
-/// last blocks first.
+/// Launches the kernel of `arguments` on `os_threads` OS threads. The threads take blocks
+/// alternately, the last blocks first.
 ///
 /// # Safety
 ///
-/// The addresses in `arguments` must be right.
+/// The addresses in `arguments` must be valid.
 pub(crate) unsafe fn launch_on<A: Arguments>(os_threads: u32, arguments: &A, geometry: Geometry) {
     let kernel = host_kernel(A::KERNEL).unwrap_or_else(|| panic!("no kernels for the host: {HOST_BUILD:?}"));
-    // SAFETY: the address is that of a `gb_kernel`, which `Descriptor` mirrors.
+    // SAFETY: the address is that of a `gb_kernel`, and `Descriptor` has the same layout.
     let descriptor = unsafe { &*kernel.descriptor().cast::<Descriptor>() };
     assert_eq!((descriptor.abi, descriptor.param_count), (1, 1));
-    // SAFETY: there is one parameter.
+    // SAFETY: the kernel has one parameter.
     assert_eq!(unsafe { *descriptor.param_sizes } as usize, size_of::<A>());
     let bytes = arguments.as_bytes();
-    // SAFETY: the kernel copies the argument, which lives here; the caller vouches for the
+    // SAFETY: the kernel copies the argument, which outlives the launch; the caller guarantees the
     // addresses.
     let turn = |first| unsafe { run_blocks(descriptor, bytes.as_ptr().cast(), geometry, first, os_threads) };
     std::thread::scope(|scope| {
@@ -75,7 +75,7 @@ unsafe fn run_blocks(descriptor: &Descriptor, argument: *const c_void, geometry:
     };
     let arguments = [argument];
     let blocks = grid[0] * grid[1] * grid[2];
-    // SAFETY: the caller vouches for the argument; the shape and the list of arguments outlive the
+    // SAFETY: the caller guarantees the argument; the shape and the argument list outlive the
     // launch.
     unsafe {
         ((*descriptor.unit).begin)(std::ptr::null_mut(), &shape, arguments.as_ptr());
@@ -87,13 +87,13 @@ unsafe fn run_blocks(descriptor: &Descriptor, argument: *const c_void, geometry:
     }
 }
 
-/// [`launch_on`] two OS threads.
+/// Same as [`launch_on`], with two OS threads.
 ///
 /// # Safety
 ///
-/// As there.
+/// Same as [`launch_on`].
 pub(crate) unsafe fn launch<A: Arguments>(arguments: &A, geometry: Geometry) {
-    // SAFETY: the caller vouches for the addresses.
+    // SAFETY: the caller guarantees the addresses.
     unsafe { launch_on(2, arguments, geometry) }
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn recommended(kernel: Kernel, bytes: u64) -> Geometry {
     geometry(kernel, bytes, Processors::Cores(NonZeroU32::MIN.saturating_add(1)))
 }
 
-/// Geometries that have nothing in common.
+/// Geometries without a common pattern.
 pub(crate) const GEOMETRIES: [Geometry; 6] = [
     Geometry {
         grid: [1, 1, 1],
@@ -130,17 +130,17 @@ pub(crate) const GEOMETRIES: [Geometry; 6] = [
     },
 ];
 
-/// Address of a slice's first element.
+/// Returns the address of a slice's first element.
 pub(crate) fn address<T>(slice: &[T]) -> u64 {
     slice.as_ptr() as u64
 }
 
-/// Address of a slice's first element, to be written.
+/// Returns the address of a slice's first element, for writing.
 pub(crate) fn address_mut<T>(slice: &mut [T]) -> u64 {
     slice.as_mut_ptr() as u64
 }
 
-/// A plain implementation of Philox4x32-7 on one block.
+/// A simple implementation of Philox4x32-7 for one block.
 pub(crate) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..7 {
         let a = u64::from(counter[0]) * 0xd251_1f53;
@@ -156,7 +156,7 @@ pub(crate) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// Byte `position` of the noise of `key`.
+/// Returns byte `position` of the noise of `key`.
 pub(crate) fn noise_byte(key: u64, position: u64) -> u8 {
     let block = position / 16;
     let words = philox(

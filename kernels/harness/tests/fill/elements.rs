@@ -1,4 +1,4 @@
-//! Elements as the kernel writes them, and what is asked of it for each distribution.
+//! Filled elements and the fill arguments for each distribution.
 
 use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
@@ -21,12 +21,12 @@ pub(crate) fn filled(arguments: FillArguments, geometry: Geometry) -> Vec<u8> {
     assert_eq!(
         *memory.last().expect("a word more"),
         0x5a5a_5a5a_5a5a_5a5a,
-        "written behind the end"
+        "written past the end"
     );
     memory.iter().flat_map(|word| word.to_le_bytes()).take(bytes).collect()
 }
 
-/// The elements as doubles; 64-bit integers lose low bits.
+/// Returns the elements as doubles. 64-bit integers lose low bits.
 pub(crate) fn values(arguments: FillArguments) -> Vec<f64> {
     let bytes = filled(arguments, recommended(Kernel::Fill, arguments.len * 8));
     bytes

@@ -1,4 +1,4 @@
-//! Integers of a range, each as likely as any other.
+//! Uniform integers of a range.
 
 use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
@@ -38,17 +38,17 @@ fn wide_integers_are_scaled_by_all_64_bits() {
 }
 
 #[test]
-fn every_small_integer_comes_up_about_equally_often() {
+fn small_integers_are_equally_frequent() {
     let mut counts = [0_u32; 10];
     for value in values(integers(GB_I8, 400_000, -5, 10)) {
         counts[(value + 5.0) as usize] += 1;
     }
-    // Six standard deviations of a binomial distribution; the key is fixed.
+    // Six standard deviations of a binomial distribution. The key is fixed.
     assert!(counts.iter().all(|&count| count.abs_diff(40_000) < 1150), "{counts:?}");
 }
 
 #[test]
-fn all_values_of_an_integer_type_can_be_asked_for() {
+fn the_range_can_be_the_whole_integer_type() {
     for (dtype, low, span) in [
         (GB_U8, 0, 256),
         (GB_I8, -128, 256),
@@ -66,7 +66,7 @@ fn all_values_of_an_integer_type_can_be_asked_for() {
 }
 
 #[test]
-fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
+fn small_ranges_and_powers_of_two_use_16_bits_per_integer() {
     for (low, span) in [(-3, 256_u64), (5, 100), (-8192, 1 << 14)] {
         let arguments = integers(GB_I16, 3000, low, span);
         let got = filled(arguments, GEOMETRIES[3]);
@@ -79,8 +79,8 @@ fn integers_of_16_bits_come_from_as_many_for_small_ranges_and_powers_of_two() {
     }
 }
 
-/// Two draws of `bits` bits as offsets below `span`: what the size times one leaves is added to the
-/// other.
+/// Returns two draws of `bits` bits as offsets below `span`. The remainder of each multiplication
+/// is added to the other draw.
 fn traded(draws: [u64; 2], bits: u32, span: u64) -> [u64; 2] {
     let [one, other] = draws.map(|draw| draw * span);
     let fraction = |product: u64| ((product & ((1 << bits) - 1)) * span) >> bits;
@@ -127,8 +127,8 @@ fn neighbours_trade_the_remainders_of_their_draws() {
 }
 
 #[test]
-fn traded_bytes_are_equally_likely_and_hardly_depend_on_one_another() {
-    // Of 96 a remainder has 8 values, which is too few.
+fn traded_bytes_are_uniform_and_almost_independent() {
+    // With a span of 96, a remainder has only 8 values, which is too few.
     let is_traded = |&span: &usize| span.is_power_of_two() || span * (span & span.wrapping_neg()) <= 1 << 11;
     for span in (1..=255_usize).filter(is_traded) {
         let mut pairs = vec![0_u32; span * span];
@@ -151,7 +151,7 @@ fn traded_bytes_are_equally_likely_and_hardly_depend_on_one_another() {
         let off = |&count: &u32| (f64::from(count) / expected - 1.0).powi(2);
         let deviation = (pairs.iter().map(off).sum::<f64>() / (span * span) as f64).sqrt();
         assert!(pairs.iter().all(|&count| count > 0), "{span}");
-        // Of 65536 pairs of draws a pair of values can only have a whole number.
+        // Among 65536 pairs of draws, a pair of values occurs a whole number of times.
         assert!(deviation < 0.01_f64.max(1.2 / expected), "{span}: {deviation}");
     }
 }

@@ -1,4 +1,5 @@
-//! Inputs: `gb_fill`. Here is what holds for every distribution, each of which has a module.
+//! `gb_fill`: inputs. This file tests the properties of all distributions; each distribution has a
+//! module.
 
 #![allow(unsafe_code)]
 
@@ -93,7 +94,7 @@ fn elements_do_not_depend_on_the_geometry_or_the_length() {
 }
 
 #[test]
-fn keys_and_tensors_have_streams_of_their_own() {
+fn keys_and_tensors_have_separate_streams() {
     let first = FillArguments {
         kind: GB_FILL_BITS,
         ..uniform(GB_U64, 4096, 0.0, 1.0)
@@ -118,7 +119,7 @@ fn keys_and_tensors_have_streams_of_their_own() {
 }
 
 #[test]
-fn what_does_not_fit_the_type_is_held_at_its_ends() {
+fn values_outside_the_type_saturate() {
     for (dtype, low, high) in [
         (GB_U8, 0.0, 255.0),
         (GB_I8, -128.0, 127.0),

@@ -1,4 +1,4 @@
-//! Normal elements: quantiles of their draws, and sums of many for types of 16 bits.
+//! Normal elements: quantiles of single draws, and sums of many draws for 16-bit types.
 
 use gpubench_harness::bindings::*;
 
@@ -44,18 +44,18 @@ fn normal_elements_have_the_distribution_function_to_a_few_thousandths() {
         z.sort_by(f64::total_cmp);
         let mut furthest = 0.0_f64;
         for step in -40..=40 {
-            // Between the numbers that the shorter types have.
+            // The bounds lie between representable numbers of the shorter types.
             let limit = f64::from(step) / 10.0 + 0.000_123;
             let below = z.partition_point(|&z| z < limit) as f64 / 1e6;
             furthest = furthest.max((1.0 - share_above(limit) - below).abs());
         }
-        // The steps of bfloat16 are up to 2^-7 wide.
+        // Neighbouring bfloat16 numbers differ by up to 2^-7.
         assert!(furthest < 0.0035, "type {dtype}: {furthest}");
     }
 }
 
 #[test]
-fn elements_of_one_block_are_uncorrelated_and_so_are_their_squares_almost() {
+fn elements_of_one_block_and_almost_their_squares_are_uncorrelated() {
     let count = 200_000;
     let z = values(normal(GB_F16, 8 * count, 0.0, 1.0));
     for one in 0..8 {
@@ -73,8 +73,8 @@ fn elements_of_one_block_are_uncorrelated_and_so_are_their_squares_almost() {
 #[test]
 fn normal_elements_of_16_bits_are_signed_sums_of_their_block() {
     let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
-    // Elements are the rows of a Hadamard matrix: whether a number is added, for words and then for
-    // halves of a word.
+    // Elements are sums with the signs of a Hadamard matrix, for words and then for halves of a
+    // word.
     let rows = [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [-1, 1, 1, -1]];
     let got = values(normal(GB_F16, 8000, 0.0, 1.0));
     for (block, elements) in got.chunks_exact(8).enumerate() {
@@ -86,7 +86,7 @@ fn normal_elements_of_16_bits_are_signed_sums_of_their_block() {
                 signed.map(|(sign, word)| sign * number(word >> shift & 0xffff)).sum()
             };
             let sum = if i % 2 == 0 { sum(0) + sum(16) } else { sum(0) - sum(16) };
-            // What the mean of the sum is, if it is not zero.
+            // The mean of the sum.
             let mean = if i == 0 { 8.0 * 4087.5 } else { 0.0 };
             let expected = (sum as f64 - mean) / 4738.83;
             assert!(
@@ -108,7 +108,7 @@ fn neighbouring_normal_elements_are_uncorrelated() {
     }
 }
 
-/// How much of the normal distribution is above `z`, to ten digits of itself.
+/// Returns the upper tail probability of the normal distribution at `z`, to ten significant digits.
 fn share_above(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - share_above(-z);
@@ -124,7 +124,7 @@ fn share_above(z: f64) -> f64 {
         }
         return 0.5 - density * sum;
     }
-    // 26.2.14, from its far end.
+    // 26.2.14, evaluated backwards.
     density / (1..200).rev().fold(z, |tail, k| z + f64::from(k) / tail)
 }
 
@@ -148,7 +148,7 @@ fn standard_deviations_of_any_size_give_the_same_numbers() {
     for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
         let unit = values(normal(dtype, 4096, 0.0, 1.0));
         for deviation in [2_f64.powi(-70), 2_f64.powi(-10), 2_f64.powi(10), 2_f64.powi(100)] {
-            // What the type has no room for is held at its ends, or zero.
+            // Values outside the type's range saturate or become zero.
             if dtype == GB_F16 && !(1e-4..1e4).contains(&deviation) {
                 continue;
             }

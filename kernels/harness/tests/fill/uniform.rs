@@ -9,7 +9,7 @@ use crate::elements::{uniform, values};
 
 #[test]
 fn uniform_elements_stay_below_their_bound() {
-    // Bounds next to which rounding to the element type would reach them.
+    // Bounds that rounding to the element type could reach.
     let bounds = [
         (0.0, 1.0),
         (-1.0, 1.0),
@@ -46,7 +46,7 @@ fn uniform_elements_are_equally_spaced_from_the_lower_bound_on() {
     for (i, value) in values(uniform(GB_F16, 1000, 0.0, 1024.0)).into_iter().enumerate() {
         let draw = word(i / 2) >> (16 * (i % 2)) & 0xffff;
         let exact = f64::from(draw) / 64.0;
-        // The last numbers would be rounded to the bound: all are a little lower.
+        // The largest numbers would round up to the bound, so all numbers are a little lower.
         assert!(
             (value - exact).abs() <= exact * 2_f64.powi(-11) + 0.3,
             "{value} for {exact}"
@@ -73,7 +73,7 @@ fn the_widest_and_the_narrowest_ranges_are_filled_evenly() {
             "type {dtype}, {a}..{b}"
         );
         let mean = values.iter().map(|value| (value - a) / (b - a)).sum::<f64>() / 4e4;
-        // The coarsest has eight numbers in the range.
+        // The coarsest type has eight numbers in the range.
         assert!((mean - 0.5).abs() < 0.07, "type {dtype}, {a}..{b}: {mean}");
     }
 }
@@ -94,7 +94,7 @@ fn uniform_elements_have_the_moments_of_the_distribution() {
         let values = values(uniform(dtype, 400_000, -1.0, 3.0));
         let mean = values.iter().sum::<f64>() / 4e5;
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 4e5;
-        // bfloat16 has 2^-8 of relative precision, which moves the clamped mean.
+        // bfloat16 has a relative precision of 2^-8, which moves the clamped mean.
         assert!((mean - 1.0).abs() < 0.01, "type {dtype}: mean {mean}");
         assert!(
             (variance - 16.0 / 12.0).abs() < 0.01,

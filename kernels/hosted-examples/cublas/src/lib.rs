@@ -1,4 +1,4 @@
-//! The product of two square matrices by cuBLAS.
+//! The product of two square matrices with cuBLAS.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ fn matrices(n: usize) -> Tensors {
         .input("a", f32::shape([n, n]), Uniform(-1.0..1.0))
         .input("b", f32::shape([n, n]), Uniform(-1.0..1.0))
         .output("c", f32::shape([n, n]))
-        // A sum of `n` products of numbers from -1 to 1, each rounded: the error grows with the
+        // A sum of `n` rounded products of numbers from -1 to 1. The error grows with the square
         // root of `n`.
         .tolerance(0.0, 1e-6 * n as f64)
 }
@@ -34,8 +34,8 @@ fn on_cpu(n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
-/// What cuBLAS works in: with memory of its own choice a call might allocate, and wait for the
-/// stream that waits for the call.
+/// The workspace of cuBLAS. If cuBLAS chose the workspace, a call might allocate. It would then
+/// wait for the stream, which waits for the call.
 const WORKSPACE_BYTES: usize = 32 << 20;
 
 #[gpubench(
@@ -50,7 +50,7 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 )]
 fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     let handle = result::create_handle()?;
-    // SAFETY: the handle is new, the stream and the memory live as long as the process, and the
+    // SAFETY: the handle is new, the stream and the memory live until the process ends, and the
     // device's primary context is current.
     unsafe {
         result::set_stream(handle, cx.stream().cast())?;
@@ -62,14 +62,15 @@ fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result
     let none = sys::cublasOperation_t::CUBLAS_OP_N;
     let product = move || -> Result<()> {
         let (one, zero) = (1.0f32, 0.0f32);
-        // cuBLAS counts down columns: what it sees are the transposes, and C^T = B^T A^T. SAFETY:
-        // all three buffers have `n * n` elements; the scalars are read before the call returns.
+        // cuBLAS is column-major, so it sees the transposes, and C^T = B^T A^T. SAFETY: all three
+        // buffers have `n * n` elements, and the scalars are read before the call returns.
         unsafe { result::sgemm(handle, none, none, n, n, n, &one, b, n, a, n, &zero, c, n) }?;
         Ok(())
     };
-    // The first product loads its kernel, which waits for the stream: in a measured call, for ever.
+    // The first product loads its kernel, which waits for the stream. In a measured call that would
+    // never end.
     product()?;
-    // SAFETY: the stream is the tool's, and lives.
+    // SAFETY: the stream belongs to the tool and is alive.
     unsafe { cudarc::driver::result::stream::synchronize(cx.stream().cast()) }?;
     cx.call(product)
 }

@@ -1,4 +1,4 @@
-//! `y = x + 1` by cudarc.
+//! `y = x + 1` with cudarc.
 
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
@@ -34,11 +34,11 @@ fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     requires(cuda),
 )]
 fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    // The primary context, which the tool has retained too.
+    // The primary context, which the tool also retains.
     let context = CudaContext::new(cx.ordinal() as usize)?;
     let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;
-    // SAFETY: the stream is of this context, and lives as long as the process; dropping the wrapper
-    // does not destroy it.
+    // SAFETY: the stream belongs to this context and lives until the process ends; dropping the
+    // wrapper does not destroy it.
     let stream = unsafe { context.wrap_borrowed_stream(cx.stream() as CUstream) };
     let (x, y) = (cx.pointer(x) as CUdeviceptr, cx.pointer_mut(y) as CUdeviceptr);
     let (n, blocks) = (n as u64, n.div_ceil(256) as u32);
@@ -50,7 +50,7 @@ fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.call(move || {
         let mut launch = stream.launch_builder(&add1);
         launch.arg(&x).arg(&y).arg(&n);
-        // SAFETY: the arguments are those of the kernel, and both buffers have `n` elements.
+        // SAFETY: the arguments match the kernel, and both buffers have `n` elements.
         unsafe { launch.launch(config) }?;
         Ok(())
     })

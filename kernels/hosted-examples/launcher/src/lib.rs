@@ -1,4 +1,4 @@
-//! `y = x + 1` by a launcher that nvcc compiles.
+//! `y = x + 1` with a launch function that nvcc compiles.
 
 use std::ffi::c_void;
 
@@ -38,11 +38,12 @@ fn succeeded(what: &str, code: i32) -> Result<()> {
     requires(cuda),
 )]
 fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    // SAFETY: it takes nothing; the tool has made the device's primary context current.
+    // SAFETY: the function has no parameters, and the tool has made the device's primary context
+    // current.
     succeeded("loading `add1`", unsafe { prepare_add1() })?;
     let (stream, x, y) = (cx.stream(), cx.pointer(x), cx.pointer_mut(y));
     cx.call(move || {
-        // SAFETY: both buffers have `n` elements, and the stream is the tool's.
+        // SAFETY: both buffers have `n` elements, and the stream belongs to the tool.
         succeeded("launching `add1`", unsafe { launch_add1(x, y, n, stream) })
     })
 }
