@@ -115,8 +115,8 @@ pub(crate) fn commands(console: &str) -> Vec<(String, String)> {
     for line in console.lines() {
         match (line.strip_prefix("$ "), commands.last_mut()) {
             (Some(command), _) => commands.push((command.to_owned(), String::new())),
-            (None, Some((command, _))) if command.ends_with('\\') => *command += &format!("\n{line}"),
-            (None, Some((_, output))) => *output += &format!("{line}\n"),
+            (None, Some((command, _))) if command.ends_with('\\') => command.extend(["\n", line]),
+            (None, Some((_, output))) => output.extend([line, "\n"]),
             (None, None) => panic!("a console begins with a command: `{line}`"),
         }
     }
