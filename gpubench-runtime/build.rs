@@ -1,3 +1,2 @@
-//! Present because `links` in the manifest, which keeps two runtime versions out of one build,
-//! needs it.
+//! Required by `links` in the manifest, which keeps two runtime versions out of one build.
 fn main() {}

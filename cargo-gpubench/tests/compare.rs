@@ -279,7 +279,7 @@ fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
         .compare(&["before.json", "slower.json"])
         .success()
         .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")))
-        .stdout(contains("! the history is too noisy to tell changes below 1"));
+        .stdout(contains("! the history is too noisy to detect changes below 1"));
 }
 
 #[test]
@@ -297,7 +297,9 @@ fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_he
         .compare(&["mian", "slow"])
         .code(2)
         .stderr(contains("there is no baseline `mian`"))
-        .stderr(contains("(hint: `main` is similar; there are `main`, `slow`)"));
+        .stderr(contains(
+            "(hint: did you mean `main`? existing baselines: `main`, `slow`)",
+        ));
 }
 
 #[test]

@@ -16,14 +16,14 @@ pub(crate) struct AxisOption {
 }
 
 impl AxisOption {
-    /// The axes in the parentheses behind `axes`.
+    /// Parses the axes in the parentheses after `axes`.
     pub(crate) fn parse_list(option: &Ident, input: ParseStream) -> Result<Vec<AxisOption>> {
         let content = group(option, input, "axes(width = [1024, 4096])")?;
         let mut axes: Vec<AxisOption> = Vec::new();
         while !content.is_empty() {
             let name = content
                 .call(Ident::parse_any)
-                .map_err(|error| Error::new(error.span(), "an axis is written `width = [1024, 4096]`"))?;
+                .map_err(|error| Error::new(error.span(), "expected an axis: `width = [1024, 4096]`"))?;
             if axes.iter().any(|axis| name.unraw() == axis.text()) {
                 return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
             }
@@ -36,7 +36,7 @@ impl AxisOption {
             if let Expr::Lit(_) = &values {
                 return Err(Error::new(
                     values.span(),
-                    "the values of an axis are a list: write `[..]` around them",
+                    "the values of an axis must be a list: write `[..]` around them",
                 ));
             }
             axes.push(AxisOption { name, values });
@@ -45,12 +45,12 @@ impl AxisOption {
         Ok(axes)
     }
 
-    /// The name without `r#`.
+    /// Returns the name without `r#`.
     pub(crate) fn text(&self) -> String {
         self.name.unraw().to_string()
     }
 
-    /// A `Vec<Axis>` of axes whose types are those of the function's parameters.
+    /// Returns a `Vec<Axis>` with the types of the function's parameters.
     pub(crate) fn list_tokens(axes: &[AxisOption], function: &Function) -> Result<TokenStream> {
         let axes = axes
             .iter()
@@ -63,16 +63,16 @@ impl AxisOption {
         let name = self.text();
         let parameter = function.axis(&name).ok_or_else(|| {
             let is_buffer = function.tensors().any(|tensor| tensor.text() == name);
-            let otherwise = if is_buffer { ", but a buffer of it" } else { "" };
+            let hint = if is_buffer { ": it is a buffer" } else { "" };
             let function = &function.item.sig.ident;
             Error::new(
                 self.name.span(),
-                format!("the axis `{name}` is not a parameter of `{function}`{otherwise}"),
+                format!("the axis `{name}` is not a parameter of `{function}`{hint}"),
             )
         })?;
         let ty = &parameter.ty;
         let values = match &self.values {
-            // With the type written down, a value of another type is an error at the value.
+            // With an explicit type, a value of another type is an error at that value.
             Expr::Array(array) => {
                 let count = array.elems.len();
                 quote!({ let values: [#ty; #count] = #array; values })
@@ -83,7 +83,7 @@ impl AxisOption {
     }
 }
 
-/// The `Vec<(DeviceKind, Vec<Axis>)>` of axes for kinds of devices.
+/// Returns the `Vec<(DeviceKind, Vec<Axis>)>` of device-specific axes.
 pub(crate) fn device_tokens(cpu: &[AxisOption], cuda: &[AxisOption], function: &Function) -> Result<TokenStream> {
     let mut devices = Vec::new();
     for (kind, axes) in [(quote!(Cpu), cpu), (quote!(Cuda), cuda)] {

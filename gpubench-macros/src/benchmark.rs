@@ -6,14 +6,14 @@ use crate::function::Function;
 use crate::library;
 use crate::options::{Attribute, Execution, Options};
 use crate::problem::definition;
-use crate::reference::{own_reference, refuse_device_references};
+use crate::reference::{own_reference, reject_device_references};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, Path, Result, ReturnType};
 
-/// The output of `#[gpubench]`.
+/// Returns the output of `#[gpubench]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Gpubench, options)?;
     let mut function = Function::parse_benchmark(item, options.execution)?;
@@ -36,15 +36,16 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// What depends on whose problem a benchmark solves.
+/// The parts that depend on whether the benchmark has its own problem or shares one.
 struct Parts {
     /// A `&'static ProblemDefinition`.
     problem: TokenStream,
-    /// `Vec<Axis>` beyond the problem's.
+    /// `Vec<Axis>` of the axes that the benchmark adds to the problem.
     axes: TokenStream,
-    /// `Vec<(DeviceKind, Vec<Axis>)>` beyond the problem's.
+    /// `Vec<(DeviceKind, Vec<Axis>)>` of the device-specific axes that the benchmark adds to the
+    /// problem.
     device_axes: TokenStream,
-    /// Items that fail to compile when the benchmark does not fit the problem.
+    /// Items that fail to compile if the benchmark does not match the problem.
     checks: TokenStream,
 }
 
@@ -65,11 +66,14 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         if let Some(given) = options.given(option) {
             return Err(Error::new(
                 given.span(),
-                format!("`{option}` belongs to the problem `{}`", shown(problem)),
+                format!(
+                    "`{option}` is defined by the problem `{}`: remove it here",
+                    shown(problem)
+                ),
             ));
         }
     }
-    refuse_device_references(options, &shown(problem))?;
+    reject_device_references(options, &shown(problem))?;
     let definition = quote_spanned!(problem.span()=> <#problem as __gpubench::Problem>::DEFINITION);
     Ok(Parts {
         checks: axis_checks(&definition, options, function),
@@ -83,13 +87,13 @@ fn shown(path: &Path) -> String {
     quote!(#path).to_string().replace(' ', "")
 }
 
-/// The axes of the problem are known to the compiler, not to this macro: constants that fail to
-/// evaluate when a name is wrong.
+/// Returns constants that fail to evaluate if an axis name is wrong: the compiler knows the
+/// problem's axes, this macro does not.
 fn axis_checks(definition: &TokenStream, options: &Options, function: &Function) -> TokenStream {
     let own: Vec<String> = options.axes.iter().map(AxisOption::text).collect();
     let taken = options.axes.iter().map(|axis| {
         let name = axis.text();
-        let message = format!("`{name}` is an axis of the problem already");
+        let message = format!("`{name}` is already an axis of the problem");
         quote_spanned!(axis.name.span()=> const _: () = ::core::assert!(!#definition.has_axis(#name), #message);)
     });
     let on_devices = options
@@ -109,11 +113,11 @@ fn axis_checks(definition: &TokenStream, options: &Options, function: &Function)
     quote!(#(#taken)* #(#unknown)*)
 }
 
-/// A `BenchmarkEntry`.
+/// Returns a `BenchmarkEntry`.
 fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -> Result<TokenStream> {
     let name = case_name(options, function);
     let selection = if ignored { quote!(Ignored) } else { quote!(Default) };
-    // The problem's own requirements are the problem's.
+    // If the benchmark has its own problem, the problem has the requirements.
     let requirements = options
         .requirements
         .of_device
@@ -149,7 +153,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
     })
 }
 
-/// A `Body`.
+/// Returns a `Body`.
 fn body(function: &Function, execution: Execution) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let context = Ident::new("gpubench_context", Span::mixed_site());
@@ -187,18 +191,19 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
     }
 }
 
-/// The function under the attribute. Where its module has two of its name, it may be the other.
+/// Checks that the name resolves to the function under the attribute. If its module has two
+/// functions of this name, it could be the other one.
 fn own_function(function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
     let name = &function.item.sig.ident;
     let wrong = Wrong {
         message: format!("`{name}` is not the function under this attribute"),
-        label: format!("the attribute stands over `{}`", expected.signature()),
+        label: format!("the attribute is on `{}`", expected.signature()),
         notes: Vec::new(),
     };
     expected.checked(&quote!(#name), function, &wrong)
 }
 
-/// The name in the catalog.
+/// Returns the name in the catalog.
 fn case_name(options: &Options, function: &Function) -> String {
     match &options.name {
         Some(name) => name.value(),
@@ -206,7 +211,7 @@ fn case_name(options: &Options, function: &Function) -> String {
     }
 }
 
-/// Takes `#[ignore]` off the function: the compiler knows it for tests only.
+/// Removes `#[ignore]` from the function: the compiler accepts it on tests only.
 fn take_ignore(function: &mut Function) -> bool {
     let before = function.item.attrs.len();
     function

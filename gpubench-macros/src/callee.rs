@@ -1,5 +1,5 @@
-//! Functions that an attribute names: one with other parameters is an error that says which were
-//! expected, by name.
+//! Functions passed to an attribute's options. If the parameters are wrong, the error shows the
+//! expected ones by name.
 
 use crate::function::{Form, Function, Kind, Parameter};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -7,17 +7,17 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::spanned::Spanned;
 
-/// What a function is expected to take, in order.
+/// The expected parameters of a function, in order.
 #[derive(Default)]
 pub(crate) struct Expected {
     types: Vec<TokenStream>,
     shown: Vec<String>,
-    /// Type parameters among `types`, which the function decides.
+    /// Type parameters among `types`, which the function's signature determines.
     decided: Vec<TokenStream>,
 }
 
 impl Expected {
-    /// A parameter by its name and type.
+    /// A parameter's name and type.
     pub(crate) fn takes(&mut self, name: &str, ty: &impl ToTokens) {
         self.takes_as(name, ty.to_token_stream(), &shown(ty));
     }
@@ -27,7 +27,7 @@ impl Expected {
         self.shown.push(format!("{name}: {shown}"));
     }
 
-    /// What a reference on the CPU takes: axes and slices.
+    /// Returns the parameters of a CPU reference: axes and slices.
     pub(crate) fn slices(function: &Function) -> Expected {
         let mut expected = Expected::default();
         for parameter in function.reference_arguments() {
@@ -46,8 +46,8 @@ impl Expected {
         expected
     }
 
-    /// What a reference that launches kernels takes. Of a buffer it is the function that says which
-    /// type it has.
+    /// Returns the parameters of a reference that launches kernels. The function determines the
+    /// types of its buffers.
     pub(crate) fn buffers(function: &Function) -> Expected {
         let mut expected = Expected::default();
         expected.launcher("cx", &quote!(Launcher));
@@ -70,7 +70,7 @@ impl Expected {
         expected
     }
 
-    /// What the function under `#[gpubench]` takes.
+    /// Returns the parameters of the function under `#[gpubench]`.
     pub(crate) fn benchmark(function: &Function, context: &TokenStream) -> Expected {
         let mut expected = Expected::default();
         expected.launcher("cx", context);
@@ -80,7 +80,7 @@ impl Expected {
         expected
     }
 
-    /// What a function that makes tensors takes.
+    /// Returns the parameters of a function that returns tensors.
     pub(crate) fn axes<'a>(axes: impl Iterator<Item = &'a Parameter>) -> Expected {
         let mut expected = Expected::default();
         for axis in axes {
@@ -94,26 +94,26 @@ impl Expected {
         self.takes_as(name, quote!(&'gpubench mut __gpubench::#context), &shown);
     }
 
-    /// `fn(n: usize, x: &[f32], y: &mut [f32])`.
+    /// Returns the signature: `fn(n: usize, x: &[f32], y: &mut [f32])`.
     pub(crate) fn signature(&self) -> String {
         format!("fn({})", self.shown.join(", "))
     }
 
-    /// The names of the parameters, as a call has them.
+    /// Returns the parameters' names, as in a call.
     pub(crate) fn names(&self) -> String {
         let names = self.shown.iter().filter_map(|shown| shown.split(':').next());
         names.collect::<Vec<_>>().join(", ")
     }
 
-    /// A statement that finds the function `named`, if it takes this, and what it is called by
-    /// then. What is expected of it comes from `function`.
+    /// Returns a statement that checks the signature of the function `named`, and a local name to
+    /// call it by. The expected types come from `function`.
     pub(crate) fn checked(
         &self,
         named: &TokenStream,
         function: &Function,
         wrong: &Wrong,
     ) -> (TokenStream, TokenStream) {
-        // Errors stand where the user wrote the names; a local has none of their hygiene.
+        // Errors point to the names that the user wrote. A local name has other hygiene.
         let (span, origin) = (named.span(), function.item.sig.ident.span());
         let local = Ident::new("candidate", Span::mixed_site());
         let Expected { types, decided, .. } = self;
@@ -152,7 +152,7 @@ impl Expected {
                 #bound {
                     #local.function()
                 }
-                // Found where the function does not fit.
+                // The type if the function does not match.
                 #[allow(unused_imports)]
                 use __gpubench::__private::Unfit as _;
                 #found
@@ -162,20 +162,20 @@ impl Expected {
     }
 }
 
-/// What is said of a function that takes something else.
+/// The error for a function with other parameters.
 pub(crate) struct Wrong {
     pub(crate) message: String,
     pub(crate) label: String,
     pub(crate) notes: Vec<String>,
 }
 
-/// Whether an expression is the name of a function. Of a closure it is the call that says which
-/// types it takes.
+/// Returns whether an expression is the name of a function. The parameter types of a closure are
+/// inferred from the call.
 pub(crate) fn is_path(function: &TokenStream) -> bool {
     matches!(syn::parse2(function.clone()), Ok(Expr::Path(_)))
 }
 
-/// A type as it is written by people.
+/// Returns a type with normal spacing.
 pub(crate) fn shown(ty: &impl ToTokens) -> String {
     let text = ty.to_token_stream().to_string();
     let spaces = [

@@ -1,4 +1,4 @@
-//! How outputs are compared.
+//! The options `exact` and `tolerance(..)`.
 
 use crate::options::{comma, group, value};
 use proc_macro2::{Ident, TokenStream};
@@ -10,7 +10,7 @@ use syn::{Error, Expr, Result};
 /// `exact` or `tolerance(..)`.
 pub(crate) enum Comparison {
     Exact,
-    /// The expressions, zero for one that was left out.
+    /// The two expressions. An omitted one is zero.
     Tolerance {
         rtol: TokenStream,
         atol: TokenStream,
@@ -24,7 +24,7 @@ impl Comparison {
         let content = group(option, input, WRITTEN)?;
         let (mut rtol, mut atol) = (None, None);
         while !content.is_empty() {
-            let wrong = |span| Error::new(span, format!("`tolerance` is written `{WRITTEN}`"));
+            let wrong = |span| Error::new(span, format!("expected `{WRITTEN}`"));
             let part = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
             let slot: &mut Option<Expr> = match part.to_string().as_str() {
                 "rtol" => &mut rtol,
@@ -38,7 +38,7 @@ impl Comparison {
             comma(&content)?;
         }
         if rtol.is_none() && atol.is_none() {
-            return Err(Error::new(option.span(), format!("`tolerance` is written `{WRITTEN}`")));
+            return Err(Error::new(option.span(), format!("expected `{WRITTEN}`")));
         }
         let tokens = |part: Option<Expr>| part.map_or_else(|| quote!(0.0), |part| quote!(#part));
         Ok(Comparison::Tolerance {
@@ -47,7 +47,7 @@ impl Comparison {
         })
     }
 
-    /// `Option<Tolerance>`.
+    /// Returns an `Option<Tolerance>`.
     pub(crate) fn tokens(comparison: Option<&Comparison>) -> TokenStream {
         match comparison {
             None => quote!(::core::option::Option::None),

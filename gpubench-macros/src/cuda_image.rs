@@ -16,7 +16,7 @@ struct Input {
     library: Option<Path>,
 }
 
-const WRITTEN: &str = "`cuda_image!` is written `cuda_image!(AFFINE = some_crate::AFFINE)`";
+const WRITTEN: &str = "expected `cuda_image!(AFFINE = some_crate::AFFINE)`";
 
 impl Parse for Input {
     fn parse(input: ParseStream) -> Result<Input> {
@@ -45,7 +45,7 @@ impl Parse for Input {
     }
 }
 
-/// A static with the image, and its registration.
+/// Returns a static with the image, and its registration.
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let Input {
         attributes,

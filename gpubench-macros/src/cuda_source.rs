@@ -22,7 +22,7 @@ struct Input {
     library: Option<syn::Path>,
 }
 
-const WRITTEN: &str = "`cuda_source!` is written `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", compiler = nvcc, options = [\"-DTILE=16\"])`";
+const WRITTEN: &str = "expected `cuda_source!(IMAGE = \"image.cu\")` or `cuda_source!(IMAGE = \"image.cu\", compiler = nvcc, options = [\"-DTILE=16\"])`";
 
 impl Parse for Input {
     fn parse(input: ParseStream) -> Result<Input> {
@@ -66,16 +66,11 @@ impl Parse for Input {
 }
 
 impl Input {
-    /// What the source is: the path's extension says whether a compiler is still needed, and
-    /// `compiler` which.
+    /// Returns the source's format. The file extension shows whether it needs a compiler, and
+    /// `compiler` names it.
     fn form(&self) -> Result<TokenStream> {
         let image = image_form(&self.path.value());
-        let misplaced = |span| {
-            Error::new(
-                span,
-                "this file is compiled already: it takes no compiler and no options",
-            )
-        };
+        let misplaced = |span| Error::new(span, "this file is already compiled: remove `compiler` and `options`");
         match (image, &self.compiler, self.options.first()) {
             (Some(image), None, None) => Ok(image),
             (Some(_), Some(compiler), _) => Err(misplaced(compiler.span())),
@@ -84,13 +79,13 @@ impl Input {
             (None, Some(compiler), _) if compiler == "nvcc" => Ok(quote!(CudaForNvcc)),
             (None, Some(compiler), _) => Err(Error::new(
                 compiler.span(),
-                "the compiler can be `nvcc`; without `compiler` it is NVRTC where there is one",
+                "the only possible value is `nvcc`; without `compiler`, NVRTC is used if available",
             )),
         }
     }
 }
 
-/// What a file that is compiled already is.
+/// Returns the format of a compiled file.
 pub(crate) fn image_form(path: &str) -> Option<TokenStream> {
     match Path::new(path).extension()?.to_str()? {
         "ptx" => Some(quote!(Ptx)),
@@ -100,7 +95,7 @@ pub(crate) fn image_form(path: &str) -> Option<TokenStream> {
     }
 }
 
-/// A static with the source's text, and its registration.
+/// Returns a static with the source's text, and its registration.
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: Input = syn::parse2(input)?;
     let form = input.form()?;
@@ -119,8 +114,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         None => package.include_folders(&options)?,
     };
     let files = package.collect(&path, &folders)?;
-    // `include_bytes!` rather than the bytes: the compiler then knows that the crate depends on the
-    // files.
+    // With `include_bytes!`, the compiler tracks the files as dependencies.
     let files = files.iter().map(|file| {
         let (inside, absolute) = (&file.inside, &file.absolute);
         quote!((#inside, ::core::include_bytes!(#absolute)))

@@ -1,7 +1,7 @@
-//! The function under an attribute: its parameters and what each stands for.
+//! The function under an attribute, and its parameters.
 
 use crate::options::{Attribute, Execution};
-use crate::place::refuse_associated;
+use crate::place::reject_associated;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -15,12 +15,12 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// What a function works with.
+/// How a function does its work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A launcher and buffers: it describes launches.
+    /// With a launcher and buffers: it records launches.
     Launcher,
-    /// Slices: it computes on the CPU.
+    /// With slices: it computes on the CPU.
     Slices,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Parameter {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) kind: Kind,
-    /// A name for it that no name of the user's hides.
+    /// Local name that no user-defined name shadows.
     pub(crate) local: Ident,
 }
 
-/// What a parameter stands for.
+/// The meaning of a parameter.
 pub(crate) enum Kind {
     Axis,
     /// `In<T>`, `Constant<T>` or `&[T]`, with the element type.
@@ -45,20 +45,20 @@ pub(crate) enum Kind {
 }
 
 impl Parameter {
-    /// The local name, placed where an error about it belongs.
+    /// Returns the local name, with the span that errors should point to.
     pub(crate) fn local_at(&self, place: Span) -> Ident {
         let mut local = self.local.clone();
         local.set_span(local.span().located_at(place));
         local
     }
 
-    /// Where it is, as `file:line`.
+    /// Returns an expression for the parameter's location, `file:line`.
     pub(crate) fn place(&self) -> TokenStream {
         let line = Literal::usize_unsuffixed(self.name.span().unwrap().start().line());
         quote!(::core::concat!(::core::file!(), ":", #line))
     }
 
-    /// The name of the axis or tensor: the parameter's without an underscore in front.
+    /// Returns the name of the axis or tensor: the parameter's name without a leading underscore.
     pub(crate) fn text(&self) -> String {
         let name = self.name.unraw().to_string();
         match name.strip_prefix('_') {
@@ -69,42 +69,41 @@ impl Parameter {
 }
 
 impl Function {
-    /// The function under `#[gpubench]`: what it launches with, then axes and buffers; it returns a
-    /// `Result`.
+    /// Parses the function under `#[gpubench]`: a launcher or host, then axes and buffers. It
+    /// returns a `Result`.
     pub(crate) fn parse_benchmark(item: TokenStream, execution: Execution) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
         match item.sig.inputs.first() {
-            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.context()) => {
-                Function::with_context(item, execution.returns())
+            Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.context()) => {
+                Function::with_context(item, execution.missing_result())
             }
-            Some(FnArg::Typed(context)) if is_exclusive(&context.ty, execution.other().context()) => {
-                Err(Error::new_spanned(&context.ty, execution.mistaken()))
+            Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.other().context()) => {
+                Err(Error::new_spanned(&context.ty, execution.wrong_context()))
             }
             Some(method @ FnArg::Receiver(_)) => Err(is_a_method(method)),
             Some(other) => {
-                let message = format!("the first parameter of {}", execution.is_given("is"));
+                let message = format!("the first parameter of {}", execution.context_rule("must be"));
                 Err(Error::new_spanned(other, message))
             }
             None => Err(Error::new(
                 item.sig.paren_token.span.join(),
-                execution.is_given("takes"),
+                execution.context_rule("must take"),
             )),
         }
     }
 
-    /// The function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
+    /// Parses the function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
     pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
         let item = parse(Attribute::Problem, item)?;
         match item.sig.inputs.first() {
-            Some(FnArg::Typed(launcher)) if is_exclusive(&launcher.ty, Execution::Sealed.context()) => {
-                let returns =
-                    "a reference that launches kernels returns what the launcher reports: add `-> Result<()>`";
+            Some(FnArg::Typed(launcher)) if is_exclusive_reference(&launcher.ty, Execution::Sealed.context()) => {
+                let returns = "a reference that launches kernels must return a result: add `-> Result<()>`";
                 let function = Function::with_context(item, returns)?;
                 match function.scratch() {
                     None => Ok(function),
                     Some(scratch) => Err(Error::new_spanned(
                         &scratch.ty,
-                        "scratch memory is the benchmark's own; a reference has `cx.scratch(..)`",
+                        "a reference cannot take the benchmark's scratch memory: allocate with `cx.scratch(..)`",
                     )),
                 }
             }
@@ -119,8 +118,8 @@ impl Function {
         }
     }
 
-    /// A function whose first parameter is a launcher or a host; `returns` says what it has to
-    /// return.
+    /// Parses a function whose first parameter is a launcher or a host. `returns` is the error
+    /// message for a missing return type.
     fn with_context(item: ItemFn, returns: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
             return Err(Error::new(item.sig.paren_token.span.close(), returns));
@@ -133,32 +132,32 @@ impl Function {
         })
     }
 
-    /// The parameter of an axis.
+    /// Returns the parameter of an axis.
     pub(crate) fn axis(&self, name: &str) -> Option<&Parameter> {
         self.axes().find(|parameter| parameter.text() == name)
     }
 
-    /// Parameters that are axes.
+    /// Returns the parameters that are axes.
     pub(crate) fn axes(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters
             .iter()
             .filter(|parameter| matches!(parameter.kind, Kind::Axis))
     }
 
-    /// Parameters that are tensors.
+    /// Returns the parameters that are tensors.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters
             .iter()
             .filter(|parameter| !matches!(parameter.kind, Kind::Axis))
     }
 
-    /// Parameters that a reference computes with or computes.
+    /// Returns the parameters that a reference reads or writes.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Parameter> {
         self.tensors()
             .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
     }
 
-    /// The first parameter that is written and checked.
+    /// Returns the first parameter that is an output.
     pub(crate) fn first_output(&self) -> Option<&Parameter> {
         self.tensors()
             .find(|parameter| matches!(parameter.kind, Kind::Write(_)))
@@ -168,8 +167,8 @@ impl Function {
         self.tensors().find(|parameter| matches!(parameter.kind, Kind::Scratch))
     }
 
-    /// Statements that give every axis its value under its own name, and under one that nothing
-    /// hides.
+    /// Returns statements that bind every axis to its value, under its own name and under one that
+    /// nothing shadows.
     pub(crate) fn bind_axes(&self, params: &Ident) -> TokenStream {
         let locals = self.bind_locals(params);
         let named = self.axes().map(|parameter| {
@@ -180,7 +179,7 @@ impl Function {
         quote!(#locals #(#named)*)
     }
 
-    /// Statements that give every axis its value under a name that nothing hides.
+    /// Returns statements that bind every axis to its value, under a name that nothing shadows.
     pub(crate) fn bind_locals(&self, params: &Ident) -> TokenStream {
         let axes = self.axes().map(|parameter| {
             let (local, ty, name) = (&parameter.local, &parameter.ty, parameter.text());
@@ -189,7 +188,7 @@ impl Function {
         quote!(#(#axes)*)
     }
 
-    /// Statements that take every tensor that a reference sees from `data`.
+    /// Returns statements that take a reference's tensors from `data`.
     pub(crate) fn bind_slices(&self, data: &Ident) -> TokenStream {
         let slices = self.parameters.iter().filter_map(|parameter| {
             let (local, name) = (&parameter.local, parameter.text());
@@ -206,7 +205,7 @@ impl Function {
         quote!(#(#slices)*)
     }
 
-    /// What a reference is called with: axes and slices in the order of the parameters.
+    /// Returns the arguments of a reference: axes and slices in parameter order.
     pub(crate) fn reference_arguments(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters
             .iter()
@@ -214,7 +213,7 @@ impl Function {
     }
 }
 
-/// The function, if the item is one that an attribute can stand over.
+/// Parses the item, if it is a function that the attribute supports.
 fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
     let name = match attribute {
         Attribute::Gpubench => "#[gpubench]",
@@ -225,7 +224,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
         other => {
             return Err(Error::new(
                 first_token(&other),
-                format!("`{name}` belongs on a function"),
+                format!("`{name}` can be used only on a function"),
             ));
         }
     };
@@ -238,10 +237,10 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
         let again = quote!(#path).to_string().replace(' ', "");
         return Err(Error::new(
             path.span(),
-            format!("a function has one of `#[gpubench]` and `#[problem]`, once; here is `#[{again}]` again"),
+            format!("a function can have only one `#[gpubench]` or `#[problem]`: remove this `#[{again}]`"),
         ));
     }
-    refuse_associated(name, &item.sig.ident)?;
+    reject_associated(name, &item.sig.ident)?;
     let signature = &item.sig;
     let cannot_be =
         |span: Span, what: &str| Err(Error::new(span, format!("a function under `{name}` cannot be {what}")));
@@ -287,7 +286,7 @@ fn parameters<'a>(
             other => {
                 return Err(Error::new(
                     other.span(),
-                    "a parameter has the plain name of an axis or a tensor",
+                    "expected the plain name of an axis or a tensor",
                 ));
             }
         };
@@ -307,7 +306,7 @@ fn is_a_method(receiver: &FnArg) -> Error {
     Error::new_spanned(receiver, "the function cannot be a method")
 }
 
-/// What a parameter of a benchmark function stands for.
+/// Returns the meaning of a benchmark function's parameter.
 fn benchmark_kind(ty: &Type) -> Result<Kind> {
     match (ty, buffer(ty)) {
         (_, Some(("In" | "Constant", element))) => Ok(Kind::Read(element)),
@@ -316,7 +315,7 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
         (Type::Reference(reference), None) => match (&*reference.elem, buffer(&reference.elem)) {
             (_, Some((name, _))) => Err(Error::new_spanned(
                 ty,
-                format!("a buffer is taken by value: `{name}<..>`"),
+                format!("a buffer must be taken by value: `{name}<..>`"),
             )),
             (Type::Slice(slice), None) => {
                 let element = &slice.elem;
@@ -327,7 +326,7 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
                 };
                 Err(Error::new_spanned(
                     ty,
-                    format!("a benchmark takes buffers, not slices: this one is {written}"),
+                    format!("a benchmark takes buffers, not slices: write {written}"),
                 ))
             }
             _ => axis_kind(ty),
@@ -336,18 +335,18 @@ fn benchmark_kind(ty: &Type) -> Result<Kind> {
     }
 }
 
-/// What a parameter of a function on the CPU stands for.
+/// Returns the meaning of a CPU function's parameter.
 fn slice_kind(ty: &Type) -> Result<Kind> {
     if let Some((name, element)) = buffer(ty) {
         let element = quote!(#element);
         let written = match name {
-            "In" | "Constant" => format!("this one is `&[{element}]`"),
-            "Scratch" => "scratch memory is the benchmark's own".to_owned(),
-            _ => format!("this one is `&mut [{element}]`"),
+            "In" | "Constant" => format!("write `&[{element}]`"),
+            "Scratch" => "scratch memory is for benchmarks only".to_owned(),
+            _ => format!("write `&mut [{element}]`"),
         };
         return Err(Error::new_spanned(
             ty,
-            format!("without a launcher in front, a problem's function runs on the CPU and takes slices: {written}"),
+            format!("a problem's function without a launcher runs on the CPU and takes slices: {written}"),
         ));
     }
     match ty {
@@ -360,7 +359,7 @@ fn slice_kind(ty: &Type) -> Result<Kind> {
     }
 }
 
-/// An axis, if the type can be one's. Whether a named type can is left to the compiler.
+/// Returns an axis if the type can be one. Named types are checked by the compiler.
 fn axis_kind(ty: &Type) -> Result<Kind> {
     let is_text = matches!(ty, Type::Reference(reference) if is_path_to(&reference.elem, "str") && reference.mutability.is_none());
     match ty {
@@ -368,13 +367,13 @@ fn axis_kind(ty: &Type) -> Result<Kind> {
         _ if is_text => Ok(Kind::Axis),
         _ => Err(Error::new_spanned(
             ty,
-            "this is neither the type of an axis (an integer, a float, `bool` or `&str`) nor a buffer (`In<T>`, `Out<T>`, `InOut<T>`, \
+            "this is neither an axis type (an integer, a float, `bool` or `&str`) nor a buffer (`In<T>`, `Out<T>`, `InOut<T>`, \
              `Scratch<T>` or `Constant<T>`)",
         )),
     }
 }
 
-/// The name and element type of a buffer type.
+/// Returns the name and element type of a buffer type.
 fn buffer(ty: &Type) -> Option<(&'static str, Type)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -390,12 +389,12 @@ fn buffer(ty: &Type) -> Option<(&'static str, Type)> {
     }
 }
 
-fn is_exclusive(ty: &Type, name: &str) -> bool {
+fn is_exclusive_reference(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_some() && is_path_to(&reference.elem, name))
 }
 
 impl Execution {
-    /// The type behind the first parameter.
+    /// Returns the type of the first parameter.
     fn context(self) -> &'static str {
         match self {
             Execution::Sealed => "Launcher",
@@ -410,24 +409,24 @@ impl Execution {
         }
     }
 
-    fn is_given(self, verb: &str) -> String {
+    fn context_rule(self, verb: &str) -> String {
         match self {
             Execution::Sealed => format!("a benchmark {verb} the launcher: `cx: &mut Launcher`"),
             Execution::Hosted => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
         }
     }
 
-    fn mistaken(self) -> &'static str {
+    fn wrong_context(self) -> &'static str {
         match self {
-            Execution::Sealed => "a benchmark that launches by itself is `#[gpubench(hosted, ..)]`",
-            Execution::Hosted => "a hosted benchmark launches by itself: it takes `cx: &mut Host`",
+            Execution::Sealed => "a benchmark that takes a `Host` must be hosted: write `#[gpubench(hosted, ..)]`",
+            Execution::Hosted => "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`",
         }
     }
 
-    fn returns(self) -> &'static str {
+    fn missing_result(self) -> &'static str {
         match self {
-            Execution::Sealed => "a benchmark returns what the launcher reports: add `-> Result<()>`",
-            Execution::Hosted => "a hosted benchmark returns what the host reports: add `-> Result<()>`",
+            Execution::Sealed => "a benchmark must return a result: add `-> Result<()>`",
+            Execution::Hosted => "a hosted benchmark must return a result: add `-> Result<()>`",
         }
     }
 }

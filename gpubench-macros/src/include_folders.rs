@@ -1,18 +1,18 @@
-//! Where the files are that a kernel source includes.
+//! Resolution of `#include` lines in kernel sources.
 
 use std::path::{Component, Path, PathBuf};
 use syn::{Error, LitStr, Result};
 
-/// An `#include` line: the path in it, and how it is written.
+/// The path of an `#include` line, by its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Include<'a> {
-    /// `"path"`: beside the file that includes it, then in the folders.
+    /// `"path"`: searched in the including file's folder, then in the `-I` folders.
     Quoted(&'a str),
-    /// `<path>`: in the folders.
+    /// `<path>`: searched in the `-I` folders.
     Angled(&'a str),
 }
 
-/// The `#include` lines of a source.
+/// Returns the `#include` lines of a source.
 pub(crate) fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
     text.lines().filter_map(|line| {
         let directive = line.trim_start().strip_prefix('#')?.trim_start();
@@ -25,17 +25,16 @@ pub(crate) fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
     })
 }
 
-/// The folders of the package that `-I` names, in the order in which compilers search them.
+/// The package's `-I` folders in search order.
 #[derive(Debug, Default)]
 pub(crate) struct IncludeFolders(Vec<PathBuf>);
 
-/// How compilers call the option.
+/// Spellings of the option.
 const NAMES: [&str; 2] = ["-I", "--include-path"];
 
 impl IncludeFolders {
-    /// Reads a source's options. Paths are relative to the package's root, where compilers run.
-    /// What lies at an absolute path is of the machine that compiles the kernels, and is left to
-    /// it.
+    /// Reads a source's options. Paths are relative to the package root, where compilers run.
+    /// Absolute paths are ignored: they belong to the machine that compiles the kernels.
     pub(crate) fn named_by(options: &[LitStr], root: &Path) -> Result<IncludeFolders> {
         let mut folders = Vec::new();
         let mut rest = options.iter();
@@ -51,7 +50,7 @@ impl IncludeFolders {
             let folder = normal(&root.join(&named));
             if !folder.is_dir() {
                 let message =
-                    format!("there is no folder `{named}` in the package, whose root the path is relative to");
+                    format!("there is no folder `{named}` in the package; the path is relative to the package root");
                 return Err(Error::new(option.span(), message));
             }
             folders.push(folder);
@@ -59,21 +58,21 @@ impl IncludeFolders {
         Ok(IncludeFolders(folders))
     }
 
-    /// The file that an `#include` of a file in the folder `beside` means, if it is one of the
-    /// package.
-    pub(crate) fn find(&self, include: &Include<'_>, beside: &Path) -> Option<PathBuf> {
-        let (path, beside) = match include {
-            Include::Quoted(path) => (path, Some(beside)),
+    /// Finds the included file for an `#include` in the folder `including`. `None` if the package does
+    /// not have it.
+    pub(crate) fn find(&self, include: &Include<'_>, including: &Path) -> Option<PathBuf> {
+        let (path, including) = match include {
+            Include::Quoted(path) => (path, Some(including)),
             Include::Angled(path) => (path, None),
         };
-        let folders = beside.into_iter().chain(self.0.iter().map(PathBuf::as_path));
+        let folders = including.into_iter().chain(self.0.iter().map(PathBuf::as_path));
         folders
             .map(|folder| normal(&folder.join(path)))
             .find(|path| path.is_file())
     }
 }
 
-/// The path that is written in one word with the option.
+/// Returns the path that is in the same word as the option.
 fn attached(option: &str) -> Option<&str> {
     let path = match option.strip_prefix("--include-path") {
         Some(rest) => rest.strip_prefix('=')?,
@@ -82,7 +81,7 @@ fn attached(option: &str) -> Option<&str> {
     Some(path).filter(|path| !path.is_empty())
 }
 
-/// The path without `.` and `..`, by its text alone.
+/// Returns the path without `.` and `..`, without looking at the file system.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn includes_are_found_however_they_are_written() {
+    fn includes_are_found_in_every_spelling() {
         let text = "#include <cuda_fp16.h>\n  #  include \"a.cuh\" // why\n#include\"deep/b.cuh\"\n// #include \"no.cuh\"\nint x;";
         let expected = [
             Include::Angled("cuda_fp16.h"),
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_an_option_may_stand_in_the_same_word() {
+    fn the_path_of_an_option_may_be_in_the_same_word() {
         assert_eq!(attached("-Iinclude"), Some("include"));
         assert_eq!(attached("--include-path=a/b"), Some("a/b"));
         assert_eq!(attached("-DI=1"), None);
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lose_their_dots() {
+    fn dots_are_removed_from_paths() {
         assert_eq!(
             normal(Path::new("/a/src/../kernels/./x.cu")),
             Path::new("/a/kernels/x.cu")

@@ -9,20 +9,20 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Ident, Index, Member, Meta, Path, Result, Token};
 
-/// An implementation that writes every field at its offset, so that padding is zero.
+/// Returns an implementation that writes every field at its offset, so that padding is zero.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let Data::Struct(data) = &item.data else {
         return Err(Error::new(
             item.ident.span(),
-            "a kernel argument is a struct: enums and unions have no layout in common with CUDA C++",
+            "`KernelArg` can be derived only for structs",
         ));
     };
     let mistake = check_layout(&item)?;
     if data.fields.is_empty() {
         return Err(Error::new(
             item.ident.span(),
-            "a struct without fields has a byte in C++ and none in Rust: give the kernel `0u8` in its place",
+            "a struct without fields has one byte in C++ and none in Rust: pass `0u8` instead",
         ));
     }
     let name = &item.ident;
@@ -87,7 +87,7 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#mistake #implementation))
 }
 
-/// The path in `#[kernel_arg(crate = gb)]`.
+/// Returns the path in `#[kernel_arg(crate = gb)]`.
 fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
     let mut library = None;
     for attribute in item
@@ -96,7 +96,7 @@ fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
         .filter(|attribute| attribute.path().is_ident("kernel_arg"))
     {
         library = Some(attribute.parse_args_with(|input: ParseStream| {
-            let wrong = |span| Error::new(span, "`kernel_arg` is written `#[kernel_arg(crate = gb)]`");
+            let wrong = |span| Error::new(span, "expected `#[kernel_arg(crate = gb)]`");
             let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
             match option == "crate" {
                 true => library::parse(&option, input),
@@ -107,17 +107,14 @@ fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
     Ok(library)
 }
 
-/// The struct is `#[repr(C)]` and not packed. An implementation may stand beside the error that the
-/// former is missing: then that is the only error.
+/// Checks that the struct is `#[repr(C)]` and not packed. A missing `#[repr(C)]` is returned as
+/// tokens, next to the implementation, so that it is the only error.
 fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
     let mut is_c = false;
     for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
             if layout.path().is_ident("packed") {
-                return Err(Error::new(
-                    layout.span(),
-                    "a packed struct has no counterpart among kernel arguments",
-                ));
+                return Err(Error::new(layout.span(), "a kernel argument cannot be a packed struct"));
             }
             is_c |= layout.path().is_ident("C");
         }
@@ -125,7 +122,7 @@ fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
     match is_c {
         true => Ok(TokenStream::new()),
         false => {
-            let message = "a kernel argument needs the layout of C: add `#[repr(C)]`";
+            let message = "a kernel argument must have a C layout: add `#[repr(C)]`";
             Ok(Error::new(item.ident.span(), message).into_compile_error())
         }
     }

@@ -1,5 +1,5 @@
-//! The macros of the `gpubench` library. Name them through it; they are documented where it exports
-//! them, so that their examples run.
+//! The macros of the `gpubench` library. Use them through it. Their documentation is there too, so
+//! that its examples are tested.
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
@@ -39,7 +39,7 @@ pub fn problem(options: TokenStream, item: TokenStream) -> TokenStream {
 pub fn bench(_options: TokenStream, item: TokenStream) -> TokenStream {
     let error = syn::Error::new(
         proc_macro2::Span::call_site(),
-        "a benchmark is a function under `#[gpubench]`: `use gpubench::prelude::*;` and write `#[gpubench(..)]`",
+        "the attribute is called `#[gpubench]`: write `use gpubench::prelude::*;` and `#[gpubench(..)]`",
     );
     finish(Err(error), item.into())
 }
@@ -59,8 +59,8 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())
 }
 
-/// The expansion; or the errors beside what was there, so that the compiler does not also complain
-/// about its absence.
+/// Returns the expansion. On an error, returns the original item with the error, so that the
+/// compiler does not also report the item as missing.
 fn finish(expansion: syn::Result<proc_macro2::TokenStream>, original: proc_macro2::TokenStream) -> TokenStream {
     let tokens = expansion.unwrap_or_else(|error| {
         let error = error.into_compile_error();

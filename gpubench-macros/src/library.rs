@@ -1,4 +1,4 @@
-//! What the output of the macros calls the library.
+//! The name of the library in the macros' output.
 
 use std::path::Path as FilePath;
 
@@ -8,7 +8,7 @@ use quote::quote;
 use syn::parse::ParseStream;
 use syn::{Path, Result};
 
-/// The package that has the library.
+/// Package of the library.
 const PACKAGE: &str = "\"gpubench-runtime\"";
 
 /// `crate = gb`.
@@ -16,7 +16,7 @@ pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<Path> {
     value(option, input, "crate = gb")
 }
 
-/// The library's path: the one that `crate = ..` says, or the name that the manifest gives it.
+/// Returns the library's path: from `crate = ..`, or else its name in the manifest.
 pub(crate) fn path(renamed: Option<&Path>) -> TokenStream {
     if let Some(path) = renamed {
         return quote!(#path);
@@ -26,7 +26,7 @@ pub(crate) fn path(renamed: Option<&Path>) -> TokenStream {
     quote!(::#name)
 }
 
-/// `items`, which name the library `__gpubench`, where they can stand beside any others.
+/// Wraps `items`, which call the library `__gpubench`, so that they cannot conflict with others.
 pub(crate) fn scope(renamed: Option<&Path>, items: &TokenStream) -> TokenStream {
     let path = path(renamed);
     quote! {
@@ -38,8 +38,7 @@ pub(crate) fn scope(renamed: Option<&Path>, items: &TokenStream) -> TokenStream 
     }
 }
 
-/// Another name that the manifest of the package that is compiled, or of its workspace, gives the
-/// library.
+/// Returns the library's name if the manifest of the package, or of its workspace, renames it.
 fn name_in_manifests() -> Option<String> {
     let root = std::env::var_os("CARGO_MANIFEST_DIR")?;
     let manifest = |folder: &FilePath| std::fs::read_to_string(folder.join("Cargo.toml")).ok();
@@ -57,8 +56,8 @@ fn name_in_manifests() -> Option<String> {
     renamed_in(&own).or_else(of_workspace)
 }
 
-/// The name in front of `package = "gpubench-runtime"`, in the same line or in the table that it
-/// stands in.
+/// Returns the name before `package = "gpubench-runtime"`: on the same line, or in the table
+/// header.
 fn renamed_in(manifest: &str) -> Option<String> {
     let mut table = "";
     for line in manifest.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -79,7 +78,7 @@ fn renamed_in(manifest: &str) -> Option<String> {
     None
 }
 
-/// Whether a manifest has the package under its own name, and so the library.
+/// Returns whether a manifest uses the package without renaming it.
 fn has_its_own_name(manifest: &str) -> bool {
     let package = PACKAGE.trim_matches('"');
     manifest.lines().map(str::trim).any(|line| {
@@ -88,7 +87,7 @@ fn has_its_own_name(manifest: &str) -> bool {
     })
 }
 
-/// Whether a manifest takes a dependency of this name from its workspace.
+/// Returns whether a manifest inherits this dependency from its workspace.
 fn inherits(manifest: &str, name: &str) -> bool {
     manifest.lines().map(str::trim).any(|line| {
         let rest = line.strip_prefix(name).map(str::trim_start);
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_name_of_the_library_is_found_in_a_manifest() {
+    fn a_renamed_library_is_found_in_a_manifest() {
         let named = |text: &str| renamed_in(text);
         let gb = Some("gb".to_owned());
         assert_eq!(
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packages_own_name_counts_before_another() {
+    fn the_packages_own_name_takes_precedence() {
         assert!(has_its_own_name("[dependencies]\ngpubench-runtime = \"1\""));
         assert!(has_its_own_name("[dependencies]\ngpubench-runtime.workspace = true"));
         assert!(has_its_own_name("[dev-dependencies.gpubench-runtime]\nversion = \"1\""));
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_the_workspace_counts_where_it_is_inherited() {
+    fn a_name_from_the_workspace_applies_if_it_is_inherited() {
         assert!(inherits("[dependencies]\ngb.workspace = true", "gb"));
         assert!(inherits("[dependencies]\ngb = { workspace = true }", "gb"));
         assert!(inherits("[dependencies.gb]\nworkspace = true", "gb"));

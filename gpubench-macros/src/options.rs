@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Error, Expr, LitStr, Path, Result, Token, parenthesized};
 
-/// Which attribute options are given to.
+/// The attribute that options belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attribute {
     Gpubench,
@@ -20,10 +20,10 @@ pub(crate) enum Attribute {
 /// Where the function under `#[gpubench]` runs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Execution {
-    /// In a process without a device, where it describes launches.
+    /// In a process without a device, where it records launches.
     #[default]
     Sealed,
-    /// In the worker, where it launches by itself.
+    /// In the worker, where it launches kernels itself.
     Hosted,
 }
 
@@ -43,17 +43,17 @@ pub(crate) struct Options {
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
     pub(crate) problem: Option<Path>,
-    /// What the library is called, where it has another name.
+    /// Path of the library, if it has another name.
     pub(crate) library: Option<Path>,
     /// Names of the options given, for errors about their combination.
     pub(crate) given: Vec<Ident>,
 }
 
-/// What is different on a kind of device.
+/// The overrides for one kind of device.
 #[derive(Default)]
 pub(crate) struct DeviceOptions {
     pub(crate) axes: Vec<AxisOption>,
-    /// The word `reference` and what stands behind it.
+    /// The word `reference` and its value.
     pub(crate) reference: Option<(Ident, ReferenceOption)>,
 }
 
@@ -110,21 +110,21 @@ impl Options {
         if self.comparison.is_some() {
             return Err(Error::new(
                 option.span(),
-                "`exact` and `tolerance(..)` exclude each other",
+                "`exact` and `tolerance(..)` cannot be combined",
             ));
         }
         self.comparison = Some(comparison);
         Ok(())
     }
 
-    /// The option of this name as it was written.
+    /// Returns the option of this name as written.
     pub(crate) fn given(&self, name: &str) -> Option<&Ident> {
         self.given.iter().find(|given| given.unraw() == name)
     }
 }
 
 impl Attribute {
-    /// Its options, each with the way it is written.
+    /// Returns the attribute's options, each with its syntax.
     fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Attribute::Gpubench => &[
@@ -174,7 +174,7 @@ impl Attribute {
             (Attribute::Problem, "hosted" | "ignore" | "name" | "problem") => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }
-            _ => format!("`{option}` is not an option: {}", self.expectation()),
+            _ => format!("unknown option `{option}`: {}", self.expectation()),
         }
     }
 
@@ -188,7 +188,7 @@ impl Attribute {
     }
 }
 
-/// The comma between options, or the end.
+/// Parses the comma between options, or the end.
 pub(crate) fn comma(input: ParseStream) -> Result<()> {
     if !input.is_empty() && !input.peek(Token![,]) {
         return Err(input.error("expected a comma"));
@@ -196,33 +196,27 @@ pub(crate) fn comma(input: ParseStream) -> Result<()> {
     input.parse::<Option<Token![,]>>().map(drop)
 }
 
-/// What stands in the parentheses behind an option.
+/// Parses the parentheses after an option.
 pub(crate) fn group<'a>(option: &Ident, input: ParseStream<'a>, written: &str) -> Result<syn::parse::ParseBuffer<'a>> {
     if !input.peek(syn::token::Paren) {
-        return Err(Error::new(
-            option.span(),
-            format!("`{}` is written `{written}`", option.unraw()),
-        ));
+        return Err(Error::new(option.span(), format!("expected `{written}`")));
     }
     let content;
     parenthesized!(content in input);
     Ok(content)
 }
 
-/// What stands behind the equals sign of an option.
+/// Parses the value after an option's equals sign.
 pub(crate) fn value<T: syn::parse::Parse>(option: &Ident, input: ParseStream, written: &str) -> Result<T> {
     let equals: Option<Token![=]> = input.parse()?;
     if equals.is_none() || input.is_empty() {
-        return Err(Error::new(
-            option.span(),
-            format!("`{}` is written `{written}`", option.unraw()),
-        ));
+        return Err(Error::new(option.span(), format!("expected `{written}`")));
     }
     input.parse()
 }
 
 impl DeviceOptions {
-    /// What stands in the parentheses behind `cpu` or `cuda`.
+    /// Parses the parentheses after `cpu` or `cuda`.
     fn parse(device: &Ident, input: ParseStream) -> Result<DeviceOptions> {
         let name = device.unraw();
         let written = format!("{name}(axes(width = [256]))");
@@ -230,7 +224,7 @@ impl DeviceOptions {
         let wrong = |span| {
             Error::new(
                 span,
-                format!("`{name}` is written `{written}` or `{name}(reference = launch(function))`"),
+                format!("expected `{written}` or `{name}(reference = launch(function))`"),
             )
         };
         let mut options = DeviceOptions::default();
@@ -258,7 +252,7 @@ fn problem(option: &Ident, input: ParseStream) -> Result<Path> {
     value(option, input, written).map_err(|error| {
         Error::new(
             error.span(),
-            format!("`problem` is written `{written}`, with the path of a `#[problem]`"),
+            format!("expected `{written}`, with the path of a `#[problem]`"),
         )
     })
 }
@@ -270,7 +264,7 @@ fn case_name(option: &Ident, input: ParseStream) -> Result<LitStr> {
     if text.is_empty() || !text.chars().all(allowed) {
         return Err(Error::new(
             name.span(),
-            "a name is made of letters, digits, `_` and `-`",
+            "a name consists of letters, digits, `_` and `-`",
         ));
     }
     Ok(name)

@@ -1,12 +1,12 @@
-//! Where an attribute stands.
+//! The place of an attribute in its file.
 
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{Error, Result};
 
-/// Fails on a function that stands in an `impl` or a trait, as far as the file tells. An attribute
-/// is not told where it is, and what it would write does not compile there.
-pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()> {
+/// Fails if the function is in an `impl` or a trait, as far as the file shows. A macro does not get
+/// its context, and its output would not compile there.
+pub(crate) fn reject_associated(attribute: &str, function: &Ident) -> Result<()> {
     let token = function.span().unwrap();
     let text = token.local_file().and_then(|path| std::fs::read_to_string(path).ok());
     let (line, column) = (token.start().line(), token.start().column());
@@ -23,16 +23,14 @@ pub(crate) fn refuse_associated(attribute: &str, function: &Ident) -> Result<()>
     match places.associated && !places.free {
         true => Err(Error::new(
             function.span(),
-            format!(
-                "`{attribute}` cannot stand inside an `impl` or a trait: move `{function}` to a module, as a function of its own"
-            ),
+            format!("`{attribute}` cannot be used inside an `impl` or a trait: make `{function}` a free function"),
         )),
         false => Ok(()),
     }
 }
 
-/// Whether more braces open than close before a place, which is seen sooner than what they belong
-/// to.
+/// Returns whether more braces open than close before a place. This is a cheap test before looking
+/// at what they belong to.
 fn is_inside_braces(text: &str, line: usize, column: usize) -> bool {
     let (above, same) = (text.lines().take(line - 1), text.lines().nth(line - 1));
     let before = same.unwrap_or_default().chars().take(column - 1);
@@ -41,7 +39,8 @@ fn is_inside_braces(text: &str, line: usize, column: usize) -> bool {
     depth.sum::<i64>() != 0
 }
 
-/// Whether functions of a name under an attribute of this library are free or associated.
+/// Records whether the functions of a name under an attribute of this library are free or
+/// associated.
 struct Places<'a> {
     function: &'a Ident,
     free: bool,

@@ -1,8 +1,7 @@
-//! Problems: what a benchmark computes, whether it stands in a `#[problem]` of its own or in the
-//! benchmark's own attribute.
+//! Problems: either a `#[problem]`, or part of a benchmark's attribute.
 
 use crate::axes::{AxisOption, device_tokens};
-use crate::axis_names::refuse_unknown;
+use crate::axis_names::reject_unknown;
 use crate::callee::{Expected, Wrong, shown};
 use crate::comparison::Comparison;
 use crate::function::Function;
@@ -15,7 +14,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprPath, Result};
 
-/// The output of `#[problem]`.
+/// Returns the output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Problem, options)?;
     let function = Function::parse_problem(item)?;
@@ -24,7 +23,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let definition = definition(&name.unraw().to_string(), &options, &function, Some(&reference))?;
     let item = &function.item;
     let visibility = &item.vis;
-    let doc = format!("The problem that the function [`{name}`](fn@{name}) is the reference of.");
+    let doc = format!("The problem whose reference is the function [`{name}`](fn@{name}).");
     let implementation = quote! {
         #[automatically_derived]
         impl __gpubench::Problem for #name {
@@ -32,7 +31,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         }
     };
     let implementation = library::scope(options.library.as_ref(), &implementation);
-    // An enum, since it takes its name among types only and leaves the function's alone.
+    // An enum takes its name among types only, so the function can have the same name.
     Ok(quote! {
         #item
 
@@ -44,7 +43,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// A `ProblemDefinition`.
+/// Returns a `ProblemDefinition`.
 pub(crate) fn definition(
     name: &str,
     options: &Options,
@@ -89,7 +88,8 @@ pub(crate) fn definition(
     })
 }
 
-/// Every parameter that is no tensor is an axis, and axes for a device are axes.
+/// Checks that every parameter that is not a tensor is an axis, and that device-specific axes
+/// exist.
 fn check_parameters(options: &Options, function: &Function) -> Result<()> {
     let known: Vec<String> = options.axes.iter().map(AxisOption::text).collect();
     let listed = match known.as_slice() {
@@ -113,7 +113,7 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
     Ok(())
 }
 
-/// `fn(&Params) -> Result<Tensors>`.
+/// Returns a `fn(&Params) -> Result<Tensors>`.
 fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let (bindings, made) = match options.inputs.as_ref().map(ungrouped) {
@@ -121,7 +121,7 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
             None => (quote!(), quote!(__gpubench::Tensors::new())),
             Some(tensor) => {
                 let message = format!(
-                    "`inputs = ..` is missing: a function of the axes that makes the tensors, such as `{}`",
+                    "missing `inputs = ..`: a function that takes the axes and returns the tensors, such as `{}`",
                     tensor.text()
                 );
                 return Err(Error::new(Span::call_site(), message));
@@ -154,21 +154,21 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     })
 }
 
-/// A statement that finds the function that makes the tensors, if it takes the axes, and what it is
-/// called by then.
+/// Returns a statement that checks the signature of the function that returns the tensors, and a
+/// local name to call it by.
 fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
     let (written, axes) = (shown(path), expected.names());
     let wrong = Wrong {
         message: format!("`{written}` does not take the axes in the order of `axes(..)`"),
         label: format!("expected `{} -> Tensors`", expected.signature()),
         notes: vec![format!(
-            "a function that takes something else is called in the attribute: `inputs = {written}({axes})`"
+            "to pass other arguments, write the call: `inputs = {written}({axes})`"
         )],
     };
     expected.checked(&quote!(#path), function, &wrong)
 }
 
-/// `fn(&Params) -> Result<Work>`.
+/// Returns a `fn(&Params) -> Result<Work>`.
 fn work(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let bindings = function.bind_axes(&params);
@@ -176,7 +176,7 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
         match value {
             None => Ok(quote!(::core::option::Option::None)),
             Some(value) => {
-                refuse_unknown(option, value, function)?;
+                reject_unknown(option, value, function)?;
                 Ok(quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?))
             }
         }

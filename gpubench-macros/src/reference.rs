@@ -1,4 +1,4 @@
-//! What computes the expected outputs: a function on the CPU, or one that launches kernels.
+//! References: a CPU function, or a function that launches kernels.
 
 use crate::callee::{Expected, Wrong, is_path, shown};
 use crate::function::{Form, Function};
@@ -9,17 +9,17 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-/// A reference as it is written.
+/// A reference as written in the attribute.
 #[derive(Clone)]
 pub(crate) enum ReferenceOption {
-    /// `reference = function`: it is called with slices.
+    /// `reference = function`, called with slices.
     Cpu(TokenStream),
-    /// `reference = launch(function)`: it is called with a launcher and buffers.
+    /// `reference = launch(function)`, called with a launcher and buffers.
     Launch(TokenStream),
 }
 
 impl ReferenceOption {
-    /// What stands behind `reference`.
+    /// Parses the value of `reference`.
     pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<ReferenceOption> {
         let written: Expr = value(option, input, "reference = function")?;
         match ungrouped(&written) {
@@ -27,14 +27,14 @@ impl ReferenceOption {
                 (Some(function), 1) => Ok(ReferenceOption::Launch(function.to_token_stream())),
                 _ => Err(Error::new(
                     call.span(),
-                    "a reference that launches kernels is written `reference = launch(function)`",
+                    "expected `reference = launch(function)`, for a reference that launches kernels",
                 )),
             },
             function => Ok(ReferenceOption::Cpu(function.to_token_stream())),
         }
     }
 
-    /// The function under `#[problem]`, which is its own reference.
+    /// Returns the function under `#[problem]`, which is the reference.
     pub(crate) fn of_problem(function: &Function) -> ReferenceOption {
         let name = function.item.sig.ident.to_token_stream();
         match function.form {
@@ -43,7 +43,7 @@ impl ReferenceOption {
         }
     }
 
-    /// A `ReferenceFunction` that calls it with the axes and tensors of `function`.
+    /// Returns a `ReferenceFunction` that calls it with the axes and tensors of `function`.
     pub(crate) fn tokens(&self, function: &Function) -> TokenStream {
         match self {
             ReferenceOption::Cpu(reference) => on_cpu(function, Some(reference)),
@@ -52,7 +52,7 @@ impl ReferenceOption {
     }
 }
 
-/// The expression that a macro has handed on as one, as it was written.
+/// Removes the invisible group around an expression that another macro passed on.
 pub(crate) fn ungrouped(expression: &Expr) -> &Expr {
     match expression {
         Expr::Group(group) => ungrouped(&group.expr),
@@ -64,12 +64,12 @@ fn is_launch(function: &Expr) -> bool {
     matches!(function, Expr::Path(path) if path.path.is_ident("launch"))
 }
 
-/// The `ReferenceFunction` of a problem without outputs.
+/// Returns the `ReferenceFunction` of a problem without outputs.
 pub(crate) fn nothing_to_compute(function: &Function) -> TokenStream {
     on_cpu(function, None)
 }
 
-/// The reference of a benchmark that is its own problem; none where it has no outputs.
+/// Returns the reference of a benchmark that has its own problem. `None` if there are no outputs.
 pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Option<ReferenceOption>> {
     if let Some(reference) = &options.reference {
         return Ok(Some(reference.clone()));
@@ -78,7 +78,7 @@ pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Op
         None => Ok(None),
         Some(output) => {
             let message = format!(
-                "`reference = ..` is missing: a CPU function, or `launch(..)` of one that launches kernels, that computes the expected `{}`",
+                "missing `reference = ..`, which computes the expected `{}`: a CPU function, or `launch(function)` to launch kernels",
                 output.text()
             );
             Err(Error::new(Span::call_site(), message))
@@ -86,7 +86,7 @@ pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Op
     }
 }
 
-/// `&[(DeviceKind, ReferenceFunction)]` of the references for kinds of devices.
+/// Returns `&[(DeviceKind, ReferenceFunction)]`, the device-specific references.
 pub(crate) fn device_references(options: &Options, function: &Function) -> TokenStream {
     let devices = [
         (quote!(Cpu), &options.cpu.reference),
@@ -100,22 +100,22 @@ pub(crate) fn device_references(options: &Options, function: &Function) -> Token
     quote!(&[#(#references),*])
 }
 
-/// Fails on a reference for a device in the attribute of a benchmark that solves another's problem.
-pub(crate) fn refuse_device_references(options: &Options, problem: &str) -> Result<()> {
+/// Fails on a device-specific reference if the benchmark shares a problem.
+pub(crate) fn reject_device_references(options: &Options, problem: &str) -> Result<()> {
     match options.cpu.reference.iter().chain(&options.cuda.reference).next() {
         None => Ok(()),
         Some((option, _)) => Err(Error::new(
             option.span(),
-            format!("`reference` belongs to the problem `{problem}`"),
+            format!("`reference` is defined by the problem `{problem}`: remove it here"),
         )),
     }
 }
 
-/// How a reference on the CPU takes buffers.
+/// How a CPU reference takes buffers.
 const AS_SLICES: &str = "`In<T>` as `&[T]`, `Out<T>` and `InOut<T>` as `&mut [T]`";
 
-/// A statement that finds a named reference, if it takes what is expected, and what it is called by
-/// then.
+/// Returns a statement that checks the signature of a named reference, and a local name to call it
+/// by.
 fn checked(
     function: &Function,
     reference: &TokenStream,
@@ -131,13 +131,13 @@ fn checked(
         message: format!("the reference `{written}` does not take the axes and tensors of `{name}`"),
         label: format!("expected `{}`", expected.signature()),
         notes: vec![format!(
-            "a reference takes what `{name}` takes, in the same order: {buffers}"
+            "a reference takes the parameters of `{name}` in the same order: {buffers}"
         )],
     };
     expected.checked(reference, function, &wrong)
 }
 
-/// A function from `Params` and `CpuData`.
+/// Returns a function that takes `Params` and `CpuData`.
 fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let data = Ident::new("gpubench_data", Span::mixed_site());
@@ -172,8 +172,8 @@ fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
     }
 }
 
-/// A function from `Params` and `Launcher`. Of a buffer it is the called function that says which
-/// type it takes.
+/// Returns a function that takes `Params` and `Launcher`. The called function determines the types
+/// of its buffers.
 fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let launcher = Ident::new("gpubench_launcher", Span::mixed_site());
@@ -188,7 +188,7 @@ fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
         function,
         reference,
         Expected::buffers(function),
-        "with a launcher in front, the same buffers",
+        "a launcher first, then the same axes and buffers",
     );
     let call = quote_spanned!(span=> (#reference)(#launcher, #(#arguments),*));
     quote! {

@@ -1,4 +1,4 @@
-//! What a benchmark needs of a device.
+//! The option `requires(..)`.
 
 use crate::function::Function;
 use crate::options::{comma, group, value};
@@ -9,21 +9,21 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Lit, Result};
 
-/// What stands in `requires(..)`.
+/// The contents of `requires(..)`.
 #[derive(Default)]
 pub(crate) struct Requirements {
-    /// Of a device.
+    /// Device requirements.
     pub(crate) of_device: Vec<Requirement>,
-    /// Of the axes: each a `bool`.
+    /// Conditions on the axes, each a `bool` expression.
     conditions: Vec<Expr>,
 }
 
-/// A part of `requires(..)` about the device.
+/// A device requirement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
     Cpu,
     Cuda,
-    /// Ten times major plus minor.
+    /// Compute capability as `major * 10 + minor`.
     Capability(u32),
 }
 
@@ -35,7 +35,7 @@ impl Requirements {
         let mut requirements: Vec<Requirement> = Vec::new();
         let mut conditions = Vec::new();
         while !content.is_empty() {
-            let wrong = |span| Error::new(span, format!("a requirement is written {WRITTEN}"));
+            let wrong = |span| Error::new(span, format!("expected {WRITTEN}"));
             let name = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
             let requirement = match name.to_string().as_str() {
                 "if" => {
@@ -61,7 +61,7 @@ impl Requirements {
             comma(&content)?;
         }
         match requirements.is_empty() && conditions.is_empty() {
-            true => Err(Error::new(option.span(), format!("a requirement is written {WRITTEN}"))),
+            true => Err(Error::new(option.span(), format!("expected {WRITTEN}"))),
             false => Ok(Requirements {
                 of_device: requirements,
                 conditions,
@@ -69,7 +69,8 @@ impl Requirements {
         }
     }
 
-    /// `fn(&Params) -> Result<()>`, which skips a case whose axes are not as they are required.
+    /// Returns a `fn(&Params) -> Result<()>` that skips a case whose axes do not meet the
+    /// conditions.
     pub(crate) fn condition(&self, function: &Function) -> TokenStream {
         if self.conditions.is_empty() {
             return quote!(|_| ::core::result::Result::Ok(()));
@@ -127,7 +128,7 @@ impl Requirement {
     }
 }
 
-/// A compute capability such as `9.0`.
+/// Parses a compute capability such as `9.0`.
 fn capability(literal: &Lit) -> Result<u32> {
     let text = match literal {
         Lit::Float(number) => number.to_string(),
@@ -145,6 +146,6 @@ fn capability(literal: &Lit) -> Result<u32> {
 fn wrong_capability(literal: &Lit) -> Error {
     Error::new(
         literal.span(),
-        "a compute capability is written as major and minor number: `9.0`",
+        "expected a compute capability with major and minor version: `9.0`",
     )
 }

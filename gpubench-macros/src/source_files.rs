@@ -1,4 +1,4 @@
-//! The files of a kernel source: the one that is named and what it includes, as far as it is in the
+//! The files of a kernel source: the named file and the files that it includes, if they are in the
 //! package.
 
 use crate::cuda_source::image_form;
@@ -9,7 +9,7 @@ use syn::{Error, LitStr, Result};
 
 /// A file of a source.
 pub(crate) struct File {
-    /// Path inside the package, with `/`.
+    /// Path relative to the package root, with `/` as separator.
     pub(crate) inside: String,
     /// Path for the compiler.
     pub(crate) absolute: String,
@@ -28,17 +28,17 @@ impl Package {
             }),
             None => Err(Error::new(
                 Span::call_site(),
-                "`cuda_source!` needs to be compiled by cargo, which says where the package is",
+                "`cuda_source!` needs cargo, which passes the package's location",
             )),
         }
     }
 
-    /// The folders that `-I` names among a source's options, those of the package alone.
+    /// Returns the package's `-I` folders among a source's options.
     pub(crate) fn include_folders(&self, options: &[LitStr]) -> Result<IncludeFolders> {
         IncludeFolders::named_by(options, &self.root)
     }
 
-    /// The file and everything of the package that it includes, each once, the file first.
+    /// Returns the file, then every file that it includes from the package, without duplicates.
     pub(crate) fn collect(&self, literal: &LitStr, folders: &IncludeFolders) -> Result<Vec<File>> {
         let main = self.locate(literal)?;
         let mut seen = vec![main];
@@ -50,7 +50,7 @@ impl Package {
             let contents = std::fs::read(&path)
                 .map_err(|error| Error::new(literal.span(), format!("cannot read `{}`: {error}", self.shown(&path))))?;
             files.push(self.file(&path, literal)?);
-            let beside = path.parent().unwrap_or(&self.root);
+            let folder = path.parent().unwrap_or(&self.root);
             let text = match image_form(&literal.value()) {
                 None => String::from_utf8(contents).map_err(|_| {
                     let message = format!("`{}` is not UTF-8", self.shown(&path));
@@ -59,9 +59,9 @@ impl Package {
                 Some(_) => String::new(),
             };
             for include in includes(&text) {
-                // A file that is not there may be one of the toolkit's headers, or left out by the
-                // preprocessor: the compiler knows.
-                let Some(included) = folders.find(&include, beside) else {
+                // A missing file may be a toolkit header, or excluded by the preprocessor. Leave it
+                // to the compiler.
+                let Some(included) = folders.find(&include, folder) else {
                     continue;
                 };
                 if !seen.contains(&included) {
@@ -72,17 +72,13 @@ impl Package {
         Ok(files)
     }
 
-    /// The file that a literal names, relative to the Rust file it is in.
+    /// Returns the file that a literal names, relative to the Rust file.
     fn locate(&self, literal: &LitStr) -> Result<PathBuf> {
         let named = PathBuf::from(literal.value());
         if named.is_absolute() {
-            return Err(Error::new(
-                literal.span(),
-                "the path is relative to the Rust file, so that the package can be moved",
-            ));
+            return Err(Error::new(literal.span(), "the path must be relative to the Rust file"));
         }
-        // Editors may expand macros without saying in which file: they have the root and `src` of
-        // the package to go by.
+        // Editors may expand macros without a file name. Try the package root and its `src`.
         let folders = match literal.span().unwrap().local_file().as_deref().and_then(Path::parent) {
             Some(folder) => vec![std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())],
             None => vec![self.root.join("src"), self.root.clone()],
@@ -92,16 +88,19 @@ impl Package {
             .map(|folder| normal(&folder.join(&named)))
             .find(|path| path.is_file());
         found.ok_or_else(|| {
-            let message = format!("there is no file `{}` beside this Rust file", literal.value());
+            let message = format!(
+                "there is no file `{}`; the path is relative to this Rust file",
+                literal.value()
+            );
             Error::new(literal.span(), message)
         })
     }
 
     fn file(&self, path: &Path, literal: &LitStr) -> Result<File> {
-        let inside = self.inside(path).or_else(|| self.beside(path)).ok_or_else(|| {
+        let inside = self.inside(path).or_else(|| self.outside(path)).ok_or_else(|| {
             let message = format!(
-                "`{}` is outside the package, which could not be published with it; `publish = false` in the manifest's \
-                 `[package]` allows it",
+                "`{}` is outside the package, so it would be missing in the published package (hint: move it, or set \
+                 `publish = false` in the manifest's `[package]`)",
                 path.display()
             );
             Error::new(literal.span(), message)
@@ -116,8 +115,8 @@ impl Package {
         })
     }
 
-    /// The path from the package's root, if it is inside; by its text first, so that links inside
-    /// the package are kept as they are.
+    /// Returns the path relative to the package root, if it is inside. It compares the text first,
+    /// to keep links inside the package as they are.
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let by_text = path.strip_prefix(&self.root).ok().map(Path::to_owned);
         by_text.or_else(|| {
@@ -126,8 +125,8 @@ impl Package {
         })
     }
 
-    /// The path from the root of a package that is never published to a file outside of it.
-    fn beside(&self, path: &Path) -> Option<PathBuf> {
+    /// Returns the path from the root of an unpublished package to a file outside of it.
+    fn outside(&self, path: &Path) -> Option<PathBuf> {
         if !is_unpublished(&std::fs::read_to_string(self.root.join("Cargo.toml")).ok()?) {
             return None;
         }
@@ -136,13 +135,13 @@ impl Package {
         Some(std::iter::repeat_n("..", up).collect::<PathBuf>().join(inside))
     }
 
-    /// A path for people: inside the package where it is.
+    /// Returns a path for messages: relative to the package if it is inside.
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
 }
 
-/// Whether a manifest says `publish = false`, or names no registry.
+/// Returns whether a manifest has `publish = false` or an empty list of registries.
 fn is_unpublished(manifest: &str) -> bool {
     let lines = manifest
         .lines()
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_that_is_never_published_says_so_in_its_own_table() {
+    fn an_unpublished_package_is_detected_from_its_package_table() {
         assert!(is_unpublished(
             "[package]\nname = \"a\"\npublish=false # never\n[lib]\n"
         ));
@@ -172,16 +171,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_outside_of_the_package_is_named_from_its_root() {
+    fn a_file_outside_of_the_package_is_named_relative_to_its_root() {
         let folder = std::env::temp_dir().join(format!("gpubench-macros-{}", std::process::id()));
         let root = folder.join("benches/gpu");
         std::fs::create_dir_all(&root).expect("a folder");
         let package = Package { root: root.clone() };
         let outside = folder.join("src/k.cu");
         std::fs::write(root.join("Cargo.toml"), "[package]\n").expect("written");
-        assert_eq!(package.beside(&outside), None);
+        assert_eq!(package.outside(&outside), None);
         std::fs::write(root.join("Cargo.toml"), "[package]\npublish = false\n").expect("written");
-        assert_eq!(package.beside(&outside), Some(PathBuf::from("../../src/k.cu")));
+        assert_eq!(package.outside(&outside), Some(PathBuf::from("../../src/k.cu")));
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

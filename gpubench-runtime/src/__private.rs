@@ -1,10 +1,10 @@
-//! What the macros' output names. No part of the interface.
+//! Items that the macros' output names. Not part of the public interface.
 
 pub use crate::__gpubench_origin as origin;
 pub use crate::plan::launcher::{KernelValue, field_name, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
-// A crate without the standard library has them here.
+// For `no_std` crates, which do not have these in scope.
 pub use std::vec;
 pub use std::vec::Vec;
 
@@ -17,20 +17,21 @@ use crate::plan::launcher::{BufferParam, Launcher};
 use crate::registry::{Amount, amount};
 use crate::tensors::CpuData;
 
-/// A function whose parameters are not known to be those that are expected.
+/// A function whose signature has yet to be compared with the expected one.
 pub struct Candidate<F>(pub F);
 
-/// A function with the parameters that are expected.
+/// A function with the expected parameters.
 pub struct Fits<F>(pub F);
 
 /// A function with other parameters.
 pub struct Found<F>(pub F);
 
-/// What a candidate is where the macro's own trait, which takes it by value, does not hold for it.
+/// The fallback for a [`Candidate`]: applies when the macro's trait, which takes the candidate by
+/// value, does not.
 pub trait Unfit {
-    /// The function.
+    /// The function's type.
     type Function;
-    /// The function, found to be of another type.
+    /// Marks the function as having other parameters.
     fn fit(self) -> Found<Self::Function>;
 }
 
@@ -41,42 +42,42 @@ impl<F: Copy> Unfit for &Candidate<F> {
     }
 }
 
-/// The value of an axis for a parameter.
+/// Returns the value of an axis as the parameter's type.
 pub fn axis<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
     crate::axis::read(params, name)
 }
 
-/// An axis of the catalog.
+/// Returns an axis for the catalog.
 pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<Item = T>) -> Axis {
     crate::axis::declare(name, values.into_iter().collect())
 }
 
-/// The buffer for a parameter.
+/// Returns the buffer for a parameter. `place` is the parameter's location.
 ///
 /// # Errors
-/// No such tensor, or one of another role or element type than the parameter's. `place` says where
-/// the parameter is.
+/// Returns an error if the tensor does not exist, or has another role or element type than the
+/// parameter.
 pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str, place: &str) -> Result<B> {
     launcher.buffer(name, place)
 }
 
-/// The memory for a parameter of a hosted benchmark.
+/// Returns the buffer for a parameter of a hosted benchmark.
 pub fn memory<B: BufferParam>(host: &Host, name: &str, place: &str) -> Result<B> {
     host.buffer(name, place)
 }
 
-/// The value of `bytes` or `flops`.
+/// Returns the value of `bytes` or `flops`.
 pub fn work(option: &str, value: impl Amount) -> Result<Option<u64>> {
     amount(option, value).map(Some)
 }
 
-/// A tensor that a reference reads.
+/// Returns a tensor that a reference reads.
 pub fn read<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a [T]> {
     expect_role(data, name, &[Role::Input, Role::Constant], "reads")?;
     data.take(name).map(|elements| &*elements)
 }
 
-/// A tensor that a reference writes.
+/// Returns a tensor that a reference writes.
 pub fn write<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a mut [T]> {
     expect_role(data, name, &[Role::Output, Role::InOut], "writes")?;
     data.take(name)

@@ -1,13 +1,13 @@
-//! Axis values as the parameters of functions.
+//! Conversion of axis values to function parameters.
 
 use crate::catalog::{Axis, AxisValue, Params};
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// A type an axis can have: an integer up to 64 bits, `f32`, `f64`, `bool` or `&str`.
+/// A type that an axis can have: an integer of up to 64 bits, `f32`, `f64`, `bool` or `&str`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither the type of an axis nor a buffer",
-    label = "not the type of an axis or a buffer",
+    message = "`{Self}` is neither an axis type nor a buffer",
+    label = "not an axis type or a buffer",
     note = "axes are integers, f32, f64, bool or &str; buffers are In<T>, Out<T>, InOut<T>, Scratch<T> or Constant<T>"
 )]
 pub trait AxisParam<'a>: Sized {
@@ -29,7 +29,7 @@ macro_rules! integer_axes {
             fn read(value: &AxisValue) -> Option<$integer> {
                 let value = match *value {
                     AxisValue::Int(value) => value,
-                    // Two to the 53rd: whole numbers up to it are exact in an `f64`.
+                    // 2^53: an `f64` holds every integer up to this one exactly.
                     AxisValue::Float(value) if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0 => value as i64,
                     _ => return None,
                 };
@@ -62,7 +62,7 @@ macro_rules! float_axes {
             }
 
             fn into_value(self) -> AxisValue {
-                // By way of its shortest text, so that `0.1f32` is listed as 0.1 and not as
+                // Converts through the shortest text, so `0.1f32` is listed as 0.1 and not as
                 // 0.10000000149011612.
                 AxisValue::Float(self.to_string().parse().unwrap_or(f64::from(self)))
             }
@@ -104,7 +104,7 @@ impl<'a> AxisParam<'a> for &'a str {
     }
 }
 
-/// The value of the axis `name` as the parameter's type.
+/// Returns the value of the axis `name` as the parameter's type.
 pub(crate) fn read<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
     let (_, value) = params
         .iter()
@@ -113,13 +113,13 @@ pub(crate) fn read<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Resu
     T::read(value).ok_or_else(|| Error::new(format!("axis `{name}`: `{value}` is not {}", article(T::NAME))))
 }
 
-/// The type's name with its indefinite article: `a u16`, `an i16`, `an f32`.
+/// Returns the type's name with its indefinite article: `a u16`, `an i16`, `an f32`.
 fn article(name: &str) -> String {
     let article = if name.starts_with(['i', 'f']) { "an" } else { "a" };
     format!("{article} {name}")
 }
 
-/// An axis of the catalog.
+/// Returns an axis for the catalog.
 pub(crate) fn declare<'a, T: AxisParam<'a>>(name: &str, values: Vec<T>) -> Axis {
     Axis {
         name: name.to_owned(),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_of_the_parameters_type_is_named_with_the_axis() {
+    fn an_error_about_a_value_of_another_type_names_the_axis() {
         let error = |value| read::<usize>(&params(value), "width").unwrap_err().to_string();
         assert_eq!(error(AxisValue::Float(2.5)), "axis `width`: `2.5` is not a usize");
         assert_eq!(error(AxisValue::Int(-1)), "axis `width`: `-1` is not a usize");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn values_read_as_every_kind_of_parameter() {
+    fn values_convert_to_every_parameter_type() {
         assert_eq!(read::<usize>(&params(AxisValue::Float(2048.0)), "width").unwrap(), 2048);
         assert_eq!(read::<f32>(&params(AxisValue::Int(3)), "width").unwrap(), 3.0);
         assert!(read::<bool>(&params(AxisValue::Int(1)), "width").unwrap());

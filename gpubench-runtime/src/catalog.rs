@@ -1,48 +1,48 @@
-//! What a kernel crate says about its benchmarks.
+//! The description of a crate's benchmarks.
 
 use crate::plan::{KernelRef, Plan};
 use std::borrow::Cow;
 
-/// Every benchmark and every kernel source of a crate. Benchmarks are sorted by path.
+/// The benchmarks and kernel sources of a crate. Benchmarks are sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     /// Benchmarks.
     pub benchmarks: Vec<Benchmark>,
-    /// Kernel sources, each once.
+    /// Kernel sources, without duplicates.
     pub sources: Vec<Source>,
 }
 
 /// One `#[gpubench]` function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Benchmark {
-    /// The library it is declared in, as in `module_path!`: a library's catalog also has the
-    /// benchmarks of those it depends on.
+    /// Library that declares it, as in `module_path!`. A library's catalog includes the benchmarks
+    /// of its dependencies.
     pub library: String,
-    /// Module path and function without the crate's name: `image::grayscale`.
+    /// Module path and function, without the crate's name: `image::grayscale`.
     pub path: String,
-    /// The problem it solves, as `module::problem` without the crate's name; equal for
-    /// implementations that compete.
+    /// Problem that it solves, as `module::problem` without the crate's name. Competing
+    /// implementations share it.
     pub problem: String,
-    /// Source file as the compiler names it.
+    /// Source file, as the compiler names it.
     pub file: String,
     /// Line of the attribute.
     pub line: u32,
-    /// Whether it runs only when asked for.
+    /// Whether it runs by default.
     pub selection: Selection,
-    /// What it needs of a device.
+    /// Device requirements.
     pub requirements: Vec<Requirement>,
     /// Axes on every device, in declaration order.
     pub axes: Vec<Axis>,
-    /// Axes that replace those of the same name on a kind of device.
+    /// Axes that replace the axes of the same name on one kind of device.
     pub device_axes: Vec<(DeviceKind, Vec<Axis>)>,
 }
 
 /// Whether a benchmark runs by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// It runs.
+    /// Runs by default.
     Default,
-    /// `ignore`: it runs with `--ignored` or `--include-ignored`.
+    /// `ignore`: runs only with `--ignored` or `--include-ignored`.
     Ignored,
 }
 
@@ -51,7 +51,7 @@ pub enum Selection {
 pub struct Axis {
     /// Name, as in the function's parameters.
     pub name: String,
-    /// Values; all of one kind, none missing.
+    /// Values, all of one kind. Never empty.
     pub values: Vec<AxisValue>,
 }
 
@@ -62,19 +62,19 @@ pub enum AxisValue {
     Int(i64),
     /// A floating-point number.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
 /// One value for every axis of a benchmark, in axis order.
 pub type Params = Vec<(String, AxisValue)>;
 
-/// Something a benchmark needs of a device.
+/// A requirement that a benchmark has on the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {
     /// A kind of device.
     Device(DeviceKind),
-    /// Compute capability at least `major * 10 + minor`; no CPU device has one.
+    /// A compute capability of at least `major * 10 + minor`. The CPU device has none.
     Capability(u32),
 }
 
@@ -87,25 +87,24 @@ pub enum DeviceKind {
     Cuda,
 }
 
-/// Where kernels come from: a CUDA C++ source with what it includes, or what a compiler has made of
-/// one.
+/// A source of kernels: CUDA C++ with the files it includes, or compiled code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Source {
-    /// The file as named in `cuda_source!`, relative to the Rust file; of a `cuda_image!` its name.
+    /// File as named in `cuda_source!`, relative to the Rust file. For `cuda_image!`, its name.
     pub name: String,
-    /// What it is.
+    /// Format.
     pub form: SourceForm,
-    /// The main file first, then everything it includes with quotes, transitively. Paths are
-    /// relative to the crate's root.
+    /// Main file first, then the files that it includes, transitively. Paths are relative to the
+    /// crate's root.
     pub files: Vec<SourceFile>,
-    /// Compiler options given in `cuda_source!`, such as `-DTILE=16`.
+    /// Compiler options from `cuda_source!`, such as `-DTILE=16`.
     pub options: Vec<String>,
 }
 
-/// What a source is.
+/// The format of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SourceForm {
-    /// CUDA C++ for whichever compiler there is.
+    /// CUDA C++ for any available compiler.
     Cuda,
     /// CUDA C++ that only nvcc compiles.
     CudaForNvcc,
@@ -113,18 +112,18 @@ pub enum SourceForm {
     Ptx,
     /// Machine code for one architecture.
     Cubin,
-    /// Several of the two in one file.
+    /// A fatbin: images for several architectures in one file.
     Fatbin,
 }
 
 impl SourceForm {
-    /// Whether a compiler has to make an image of it.
+    /// Returns whether a compiler must compile it first.
     pub const fn is_compiled(self) -> bool {
         matches!(self, SourceForm::Cuda | SourceForm::CudaForNvcc)
     }
 
-    /// What these bytes are, as another crate ships them: an image by its first bytes, CUDA C++ by
-    /// a kernel in it, and PTX otherwise.
+    /// Detects the format of an image that another crate ships: a cubin or fatbin by its magic
+    /// number, CUDA C++ by `__global__`, PTX otherwise.
     pub fn of_image(bytes: &[u8]) -> SourceForm {
         const ELF: &[u8] = b"\x7fELF";
         const KERNEL: &[u8] = b"__global__";
@@ -153,106 +152,106 @@ impl std::fmt::Display for SourceForm {
 /// A file of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceFile {
-    /// Path relative to the crate's root, with `/`.
+    /// Path relative to the crate's root, with `/` as separator.
     pub path: String,
-    /// What is in it.
+    /// Contents in bytes.
     pub contents: Vec<u8>,
 }
 
 impl SourceFile {
-    /// What is in it as text, with a replacement character for what is none.
+    /// Returns the contents as text. Invalid UTF-8 becomes replacement characters.
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.contents)
     }
 }
 
-/// What the author process is asked to record: the case and the device's facts.
+/// A request to the author process to record a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordRequest {
     /// The case.
     pub params: Params,
-    /// The device the plan is for.
+    /// Device that the plan is for.
     pub facts: DeviceFacts,
-    /// What is known of kernels' occupancy on it.
+    /// Occupancies known so far.
     pub occupancies: Vec<Occupancy>,
 }
 
-/// A kernel's occupancy on the device.
+/// The occupancy of a kernel on the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Of what.
+    /// Query that it answers.
     pub query: OccupancyQuery,
-    /// Blocks resident on a multiprocessor at once.
+    /// Resident blocks per multiprocessor.
     pub blocks: u32,
 }
 
-/// Blocks whose occupancy is asked for.
+/// A query for the occupancy of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OccupancyQuery {
-    /// The kernel.
+    /// Kernel.
     pub kernel: KernelRef,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared: u32,
 }
 
-/// What a benchmark function may know of the device its plan is for.
+/// The properties of a device that a benchmark function can query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFacts {
     /// Kind of device.
     pub kind: DeviceKind,
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// Multiprocessors; on the CPU device its worker threads.
+    /// Number of multiprocessors. On the CPU device, number of worker threads.
     pub multiprocessors: u32,
-    /// Compute capability as `major * 10 + minor`; 0 on the CPU device.
+    /// Compute capability as `major * 10 + minor`. 0 on the CPU device.
     pub capability: u32,
-    /// Threads of a warp.
+    /// Threads per warp.
     pub warp_size: u32,
-    /// Most threads of a block.
+    /// Maximum number of threads per block.
     pub max_threads_per_block: u32,
-    /// Most threads resident on a multiprocessor.
+    /// Maximum number of resident threads per multiprocessor.
     pub max_threads_per_multiprocessor: u32,
-    /// Largest block along x, y and z.
+    /// Maximum block dimensions along x, y and z.
     pub max_block: [u32; 3],
-    /// Largest grid along x, y and z.
+    /// Maximum grid dimensions along x, y and z.
     pub max_grid: [u32; 3],
-    /// Shared memory of a block in bytes, dynamic and static together, without opting in.
+    /// Maximum shared memory per block in bytes, dynamic and static together, without opt-in.
     pub shared_per_block: u64,
-    /// The same with opting in.
+    /// Maximum shared memory per block in bytes, dynamic and static together, with opt-in.
     pub shared_per_block_optin: u64,
-    /// Last-level cache in bytes as the device is flushed.
+    /// Last-level cache size in bytes that a flush covers.
     pub l2_bytes: u64,
 }
 
-/// One recorded case: the tensors, how they are judged, and the plan.
+/// A recorded case: the tensors, their comparison, and the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Tensors in declaration order.
     pub tensors: Vec<Tensor>,
-    /// What one call costs, as declared.
+    /// Declared cost of one call.
     pub work: Work,
-    /// What one call does; empty where the call is [`Execution::Hosted`].
+    /// Steps of one call. Empty if the execution is [`Execution::Hosted`].
     pub plan: Plan,
-    /// What computes the expected outputs.
+    /// Source of the expected outputs.
     pub reference: Reference,
-    /// How a worker carries out a call.
+    /// How a worker runs a call.
     pub execution: Execution,
 }
 
-/// What computes the expected outputs of a call.
+/// The source of a case's expected outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// The crate's CPU function, in the author process.
     Author,
-    /// Another plan over the same tensors: it reads inputs and constants and writes every output.
-    /// Scratch it has of its own.
+    /// A plan over the same tensors. It reads inputs and constants and writes every output. It has
+    /// separate scratch memory.
     Plan(Plan),
 }
 
 impl Reference {
-    /// The plan, where it is one.
+    /// Returns the plan, if the reference is one.
     pub const fn plan(&self) -> Option<&Plan> {
         match self {
             Reference::Author => None,
@@ -261,13 +260,13 @@ impl Reference {
     }
 }
 
-/// How a worker carries out a call.
+/// How a worker runs a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Execution {
-    /// It replays the plan, and holds no host code of the user.
+    /// It replays the plan and loads no host code of the user.
     #[default]
     Sealed,
-    /// It loads the user's library and calls the benchmark's own host code.
+    /// It loads the user's library and calls the benchmark's host code.
     Hosted,
 }
 
@@ -278,60 +277,60 @@ pub struct Tensor {
     pub name: String,
     /// Element type.
     pub dtype: DType,
-    /// Extents, outermost first; the number of elements is their product.
+    /// Extents, outermost first. Their product is the number of elements.
     pub shape: Vec<u64>,
-    /// What it is for.
+    /// Role.
     pub role: Role,
-    /// What it holds before the call.
+    /// Contents before the call.
     pub fill: Fill,
-    /// How its elements are compared after the call; [`Tolerance::Exact`] for tensors that are not
+    /// How its elements are compared after the call. [`Tolerance::Exact`] for tensors that are not
     /// outputs.
     pub tolerance: Tolerance,
 }
 
-/// What a tensor is for.
+/// How a call uses a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Read; fresh for every call.
+    /// Read. New contents for every call.
     Input,
-    /// Read; the same contents for every call of a case.
+    /// Read. The same contents for every call of a case.
     Constant,
-    /// Written; poisoned before and checked after every call.
+    /// Written. Poisoned before and checked after every call.
     Output,
-    /// Read and written: fresh for every call, checked after it.
+    /// Read and written. New contents for every call, checked after it.
     InOut,
-    /// Free for the kernel's use; poisoned before every call, never checked.
+    /// Temporary memory. Poisoned before every call, never checked.
     Scratch,
 }
 
 impl Role {
-    /// Whether a call finds contents in it.
+    /// Returns whether the call may read its initial contents.
     pub const fn is_input(self) -> bool {
         matches!(self, Role::Input | Role::Constant | Role::InOut)
     }
 
-    /// Whether it is checked after a call.
+    /// Returns whether it is checked after a call.
     pub const fn is_output(self) -> bool {
         matches!(self, Role::Output | Role::InOut)
     }
 }
 
 impl Tensor {
-    /// Number of elements. The extents of a tensor that was admitted have a product.
+    /// Returns the number of elements. For checked tensors only: their product does not overflow.
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Number of bytes, of a tensor that was admitted.
+    /// Returns the number of bytes. For checked tensors only.
     pub fn bytes(&self) -> u64 {
         self.elements() * self.dtype.size() as u64
     }
 }
 
-/// What a tensor holds before a call.
+/// The contents of a tensor before a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
-    /// Noise: outputs and scratch.
+    /// Noise, for outputs and scratch.
     Poison,
     /// Uniform over `[low, high)`.
     Uniform {
@@ -340,25 +339,25 @@ pub enum Fill {
         /// Exclusive upper bound.
         high: f64,
     },
-    /// Normal.
+    /// Normal distribution.
     Normal {
         /// Mean.
         mean: f64,
         /// Standard deviation, at least zero.
         stddev: f64,
     },
-    /// Uniform integers over `[low, high)`, also for floating-point elements. 128-bit so that all
-    /// of `u64` and `i64` fit.
+    /// Uniform integers over `[low, high)`, also for floating-point elements. The bounds have 128
+    /// bits to hold all of `u64` and `i64`.
     Integers {
         /// Inclusive lower bound.
         low: i128,
         /// Exclusive upper bound.
         high: i128,
     },
-    /// Any bit pattern of the element type, each equally likely. For integers.
+    /// Uniformly distributed bit patterns of the element type. For integers only.
     Bits,
-    /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched over `len` threads
-    /// at least.
+    /// A user's kernel `(T *out, size_t len, unsigned long long seed)`, launched with at least
+    /// `len` threads.
     Kernel(KernelRef),
     /// The crate's CPU function.
     Cpu,
@@ -367,18 +366,18 @@ pub enum Fill {
 /// How outputs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
-    /// Equal values; a NaN matches a NaN, and zero matches negative zero.
+    /// Equality. A NaN equals a NaN, and zero equals negative zero.
     Exact,
     /// `|got - expected| <= atol + rtol * |expected|`.
     Close {
-        /// Relative part.
+        /// Relative part, `rtol`.
         rtol: f64,
-        /// Absolute part.
+        /// Absolute part, `atol`.
         atol: f64,
     },
 }
 
-/// What one call costs, as its author declares it.
+/// The declared cost of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Bytes that must be read or written.
@@ -387,7 +386,7 @@ pub struct Work {
     pub flops: Option<u64>,
 }
 
-/// Element types.
+/// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum DType {

@@ -1,14 +1,13 @@
-//! The error a benchmark function, a generator or a reference returns.
+//! The error type of benchmark functions, generators and references.
 
 use std::fmt;
 
-/// What `-> Result<()>` means in a kernel crate.
+/// The result type of functions in a kernel crate.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
-/// Why a benchmark could not be described, or its reference could not be computed.
+/// The reason why a benchmark function, a generator or a reference failed.
 ///
-/// Made by `?` from any [`std::error::Error`], keeping its causes, and by [`Error::new`] from any
-/// message:
+/// `?` converts any [`std::error::Error`], including its sources. [`Error::new`] takes any message:
 ///
 /// ```
 /// use gpubench::prelude::*;
@@ -28,17 +27,17 @@ pub struct Error {
     meaning: Meaning,
 }
 
-/// What is to be made of an error.
+/// The effect of an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// Something failed.
+    /// The case fails.
     Failure,
-    /// There is nothing to measure.
+    /// The case is skipped.
     Skip,
 }
 
 impl Error {
-    /// An error that reads `message`.
+    /// Returns an error with this message.
     pub fn new(message: impl fmt::Display) -> Error {
         Error {
             message: message.to_string(),
@@ -46,16 +45,16 @@ impl Error {
         }
     }
 
-    /// No error: the case is skipped, and `reason` says why. For combinations of axes that make no
-    /// sense, where a benchmark function that describes launches, or the function that makes its
-    /// tensors, finds out by itself; `requires(if = ..)` says it in the attribute.
+    /// Skips the case, for `reason`. Use it for axis combinations that make no sense, in a
+    /// benchmark function that takes a launcher or in the function that returns the tensors. If the
+    /// axes alone decide, `requires(if = ..)` in the attribute is simpler.
     ///
     /// ```
     /// # use gpubench::prelude::*;
     /// fn tiles(n: usize, tile: usize) -> Result<usize> {
     ///     match n % tile {
     ///         0 => Ok(n / tile),
-    ///         _ => Err(Error::skip(format!("{n} is no multiple of the tile {tile}"))),
+    ///         _ => Err(Error::skip(format!("{n} is not a multiple of the tile {tile}"))),
     ///     }
     /// }
     /// # assert!(tiles(10, 3).is_err());
@@ -67,12 +66,12 @@ impl Error {
         }
     }
 
-    /// Whether the case is skipped rather than failed.
+    /// Returns whether the case is skipped, not failed.
     pub(crate) fn is_skip(&self) -> bool {
         self.meaning == Meaning::Skip
     }
 
-    /// The same error with what was being done in front: `context: message`.
+    /// Returns the same error with a prefix: `context: message`.
     #[must_use]
     pub fn context(self, context: impl fmt::Display) -> Error {
         Error {
@@ -107,11 +106,11 @@ impl<E: std::error::Error> From<E> for Error {
     }
 }
 
-/// What a benchmark, a reference or a generator may return: a [`Result`] of nothing, or nothing.
+/// The return type of a benchmark, a reference or a generator: `Result<()>`, or `()`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what is returned here",
+    message = "`{Self}` is not a valid return type",
     label = "expected `Result<()>`",
-    note = "a benchmark returns `Result<()>`; a reference or a generator returns that or nothing"
+    note = "a benchmark returns `Result<()>`; a reference or a generator returns `Result<()>` or nothing"
 )]
 pub trait Outcome {
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! What a hosted benchmark launches with: raw handles of the device, and the call that is measured.
+//! The host of a hosted benchmark: raw device handles, and the declaration of the call.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -11,17 +11,16 @@ use crate::plan::launcher::{BufferParam, WritableBuffer, declared, place};
 /// The measured call of a hosted benchmark.
 pub(crate) type HostCall = Box<dyn FnMut() -> Result<()>>;
 
-/// What a `#[gpubench(hosted)]` function is given instead of a [`Launcher`](crate::Launcher): a
-/// stream, device pointers, and [`call`](Host::call).
+/// The first parameter of a `#[gpubench(hosted)]` function, instead of a
+/// [`Launcher`](crate::Launcher): it has a stream, device pointers, and [`call`](Host::call).
 ///
-/// The function runs once in the process that measures, and nothing of it is timed: this is where
-/// handles are made, workspaces are allocated and modules are loaded. What it hands to
-/// [`call`](Host::call) is run for every measured call, on the thread that ran the function, with
-/// the device's primary context current.
+/// The function runs once in the worker, and is not timed: create handles, allocate workspaces and
+/// load modules here. The closure that it passes to [`call`](Host::call) then runs for every
+/// measured call, on the same thread, with the device's primary context current.
 ///
 /// The rules of a call: it queues all of its work on [`stream`](Host::stream) and does not wait for
-/// it. Work on other streams must be joined to this one by events. Work that is not finished when
-/// the stream has finished counts as written late.
+/// it. It must join work on other streams to this one with events. Work that is unfinished when the
+/// stream is done counts as a late write.
 #[doc = include_str!("../doc/host_routes.md")]
 pub struct Host {
     benchmark: String,
@@ -32,11 +31,11 @@ pub struct Host {
     declared: Declared,
 }
 
-/// What has been declared to be measured.
+/// The calls that the function declared.
 enum Declared {
     Nothing,
     Call(HostCall),
-    /// A second call, which is refused also where its error is passed over.
+    /// A second call. The benchmark fails even if the function ignores the error.
     Twice,
 }
 
@@ -58,40 +57,40 @@ impl Host {
         }
     }
 
-    /// The stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`. Null on
-    /// the CPU device, where a call does its work itself.
+    /// Returns the stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`.
+    /// Null on the CPU device, where a call does its work synchronously.
     ///
-    /// It belongs to the tool: do not destroy it, and do not wait for it in a call.
+    /// The tool owns it: do not destroy it, and do not wait for it in a call.
     pub fn stream(&self) -> *mut c_void {
         self.environment.stream
     }
 
-    /// Ordinal of the device among those the driver shows this process, for `cudaSetDevice` and the
-    /// like. 0 on the CPU device.
+    /// Returns the device ordinal in this process, for `cudaSetDevice` and similar. 0 on the CPU
+    /// device.
     pub fn ordinal(&self) -> u32 {
         self.environment.ordinal
     }
 
-    /// The device.
+    /// Returns the properties of the device.
     pub fn device(&self) -> &DeviceFacts {
         &self.facts
     }
 
-    /// Address of a buffer's first element on the device, the same for every call; on the CPU
-    /// device an address of this process. A part of a buffer gives the address of its first
-    /// element.
+    /// Returns the device address of a buffer's first element, or of the first element of a part.
+    /// It is the same for every call. On the CPU device, it is an address in this process.
     ///
-    /// Its contents are those of a measured call only while that call runs.
+    /// The buffer has a call's contents only while that call runs.
     ///
     /// # Panics
-    /// When a [part](crate::In::range) leaves its buffer. The panic is reported as the benchmark's
-    /// error.
+    /// Panics if a [part](crate::In::range) is out of bounds. The tool reports the panic as the
+    /// benchmark's error.
     #[track_caller]
     pub fn pointer<B: BufferParam>(&self, buffer: B) -> *const B::Element {
         self.address(buffer).cast_const()
     }
 
-    /// As [`pointer`](Host::pointer), for a buffer that the call may write.
+    /// Returns the same address as [`pointer`](Host::pointer), for a buffer that the call may
+    /// write.
     ///
     /// # Panics
     /// As [`pointer`](Host::pointer).
@@ -100,11 +99,11 @@ impl Host {
         self.address(buffer)
     }
 
-    /// Declares what is measured: `call` queues the work of one call on the [stream](Host::stream).
-    /// A benchmark declares exactly one.
+    /// Declares the code to measure: `call` queues the work of one call on the
+    /// [stream](Host::stream). A benchmark declares exactly one.
     ///
     /// # Errors
-    /// When a call has been declared already.
+    /// Returns an error if a call is already declared.
     pub fn call(&mut self, call: impl FnMut() -> Result<()> + 'static) -> Result<()> {
         match self.declared {
             Declared::Nothing => {
@@ -118,7 +117,7 @@ impl Host {
         }
     }
 
-    /// The buffer that stands in the function's parameters under `name`.
+    /// Returns the buffer for the parameter `name`.
     pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
         declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
@@ -128,7 +127,7 @@ impl Host {
             Declared::Call(call) => Ok(call),
             Declared::Twice => Err(self.declared_twice()),
             Declared::Nothing => Err(Error::new(format!(
-                "`{}` declares nothing to measure (hint: hand the call to `Host::call`)",
+                "`{}` declares nothing to measure (hint: pass the call to `Host::call`)",
                 self.benchmark
             ))),
         }
@@ -136,7 +135,7 @@ impl Host {
 
     fn declared_twice(&self) -> Error {
         Error::new(format!(
-            "`{}` declares two calls; exactly one is measured",
+            "`{}` declares two calls, but must declare exactly one",
             self.benchmark
         ))
     }

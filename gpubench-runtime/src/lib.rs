@@ -1,7 +1,7 @@
 #![doc = include_str!("../doc/crate.md")]
 #![deny(unsafe_code)]
 
-// The macros' output names this crate `::gpubench`, in its own tests too.
+// The macros' output names this crate `::gpubench`, also in this crate's tests.
 extern crate self as gpubench;
 
 #[doc(hidden)]
@@ -27,7 +27,7 @@ pub use axis::AxisParam;
 pub use catalog::{DeviceFacts, DeviceKind};
 pub use element::{BF16, Element, Elements, Extents, F16, Shape};
 pub use error::{Error, Outcome, Result};
-// Written out of habit: it says which attribute is meant.
+// Many users write `#[bench]` from habit. The macro's error names the right attribute.
 #[doc = include_str!("../doc/kernel_arg.md")]
 pub use gpubench_macros::KernelArg;
 #[doc(hidden)]
@@ -51,7 +51,7 @@ pub use tensors::{
     Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };
 
-// The package's readme, so that its example is compiled.
+// Compiles the example in the package's readme.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,15 +1,16 @@
-//! From which folder a library's code was built. Checkouts of one package may share a target
-//! directory, and cargo then takes the one's library for the other's where the files look older;
-//! the tool reads in a library which it has, without loading it.
+//! The folder that a library's code was built from.
+//!
+//! Checkouts of one package may share a target directory. Cargo then reuses the library of another
+//! checkout if the files look older. The tool reads the folder from the library's bytes, without
+//! loading it, and so detects this.
 
-/// Stands before the name of a package in a library.
+/// Precedes the name of a package in a library.
 pub const BEFORE_PACKAGE: &str = "\u{1}gpubench-built-in:";
 
-/// Stands between the package's name and its folder, which another `\u{1}` ends.
+/// Separates the package's name from its folder. Another `\u{1}` ends the folder.
 pub const BEFORE_FOLDER: &str = "\u{2}";
 
-/// The package that is being compiled and its folder, between marks that a library has nowhere
-/// else.
+/// The package being compiled and its folder, between markers that occur nowhere else in a library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __gpubench_origin {

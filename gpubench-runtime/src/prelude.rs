@@ -1,4 +1,4 @@
-//! Everything that a kernel crate's benchmarks name: `use gpubench::prelude::*;`.
+//! The names that benchmarks use: `use gpubench::prelude::*;`.
 
 pub use crate::element::{BF16, Element, F16, Shape};
 pub use crate::error::{Error, Result};

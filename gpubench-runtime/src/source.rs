@@ -3,14 +3,15 @@
 use crate::catalog::{Source, SourceFile, SourceForm};
 use std::fmt;
 
-/// Kernels embedded by [`cuda_source!`](crate::cuda_source) or [`cuda_image!`](crate::cuda_image).
+/// Kernels embedded with [`cuda_source!`](crate::cuda_source) or
+/// [`cuda_image!`](crate::cuda_image).
 #[derive(Debug)]
 pub struct CudaSource {
     name: &'static str,
     contents: Embedded,
 }
 
-/// What a crate embeds.
+/// The embedded contents.
 #[derive(Debug)]
 enum Embedded {
     Files {
@@ -19,16 +20,16 @@ enum Embedded {
         options: &'static [&'static str],
     },
     Image {
-        /// Tells images of one name apart.
+        /// Distinguishes images of the same name.
         path: &'static str,
         image: &'static (dyn ImageBytes + Sync),
     },
 }
 
-/// PTX, a cubin, a fatbin or CUDA C++ as another crate ships it: a text or bytes, for
-/// [`cuda_image!`](crate::cuda_image).
+/// The contents of an image for [`cuda_image!`](crate::cuda_image), as text or bytes: PTX, a cubin,
+/// a fatbin or CUDA C++.
 pub trait ImageBytes: fmt::Debug {
-    /// The image.
+    /// Returns the image.
     fn bytes(&self) -> &[u8];
 }
 
@@ -74,10 +75,10 @@ impl CudaSource {
         CudaSource { name, contents }
     }
 
-    /// A kernel of this source by its name expression: `axpy`, `reduce<256>`,
-    /// `image::blur<float, 3>`. A kernel of PTX, a cubin or a fatbin is named as it is there.
+    /// Returns the kernel of this name expression: `axpy`, `reduce<256>`, `image::blur<float, 3>`.
+    /// In PTX, a cubin or a fatbin, kernels keep the names in the file.
     ///
-    /// Whether the source has such a kernel is checked when it is compiled.
+    /// A wrong name is an error later, when the source is compiled.
     pub fn kernel(&'static self, name: impl Into<String>) -> Kernel {
         Kernel {
             source: self,
@@ -85,7 +86,7 @@ impl CudaSource {
         }
     }
 
-    /// The source as the catalog has it.
+    /// Returns the source's entry in the catalog.
     pub(crate) fn describe(&self) -> Source {
         let file = |path: &str, contents: &[u8]| SourceFile {
             path: path.to_owned(),
@@ -99,7 +100,7 @@ impl CudaSource {
             Embedded::Image { path, image } => {
                 let bytes = image.bytes();
                 let form = SourceForm::of_image(bytes);
-                // Compilers' messages have it as a file's path.
+                // Compiler messages show it as a file path.
                 let path = match form.is_compiled() {
                     true => path.replace("::", "/"),
                     false => (*path).to_owned(),
@@ -116,17 +117,17 @@ impl CudaSource {
     }
 }
 
-/// A kernel of a source, to be launched or to fill a tensor; made by [`CudaSource::kernel`].
+/// A kernel of a source, to launch or to fill a tensor with. [`CudaSource::kernel`] returns it.
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) source: &'static CudaSource,
     pub(crate) name: String,
 }
 
-/// A [`Kernel`]: what a launch and a [generator](crate::ByKernel) name.
+/// The kernel of a launch or a [generator](crate::ByKernel): only [`Kernel`] implements it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not name a kernel: a kernel is that of a source",
-    label = "write `SOURCE.kernel(..)`, with the name that `cuda_source!(SOURCE = ..)` gives the source"
+    message = "`{Self}` is not a kernel",
+    label = "write `SOURCE.kernel(..)`, where `cuda_source!(SOURCE = ..)` defines `SOURCE`"
 )]
 pub trait LaunchedKernel: sealed::Sealed {
     #[doc(hidden)]
@@ -166,7 +167,7 @@ mod tests {
     static BYTES: CudaSource = CudaSource::image("BYTES", "a::BYTES", b"\x7fELF\x02");
 
     #[test]
-    fn what_a_crate_ships_is_known_by_its_bytes() {
+    fn the_format_of_an_image_is_detected_from_its_bytes() {
         assert_eq!(KERNELS.describe().form, SourceForm::Cuda);
         assert_eq!(KERNELS.describe().files[0].path, "a/KERNELS");
         assert_eq!(TEXT.describe().form, SourceForm::Ptx);

@@ -1,5 +1,5 @@
-//! Benchmarks that a macro of the crate writes: its names and those that the attributes write do
-//! not meet.
+//! Benchmarks in the output of a user's macro: their names do not conflict with names in the
+//! attributes' output.
 #![deny(warnings)]
 
 use gpubench::prelude::*;

@@ -1,4 +1,4 @@
-//! A crate with two benchmarks of one name.
+//! A crate with two benchmarks of the same name.
 
 #[path = "abi/client.rs"]
 #[allow(dead_code)]
@@ -17,7 +17,7 @@ fn another_copy(_cx: &mut Launcher) -> Result<()> {
 }
 
 #[test]
-fn two_benchmarks_of_one_name_are_refused_with_their_places() {
+fn two_benchmarks_of_the_same_name_are_rejected_with_their_locations() {
     let (status, message) = client::try_catalog().unwrap_err();
     assert_eq!(status, gpubench::abi::Status::Failed);
     assert!(message.starts_with("two benchmarks are named `copy`: at "), "{message}");

@@ -1,11 +1,11 @@
-//! A kernel crate may forbid unsafe code, and warn about everything.
+//! A kernel crate can forbid unsafe code and enable all warnings.
 #![forbid(unsafe_code)]
 #![warn(missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic)]
 #![deny(warnings)]
 
 use gpubench::prelude::*;
 
-/// A parameter of the kernel.
+/// A kernel parameter.
 #[derive(KernelArg, Clone, Copy)]
 #[repr(C)]
 pub struct Gain {
@@ -21,7 +21,7 @@ fn plane(pixels: usize) -> Tensors {
         .output("bright", f32::shape(pixels))
 }
 
-/// The problem.
+/// A problem.
 #[problem(axes(pixels = [1 << 20]), inputs = plane, tolerance(rtol = 1e-6), bytes = 8 * pixels)]
 pub fn brighten(_pixels: usize, image: &[f32], bright: &mut [f32]) {
     for (image, bright) in image.iter().zip(bright) {

@@ -1,4 +1,4 @@
-//! Mistakes in a kernel crate are compile errors at the word that is wrong, and say what was
+//! Mistakes in a kernel crate are compile errors at the wrong word, and the message shows what was
 //! expected.
 
 #[test]

@@ -1,4 +1,4 @@
-//! A crate that names the runtime and has no benchmarks.
+//! A crate that uses the runtime and has no benchmarks.
 
 #[path = "abi/client.rs"]
 #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! What the macros write compiles in a crate without the standard library.
+//! The macros' output compiles in a crate without the standard library.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(warnings)]

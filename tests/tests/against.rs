@@ -441,7 +441,7 @@ fn a_failing_baseline_is_not_compared_and_affects_no_other_case() {
     let finished = repository.run("wrong").args(["spin"]).finish().expect_code(0);
     let comparison = comparison(&finished);
     let spin = row(&comparison, "spin");
-    let remark = "the baseline ended in `wrong-output` by the candidate's reference";
+    let remark = "the baseline ended in `wrong-output` when checked against the candidate's reference";
     assert_eq!(
         (&spin["verdict"], &spin["remark"]),
         (&"not-compared".into(), &remark.into())

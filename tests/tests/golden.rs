@@ -38,7 +38,7 @@ fn redact_head(head: &str) -> String {
 fn redact_ranking(lines: Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = lines
         .iter()
-        .filter(|line| !line.starts_with("  not told apart: "))
+        .filter(|line| !line.starts_with("  not significant: "))
         .map(|line| competitor(line).unwrap_or_else(|| line.clone()))
         .collect();
     for competitors in lines.chunk_by_mut(|a, b| a.ends_with(" [rank]") && b.ends_with(" [rank]")) {
@@ -48,7 +48,7 @@ fn redact_ranking(lines: Vec<String>) -> Vec<String> {
 }
 
 fn competitor(line: &str) -> Option<String> {
-    let endings = [" fastest", "× the time", "× the time, not told apart"];
+    let endings = [" fastest", "× the time", "× the time, not significant"];
     let is_ranked = endings.iter().any(|ending| line.ends_with(ending));
     let time = first_number(line).filter(|_| is_ranked)?;
     Some(format!("{}  [s]  [rank]", line[..time.start].trim_end()))
@@ -162,7 +162,7 @@ fn compiler_output_is_printed_once_and_is_in_every_record() {
     let place = "src/sources/broken.cu:5:21";
     let screen = format!("{}{}", shown.stderr, shown.stdout);
     assert_eq!(screen.matches(place).count(), 1, "{screen}");
-    let other = "│ the same error as `sources::does_not_compile::n=600`, above\n";
+    let other = "│ same error as `sources::does_not_compile::n=600` above\n";
     assert!(shown.stdout.contains(other), "{}", shown.stdout);
     let finished = run().json().finish().expect_code(101);
     assert_eq!(finished.stderr.matches(place).count(), 1, "{}", finished.stderr);

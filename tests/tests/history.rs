@@ -133,7 +133,7 @@ fn a_damaged_history_is_refused_before_anything_is_measured_and_not_changed() {
     assert!(repaired.stderr.contains("has been cut off"), "{}", repaired.stderr);
     let repaired = std::fs::read_to_string(&file).expect("it can be read");
     assert_eq!((repaired.lines().count(), repaired.starts_with(&text)), (3, true));
-    for (version, said) in [(1, "is a history of format version 1"), (3, "has format version 3")] {
+    for (version, said) in [(1, "is a history in format version 1"), (3, "has format version 3")] {
         let other = text.replacen("\"format_version\":2", &format!("\"format_version\":{version}"), 1);
         std::fs::write(&file, &other).expect("it can be written");
         let refused = recorded(&history).json().finish().expect_code(2);

@@ -167,7 +167,7 @@ impl Reporting {
 
     fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
         if let Err(failure) = self.reporters.tell(each)
-            && !failure.is_of_a_reader_who_left()
+            && !failure.is_broken_pipe()
         {
             self.failure.get_or_insert(failure);
         }

@@ -7,7 +7,7 @@ use super::check::{Area, Check, CheckStatus};
 use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
 use gpubench_device::Backend;
-use gpubench_diagnostic::layout::{beside, fitted, padded, width};
+use gpubench_diagnostic::layout::{fitted, padded, width, with_heading};
 use gpubench_diagnostic::{SetupMissing, printable, printable_line};
 
 const TITLE: Style = Style::new().bold();
@@ -35,7 +35,7 @@ fn entry(check: &Check, longest: usize, line: usize) -> String {
     let head = format!("  {style}{sign}{style:#} {}  ", padded(&check.check, longest));
     let said = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
     let said: Vec<String> = said.map(|text| printable(text)).collect();
-    beside(&head, said.iter().map(String::as_str), line)
+    with_heading(&head, said.iter().map(String::as_str), line)
 }
 
 fn sign_of(standing: CheckStatus) -> (char, Style) {

@@ -43,7 +43,7 @@ fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, Failure> {
             .places
             .home()?
             .histories()
-            .ok_or_else(StoreError::homeless_history)?),
+            .ok_or_else(StoreError::no_history_folder)?),
     }
 }
 

@@ -1,16 +1,16 @@
-//! The highest rates of arithmetic by the type of its operands.
+//! Peak arithmetic rates by operand type.
 
 use gpubench::catalog::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
-/// The highest rates in operations per second, a multiplication with addition counted as two, of
-/// dense operands of a type; the faster of the tensor cores and the other units. `None` where a
-/// device cannot, or where it is not known.
+/// A device's peak arithmetic rates by operand type, in operations per second. A fused multiply-add
+/// counts as two operations, operands are dense, and the faster of the tensor cores and the other
+/// units counts. `None` if the device does not support the type or the rate is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArithmeticPeaks {
     /// Double precision.
     pub f64: Option<f64>,
-    /// Single precision, all of its bits.
+    /// Single precision with all of its bits.
     pub f32: Option<f64>,
     /// Single precision that tensor cores round to TF32.
     pub tf32: Option<f64>,
@@ -18,16 +18,17 @@ pub struct ArithmeticPeaks {
     pub f16: Option<f64>,
     /// bfloat16.
     pub bf16: Option<f64>,
-    /// 8-bit integers, and 8-bit floating point where there is any.
+    /// 8-bit integers and, if the device has it, 8-bit floating point.
     pub bits8: Option<f64>,
-    /// 4-bit floating point, which tensors hold in pairs as bytes.
+    /// 4-bit floating point. Tensors hold two values in a byte.
     pub bits4: Option<f64>,
 }
 
 impl ArithmeticPeaks {
-    /// The peak that a rate of arithmetic on operands of a type is a share of. Of several that the
-    /// type may be computed by, as single precision may in all of its bits or as TF32, it is the
-    /// lowest that the rate does not exceed. `None` where the type or its peak is not known.
+    /// Returns the peak to which a rate on operands of a type is compared: the lowest peak of the
+    /// type that the rate does not exceed, or its highest if the rate exceeds all. A type can have
+    /// several: the device can compute single precision with all bits or as TF32. `None` if the
+    /// type or its peak is not known.
     pub fn reached_by(&self, rate: f64, operands: Option<DType>) -> Option<f64> {
         let mut peaks: Vec<f64> = self.of(operands?).into_iter().flatten().collect();
         peaks.sort_by(f64::total_cmp);
@@ -35,12 +36,12 @@ impl ArithmeticPeaks {
         enough.or(peaks.last().copied())
     }
 
-    /// What no rate of arithmetic on operands of a type can exceed; of an unknown type, or one
-    /// whose peaks are not known, the highest of all.
+    /// Returns the rate that no arithmetic on operands of a type can exceed. If the type or its
+    /// peaks are not known, it is the highest peak of all.
     pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
         let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
-        let own = operands.and_then(|dtype| highest(&self.of(dtype)));
-        own.or_else(|| {
+        let of_type = operands.and_then(|dtype| highest(&self.of(dtype)));
+        of_type.or_else(|| {
             let ArithmeticPeaks {
                 f64,
                 f32,
@@ -54,7 +55,7 @@ impl ArithmeticPeaks {
         })
     }
 
-    /// The peaks that operands of a type may be computed by.
+    /// Returns the peaks of the units that can compute with a type.
     fn of(&self, operands: DType) -> [Option<f64>; 2] {
         match operands {
             DType::F64 => [self.f64, None],
@@ -67,8 +68,8 @@ impl ArithmeticPeaks {
     }
 }
 
-/// The type that a case computes with: that of all its inputs, where those of 16 bits and more that
-/// are integers count as indices. `None` where it has several, or none.
+/// Returns the type that a case computes with: the common type of its inputs. Integers of 16 bits
+/// and more count as indices and are left out. `None` if there are several types, or none.
 pub fn operand_type(tensors: &[Tensor]) -> Option<DType> {
     let is_index = |dtype: DType| {
         matches!(
@@ -99,7 +100,7 @@ mod tests {
     };
 
     #[test]
-    fn a_rate_is_a_share_of_the_lowest_peak_of_its_type_that_it_does_not_exceed() {
+    fn a_rate_is_compared_with_the_lowest_peak_of_its_type_that_it_does_not_exceed() {
         assert_eq!(PEAKS.reached_by(3.0, Some(DType::F32)), Some(4.0));
         assert_eq!(PEAKS.reached_by(5.0, Some(DType::F32)), Some(16.0), "as TF32");
         assert_eq!(PEAKS.reached_by(20.0, Some(DType::F32)), Some(16.0), "more than either");
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_type_or_its_peak_is_unknown_the_highest_peak_is_the_limit() {
+    fn the_limit_is_the_highest_peak_if_the_type_or_its_peak_is_unknown() {
         assert_eq!(PEAKS.limit(Some(DType::F64)), Some(2.0));
         assert_eq!(PEAKS.limit(Some(DType::F32)), Some(16.0));
         for unknown in [None, Some(DType::BF16), Some(DType::I32)] {

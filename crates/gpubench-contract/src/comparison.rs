@@ -1,4 +1,4 @@
-//! The record of a comparison: two runs side by side, benchmark by benchmark.
+//! The record of a comparison of two runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -8,50 +8,53 @@ use serde::{Deserialize, Serialize};
 use super::words::words;
 use super::{BenchmarkComplete, Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
 
-/// Two runs side by side. The views for people show nothing that is not in here.
+/// A comparison of two runs. The tables and pages for people show nothing that is not in this
+/// record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparisonComplete {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// The run that the other is held against.
+    /// The run that the candidate is compared with.
     pub baseline: ComparedRun,
     /// The run that is judged.
     pub candidate: ComparedRun,
-    /// How the two were measured.
+    /// How the two runs were measured.
     pub arrangement: Arrangement,
-    /// What keeps the two from being compared at all or in part: another device, driver, tool or
-    /// timing mode, in words.
+    /// Differences between the setups of the two runs: device, driver, tool or timing mode. Some of
+    /// them prevent the comparison of some or all results.
     pub differences: Vec<String>,
-    /// Benchmarks that both runs have and not both skipped, in the candidate's order.
+    /// Benchmarks in both runs, in the candidate's order. Benchmarks that both runs skipped are
+    /// left out.
     pub rows: Vec<ComparisonRow>,
     /// Benchmarks that only the candidate has.
     pub new: Vec<String>,
     /// Benchmarks that only the baseline has.
     pub removed: Vec<String>,
-    /// What `rows` does not show because it changed by too little; null where nothing was left out.
+    /// Benchmarks that `rows` leaves out because they changed too little. Null if none were left
+    /// out.
     pub left_out: Option<LeftOut>,
 }
 
-/// Benchmarks that changed by less than a reader asked to see. They count as the rows do.
+/// Benchmarks whose change is smaller than the requested minimum. They still count in every total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The smallest relative change that is shown, as a fraction.
     pub least_change: f64,
-    /// How many benchmarks of each verdict are not shown.
+    /// Number of hidden benchmarks by verdict.
     pub verdicts: BTreeMap<ChangeVerdict, u64>,
 }
 
-/// One of the two runs.
+/// One of the two runs of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparedRun {
-    /// The name it was asked for by: a baseline's, a file's, or a revision's.
+    /// The name that the user gave: a baseline, a file or a revision.
     pub name: String,
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
-    /// When it began, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
@@ -59,10 +62,10 @@ pub struct ComparedRun {
     pub device: Device,
     /// Version of the device's driver.
     pub driver: Option<String>,
-    /// Where the sources stood.
+    /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
-    /// How many of its results are of earlier runs: they were kept when a run of some benchmarks
-    /// was saved. Left out where there are none.
+    /// Number of results that come from earlier runs. When a run of only some benchmarks is saved,
+    /// the baseline keeps its other results. Missing if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub earlier_results: u64,
 }
@@ -72,14 +75,13 @@ pub struct ComparedRun {
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrangement {
-    /// One after the other: what drifted in between is part of the difference.
+    /// One after the other. Drift between the two is part of the difference.
     Apart,
-    /// Window by window in turns, on the same device, with inputs drawn from the same
-    /// distributions.
+    /// Alternating window by window on the same device, with inputs from the same distributions.
     Interleaved,
 }
 
-/// A benchmark in both runs.
+/// A benchmark that both runs have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparisonRow {
@@ -89,54 +91,54 @@ pub struct ComparisonRow {
     pub benchmark: String,
     /// Axis values.
     pub params: Params,
-    /// The candidate's full name.
+    /// Full name of the case in the candidate.
     pub case: String,
-    /// The baseline's full name; it differs where names were matched by groups.
+    /// Full name of the case in the baseline. It differs if names were matched by groups.
     pub baseline_case: String,
-    /// What the values of both are values of; they are compared only where it is the same.
+    /// What the samples measure. Two results are compared only if they have the same metric.
     pub metric: Metric,
-    /// What the baseline says.
+    /// The baseline's result.
     pub baseline: ComparedResult,
-    /// What the candidate says.
+    /// The candidate's result.
     pub candidate: ComparedResult,
-    /// What changed.
+    /// How the result changed.
     pub verdict: ChangeVerdict,
-    /// Why it is inconclusive, or what a reader should know of the verdict; null where there is
-    /// nothing.
+    /// Why the verdict is inconclusive, or what else to know about it. Null if there is nothing to
+    /// say.
     pub remark: Option<String>,
-    /// The change in figures; null where one side has no samples or the two must not be compared.
+    /// The size of the change. Null if one side has no samples or the two cannot be compared.
     pub change: Option<Change>,
 }
 
-/// One side of a row.
+/// The result of one side of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ComparedResult {
-    /// How it ended.
+    /// How the case ended.
     pub verdict: Verdict,
     /// How far its times can be trusted.
     pub grade: Option<Grade>,
-    /// The result's own `value`, in the unit of its metric. Null where it did not pass.
+    /// The result's `value`, in the unit of its metric. Null if the case did not pass.
     pub value: Option<f64>,
     /// Number of samples.
     pub n: u64,
-    /// Number of fresh workers that they come from.
+    /// Number of fresh workers that took the samples.
     pub workers: u64,
-    /// The run that it is of, where that is an earlier one than the run compared. Left out where it
-    /// is that one.
+    /// The earlier run that the result was kept from. Missing if the result belongs to the compared
+    /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<KeptFrom>,
 }
 
-/// An earlier run that a result was kept from.
+/// The earlier run that a stored run kept a result from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct KeptFrom {
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
-    /// When it began, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
-    /// Where the sources stood; null outside of a git repository.
+    /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
 }
 
@@ -144,66 +146,65 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A change in figures.
+/// The size of a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The candidate's `value` over the baseline's.
+    /// The candidate's `value` divided by the baseline's.
     pub ratio: f64,
-    /// By how much the machine drifted between two runs apart: what the candidate's twin took over
-    /// what the baseline's did. Null where one of them has none, and for runs in turns.
+    /// Drift of the machine between two separate runs: the time of the candidate's twin divided by
+    /// that of the baseline's. Null if a run has no twin, or if the runs alternated.
     #[serde(default)]
     pub drift: Option<f64>,
-    /// Bounds of the interval that the verdict goes by, wide enough for `ratio`. Of runs apart it
-    /// is that of `ratio` over `drift`, by how far the workers and the twins of either side differ,
-    /// and wider by the drift on either side; of runs in turns that of the ratios of neighbouring
-    /// samples, which drift leaves alone.
+    /// Bounds of the interval that decides the verdict. It always contains `ratio`. For separate
+    /// runs it is the interval of `ratio / drift`, from the spread among the workers and the twins
+    /// of both sides, extended by the drift in both directions. For alternating runs it is the
+    /// interval of the ratios of neighbouring samples, which drift does not affect.
     pub interval: [f64; 2],
-    /// How sure the interval is, as a fraction.
+    /// Confidence level of the interval, as a fraction.
     pub confidence: f64,
-    /// The relative change that is taken for noise.
+    /// The relative change that still counts as noise, as a fraction.
     pub threshold: f64,
-    /// Where the threshold comes from.
+    /// Source of the threshold.
     pub threshold_source: ThresholdSource,
 }
 
 words! {
-    /// Where a noise threshold comes from.
+    /// Source of a noise threshold.
     pub enum ThresholdSource {
-        /// The floor that was asked for.
+        /// The configured minimum.
         Floor = "floor",
-        /// The changes between neighbouring runs in the device's history.
+        /// The changes between consecutive runs in the device's history.
         History = "history",
     }
 }
 
 words! {
-    /// What changed between two results, what matters most first.
+    /// How a result changed. The most important verdict comes first.
     pub enum ChangeVerdict {
-        /// It passed in the baseline and fails in the candidate.
+        /// The benchmark passed in the baseline and fails in the candidate.
         NowFails = "now-fails",
-        /// Worse, beyond noise.
+        /// The candidate is worse by more than noise.
         Regressed = "regressed",
-        /// Better, beyond noise.
+        /// The candidate is better by more than noise.
         Improved = "improved",
-        /// The samples cannot tell; the remark says what would.
+        /// The samples do not decide it. The remark says what would help.
         Inconclusive = "inconclusive",
-        /// The baseline failed, one side was skipped, or was measured otherwise.
+        /// The baseline failed, one side was skipped, or the two were measured differently.
         NotCompared = "not-compared",
-        /// A change that is there, and smaller than the threshold.
+        /// The change is real but smaller than the threshold.
         WithinNoise = "within-noise",
-        /// No change can be seen.
+        /// No change was found.
         NoChange = "no-change",
     }
 }
 
 impl ComparisonComplete {
-    /// The rows as a reader wants them: by how much each verdict matters, then by the size of the
-    /// change.
+    /// Returns the rows by importance of the verdict, then by size of the change.
     pub fn by_relevance(&self) -> Vec<&ComparisonRow> {
         let mut rows: Vec<&ComparisonRow> = self.rows.iter().collect();
         let size = |row: &ComparisonRow| row.change.as_ref().map_or(0.0, |change| change.ratio.ln().abs());
-        // Stable: what matters alike stays in the order of the run.
+        // The sort is stable: rows that tie keep the order of the run.
         rows.sort_by(|one, other| {
             let verdicts = one.verdict.cmp(&other.verdict);
             verdicts.then(size(other).total_cmp(&size(one)))
@@ -211,8 +212,8 @@ impl ComparisonComplete {
         rows
     }
 
-    /// Whether both are the same run, so that nothing differs. Two sides that were measured in
-    /// turns share a run and are none.
+    /// Whether both sides are the same run, so that nothing differs. Two sides that were measured
+    /// alternately share a run ID but are different runs.
     pub fn is_of_one_run(&self) -> bool {
         let differs = |row: &ComparisonRow| row.baseline.value != row.candidate.value;
         self.arrangement == Arrangement::Apart
@@ -220,45 +221,45 @@ impl ComparisonComplete {
             && !self.rows.iter().any(differs)
     }
 
-    /// The row of each of the candidate's cases, by its name.
+    /// Returns the row of each of the candidate's cases, by case name.
     pub fn rows_by_case(&self) -> HashMap<&str, &ComparisonRow> {
         self.rows.iter().map(|row| (&*row.case, row)).collect()
     }
 
-    /// How many benchmarks have a verdict, those that were left out among them.
+    /// Returns the number of benchmarks with a verdict, including those that were left out.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
         let shown = self.rows.iter().filter(|row| row.verdict == verdict).count();
         shown + self.left_out.as_ref().map_or(0, |left_out| left_out.count(verdict))
     }
 
-    /// Whether a benchmark failed that passed in the baseline.
+    /// Whether a benchmark that passed in the baseline failed.
     pub fn has_newly_failed(&self) -> bool {
         self.count(ChangeVerdict::NowFails) > 0
     }
 
-    /// Whether a benchmark of the candidate failed that is compared, or would have been.
+    /// Whether a benchmark in the rows failed in the candidate.
     pub fn has_failed(&self) -> bool {
         self.rows.iter().any(ComparisonRow::has_failed)
     }
 
-    /// How many benchmarks there are of each verdict, and of each run alone: `1 regressed`,
-    /// `12 no change`, `3 new`. Nothing is counted that is not there.
+    /// Returns the number of benchmarks by verdict, and of those in only one of the runs:
+    /// `1 regressed`, `12 no change`, `3 new`. Zeros are left out.
     pub fn counts(&self) -> Vec<String> {
         self.counts_shown(|_, count| count)
     }
 
-    /// The same, with those of each verdict as `shown`.
+    /// Returns the same counts, with each verdict's count passed through `shown`.
     pub fn counts_shown(&self, shown: impl Fn(ChangeVerdict, String) -> String) -> Vec<String> {
-        let told = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+        let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
         let verdicts = ChangeVerdict::ALL.iter().map(|verdict| {
-            let count = told(self.count(*verdict), &verdict.to_string())?;
+            let count = counted(self.count(*verdict), &verdict.to_string())?;
             Some(shown(*verdict, count))
         });
-        let one_sided = [told(self.new.len(), "new"), told(self.removed.len(), "removed")];
+        let one_sided = [counted(self.new.len(), "new"), counted(self.removed.len(), "removed")];
         verdicts.chain(one_sided).flatten().collect()
     }
 
-    /// That no benchmark was judged, in words, and what became of them; `None` where one was.
+    /// Returns a sentence with the counts if no benchmark was judged, else `None`.
     pub fn undecided(&self) -> Option<String> {
         if self.has_any(ChangeVerdict::is_decided) {
             return None;
@@ -273,7 +274,7 @@ impl ComparisonComplete {
         ))
     }
 
-    /// Whether a benchmark that both runs have could not be judged.
+    /// Whether a benchmark that both runs have was not judged.
     pub fn has_undecided_benchmarks(&self) -> bool {
         self.has_any(|verdict| !verdict.is_decided())
     }
@@ -283,8 +284,8 @@ impl ComparisonComplete {
         verdicts.any(|verdict| of(verdict) && self.count(verdict) > 0)
     }
 
-    /// Leaves out the benchmarks whose figures changed by less than `least`, a fraction, and counts
-    /// them.
+    /// Removes the rows that changed by less than `least`, a fraction, and counts them in
+    /// `left_out`.
     pub fn keep_changes_of(&mut self, least: f64) {
         let is_large = |change: &Change| change.ratio.ln().abs() >= least.ln_1p();
         let mut verdicts = BTreeMap::new();
@@ -308,7 +309,7 @@ impl ComparisonComplete {
 }
 
 impl LeftOut {
-    /// How many of a verdict are not shown.
+    /// Returns the number of hidden benchmarks with a verdict.
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
         let count = self.verdicts.get(&verdict).copied().unwrap_or(0);
         usize::try_from(count).unwrap_or(usize::MAX)
@@ -316,41 +317,41 @@ impl LeftOut {
 }
 
 impl ChangeVerdict {
-    /// Whether the samples decided it: whatever it says, a regression would have been seen.
+    /// Whether the samples decided the verdict. A regression would have been found.
     pub fn is_decided(self) -> bool {
         !matches!(self, ChangeVerdict::Inconclusive | ChangeVerdict::NotCompared)
     }
 
-    /// Whether there is nothing to act on: no change, or one that is taken for noise.
+    /// Whether there is nothing to act on: no change, or a change that counts as noise.
     pub fn is_quiet(self) -> bool {
         matches!(self, ChangeVerdict::WithinNoise | ChangeVerdict::NoChange)
     }
 }
 
 impl fmt::Display for ChangeVerdict {
-    /// As people read it: `within noise`.
+    /// Writes the verdict for people: `within noise`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.as_str().replace('-', " "))
     }
 }
 
 impl ComparisonRow {
-    /// Whether it is about the case of a result of the candidate.
+    /// Whether the row describes the case of a result of the candidate.
     pub fn is_of(&self, result: &BenchmarkComplete) -> bool {
         (&self.package, &self.benchmark, &self.params) == (&result.package, &result.benchmark, &result.params)
     }
 
-    /// Whether the candidate failed, whatever is known of the baseline.
+    /// Whether the candidate failed, regardless of the baseline.
     pub fn has_failed(&self) -> bool {
         self.candidate.verdict.is_failure()
     }
 
-    /// The name, with the baseline's where that is another one.
+    /// Returns the baseline's name of the benchmark, if it differs from the candidate's.
     pub fn baseline_name(&self) -> Option<&str> {
         (self.baseline_case != self.case && !self.is_same_benchmark()).then_some(&self.baseline_case)
     }
 
-    /// Names may have another form, with the package in front or without it.
+    /// Whether both names are of one benchmark, with and without the package.
     fn is_same_benchmark(&self) -> bool {
         let full = |case: &str| format!("{}::{case}", self.package);
         full(&self.case) == self.baseline_case || full(&self.baseline_case) == self.case

@@ -1,13 +1,13 @@
-//! Kinds of devices, and how each is spoken of.
+//! Kinds of devices and the words for them.
 
 use serde::{Deserialize, Serialize};
 
-/// Kinds of devices.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
-    /// The built-in CPU device: its times say nothing about a GPU.
+    /// The built-in CPU device. Its times say nothing about a GPU.
     Cpu,
     /// An NVIDIA GPU.
     Cuda,
@@ -22,31 +22,31 @@ impl From<gpubench::catalog::DeviceKind> for DeviceKind {
     }
 }
 
-/// What records and reports say of a kind of device. Whoever shows a device takes its words from
-/// here and never asks for the kind.
+/// The words for a kind of device. Code that prints a device takes its words from here instead of
+/// matching on the kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DeviceWords {
-    /// Its word in records and on the command line.
+    /// The word in records and on the command line.
     pub word: &'static str,
-    /// What describes it beside a name: `CUDA device: NVIDIA H200`.
+    /// The title before a name: `CUDA device: NVIDIA H200`.
     pub title: &'static str,
-    /// What it is called in a sentence: `no GPU is used`.
+    /// The noun in a sentence: `no GPU is used`.
     pub noun: &'static str,
-    /// The article of its title and its noun: there is one CPU device, and there are many GPUs.
+    /// The article before the title and the noun. There is one CPU device, but many GPUs.
     pub article: &'static str,
-    /// One of its multiprocessors, beside other figures.
+    /// The short word for one multiprocessor, next to other numbers.
     pub unit: &'static str,
-    /// Its multiprocessors, in full.
+    /// The full word for its multiprocessors.
     pub units: &'static str,
-    /// Why each of its times is advisory, which every report says once; nothing where cases have
-    /// grades of their own.
+    /// Why all times of the kind are advisory; a report prints it once. `None` if cases have
+    /// individual grades.
     pub advisory: Option<&'static str>,
-    /// Whether the host's processor is the device.
+    /// Whether the device is the host's processor.
     pub is_the_host: bool,
 }
 
 impl DeviceKind {
-    /// Its words.
+    /// Returns the words for the kind.
     pub const fn words(self) -> &'static DeviceWords {
         match self {
             DeviceKind::Cpu => &DeviceWords {

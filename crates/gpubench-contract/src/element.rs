@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::words::words;
 
-/// The value of an element: a JSON number where JSON has one, a word where it has not.
+/// The value of an element: a JSON number, or a word if JSON has no number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ElementValue {
-    /// An integer of at least zero.
+    /// A non-negative integer.
     Unsigned(u64),
-    /// An integer below zero.
+    /// A negative integer.
     Signed(i64),
-    /// A finite floating-point number, in the shortest decimal form that its element type reads
-    /// back to the same value.
+    /// A finite floating-point number, in the shortest decimal form that parses back to the same
+    /// value of its element type.
     Float(f64),
-    /// A floating-point number that JSON cannot write.
+    /// A floating-point value that JSON has no number for.
     NotFinite(NotFinite),
 }
 
@@ -36,7 +36,7 @@ words! {
 }
 
 impl ElementValue {
-    /// The value of an element of type `dtype` from its bits, zero-extended to 64.
+    /// Returns the value of an element of type `dtype` from its bits, zero-extended to 64.
     pub fn from_bits(dtype: DType, bits: u64) -> ElementValue {
         match dtype {
             DType::U8 => ElementValue::Unsigned(u64::from(bits as u8)),
@@ -58,7 +58,7 @@ impl ElementValue {
         u64::try_from(value).map_or(ElementValue::Signed(value), ElementValue::Unsigned)
     }
 
-    /// The shortest decimal form of a `f32` read as `f64`: 0.1, not 0.10000000149011612.
+    /// Converts to the `f64` with the same shortest decimal form: 0.1, not 0.10000000149011612.
     fn from_f32(value: f32) -> ElementValue {
         let shortest = value.to_string().parse().unwrap_or(f64::from(value));
         ElementValue::from_f64(shortest)
@@ -88,7 +88,7 @@ impl fmt::Display for ElementValue {
     }
 }
 
-/// IEEE 754 binary16 as binary32; exact, since every half is a single.
+/// Converts IEEE 754 binary16 to binary32. The result is exact.
 fn f32_from_f16(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let exponent = i32::from(bits >> 10 & 0x1f);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_has_no_number_for_is_a_word() {
+    fn non_finite_values_are_words_in_json() {
         assert_eq!(shown(DType::F16, 0x7c00), "inf");
         assert_eq!(shown(DType::F32, u64::from(f32::NEG_INFINITY.to_bits())), "-inf");
         let nan = ElementValue::from_bits(DType::F64, f64::NAN.to_bits());
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn values_survive_json() {
+    fn values_round_trip_through_json() {
         for (dtype, bits) in [
             (DType::U64, u64::MAX),
             (DType::I64, i64::MIN as u64),

@@ -1,22 +1,23 @@
-//! The record of a benchmark's history: its figures over the runs on one device.
+//! The record of a benchmark's history.
 
 use serde::{Deserialize, Serialize};
 
 use super::{DeviceIdentity, Metric, Revision, SchemaVersion};
 
-/// The figures of a case over the runs on one device, oldest first.
+/// The history of a case on one device, oldest run first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkHistory {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// The device with everything that its times depend on.
+    /// The device, with everything that its times depend on.
     pub device: DeviceIdentity,
-    /// The case with its package in front.
+    /// Name of the case, with its package in front.
     pub case: String,
-    /// What the values are values of.
+    /// What the values measure.
     pub metric: Metric,
-    /// The relative change that is usual between neighbouring runs; null for fewer than ten runs.
+    /// The relative change that is normal between consecutive runs, as a fraction. Null with fewer
+    /// than ten runs.
     pub usual_change: Option<f64>,
     /// The runs.
     pub runs: Vec<HistoryRun>,
@@ -26,20 +27,20 @@ pub struct BenchmarkHistory {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HistoryRun {
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
-    /// When it began, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
-    /// Where the sources stood; null outside of a git repository.
+    /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
-    /// The case's `value` in that run.
+    /// The case's `value` in the run.
     pub value: f64,
-    /// Bounds of its 95 % interval.
+    /// Bounds of the 95 % confidence interval of `value`.
     pub ci95: [f64; 2],
     /// Number of samples.
     pub n: u64,
-    /// Number of fresh workers that they come from.
+    /// Number of fresh workers that took the samples.
     pub workers: u64,
 }

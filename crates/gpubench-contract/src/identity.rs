@@ -1,40 +1,41 @@
-//! What must be equal for times of two runs to be of the same device.
+//! The properties of a device that two runs must share before their times can be compared.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
-/// The device of a run with everything that changes its times by itself. Times of runs with
-/// different identities say nothing about code.
+/// A run's device, with everything that changes its times regardless of the code. Times of runs
+/// with different identities say nothing about the code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct DeviceIdentity {
-    /// Kind.
+    /// Kind of the device.
     pub kind: DeviceKind,
-    /// Name for people.
+    /// Name of the device, for people.
     pub name: String,
-    /// Multiprocessors, of which a part of a GPU has fewer; on the CPU device its threads.
+    /// Number of multiprocessors. A partition of a GPU has fewer. On the CPU device, the number of
+    /// threads.
     pub multiprocessors: Option<u64>,
     /// Compute capability, `major * 10 + minor`.
     pub capability: Option<u64>,
     /// Version of the device's driver.
     pub driver: Option<String>,
-    /// The host's processor where it is the device; null on a GPU.
+    /// The host's processor, on the CPU device. Null on a GPU.
     pub host_cpu: Option<String>,
-    /// How caches are flushed before a call; null where they are not.
+    /// How caches are flushed before a call. Null if they are not.
     pub flush: Option<Flush>,
-    /// Bytes the cache flush goes through.
+    /// Size of the cache flush, in bytes.
     pub flush_bytes: Option<u64>,
 }
 
 impl DeviceIdentity {
-    /// The identity of a run's device.
+    /// Returns the identity of a run's device.
     pub fn of(run: &RunStarted) -> DeviceIdentity {
         DeviceIdentity::in_environment(&run.device, &run.environment)
     }
 
-    /// The identity of a device in its surroundings.
+    /// Returns the identity of a device in an environment.
     pub fn in_environment(device: &Device, environment: &Environment) -> DeviceIdentity {
         DeviceIdentity {
             kind: device.kind,
@@ -48,7 +49,7 @@ impl DeviceIdentity {
         }
     }
 
-    /// A short text that can be part of a file's name: the device's name and a digest of the whole
+    /// Returns a short key that is safe in a file name: the device's name and a digest of the
     /// identity.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
@@ -60,15 +61,15 @@ impl DeviceIdentity {
         format!("{}-{digest}", slug(&self.name))
     }
 
-    /// The first thing in which two identities differ, in words: `driver 570.86 and 580.159`.
+    /// Describes the first difference between two identities: `driver 570.86 and 580.159`.
     pub fn difference(&self, other: &DeviceIdentity) -> Option<String> {
-        let said = |part: String| if part.is_empty() { "none".to_owned() } else { part };
+        let or_none = |part: String| if part.is_empty() { "none".to_owned() } else { part };
         let mut sides = self.parts().into_iter().zip(other.parts());
         let ((name, one), (_, other)) = sides.find(|(one, other)| one != other)?;
-        Some(format!("{name} {} and {}", said(one), said(other)))
+        Some(format!("{name} {} and {}", or_none(one), or_none(other)))
     }
 
-    /// What must be equal, each with its name.
+    /// Returns the properties that must be equal, each with its name.
     fn parts(&self) -> [(&'static str, String); 8] {
         let DeviceIdentity {
             kind,
@@ -94,7 +95,8 @@ impl DeviceIdentity {
     }
 }
 
-/// Letters and digits of a name, small, with single hyphens between them: at most 40.
+/// Returns the letters and digits of a name in lower case, joined by single hyphens, at most 40
+/// characters.
 fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let joined = words
@@ -127,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stays_the_same_over_versions() {
+    fn a_key_is_stable_across_versions() {
         assert_eq!(h200().key(), "nvidia-h200-1abd02873645");
     }
 
     #[test]
-    fn whatever_changes_times_changes_the_key() {
+    fn every_property_that_changes_times_changes_the_key() {
         let others = [
             DeviceIdentity {
                 kind: DeviceKind::Cpu,
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_a_file_name_whatever_the_device_is_called() {
+    fn a_key_is_a_valid_file_name_for_any_device_name() {
         for (name, begins) in [
             ("Intel(R) Xeon(R) @ 2.20GHz", "intel-r-xeon-r-2-20ghz-"),
             ("../../etc", "etc-"),

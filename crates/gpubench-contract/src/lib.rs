@@ -1,7 +1,8 @@
-//! The machine contract: what a run, a case, a comparison and a history say, field by field.
+//! The record types of `cargo gpubench`: runs, cases, comparisons and histories.
 //!
-//! [`Record`] is one JSON object a line. `report` shows records, `store` keeps them, `compare`
-//! makes records of two stored runs: all three stand on this module, and it on none of them.
+//! Each [`Record`] is one line of JSON. `report` shows records, `store` saves them, and `compare`
+//! makes records from two stored runs. All three depend on this crate, and it depends on none of
+//! them.
 #![forbid(unsafe_code)]
 
 mod arithmetic;

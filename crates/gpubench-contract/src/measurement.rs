@@ -1,9 +1,8 @@
-//! The parts of a result: statistics, throughput, checks, conservation of time and surroundings.
+//! The parts of a result: statistics, throughput, checks, timing audit and environment.
 //!
-//! Samples and what is made of them are in the unit of the result's metric. A field in `_ns` is a
-//! time in nanoseconds whatever the metric is: of the host, or of the clocks that claims are
-//! checked by. A value that is not known or not defined is `None`, `null` in JSON; no number stands
-//! for "unknown".
+//! Samples and statistics are in the unit of the result's metric. A field that ends in `_ns` is
+//! always a time in nanoseconds: a host time, or a time of one of the clocks that check the claims.
+//! A value that is unknown or undefined is `None`, and `null` in JSON; no number means "unknown".
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::Tolerance;
@@ -12,27 +11,27 @@ use serde::{Deserialize, Serialize};
 use super::words::words;
 use super::{ElementValue, GpuEnvironment, StopReason};
 
-/// What the samples say, in the unit of the metric.
+/// Statistics of the samples, in the unit of the metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Stats {
     /// Number of samples.
     pub n: u64,
-    /// The one figure that every table, ranking, comparison and history shows: the trimmed mean
-    /// over the fresh workers of the interquartile mean of each one's samples. The lowest and the
-    /// highest tenth of the workers are left out, one at least; of fewer than five none.
+    /// The value that every table, ranking, comparison and history shows. It is the trimmed mean of
+    /// the workers' values, which are the interquartile means of their samples. The trimmed mean
+    /// drops the lowest and the highest tenth of the workers, at least one each. With fewer than
+    /// five workers, it drops none.
     pub value: f64,
-    /// Bounds of the 95 % interval of `value`, as wide as the workers differ; of one worker as wide
-    /// as its samples do.
+    /// Bounds of the 95 % confidence interval of `value`, from the spread among the workers. With
+    /// one worker, from the spread of its samples.
     pub ci95: [f64; 2],
     /// Median of all samples.
     pub median: f64,
-    /// Arithmetic mean.
+    /// Arithmetic mean of all samples.
     pub mean: f64,
-    /// Standard deviation with n - 1 in the denominator; null for a single sample.
+    /// Standard deviation, with n - 1 in the denominator. Null for a single sample.
     pub stddev: Option<f64>,
-    /// Coefficient of variation, `stddev / mean`; null for a single sample and where the mean is
-    /// zero.
+    /// Coefficient of variation, `stddev / mean`. Null for a single sample or a mean of zero.
     pub cv: Option<f64>,
     /// Smallest sample.
     pub min: f64,
@@ -45,8 +44,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The distance from `value` to the ends of its interval, relative to it; `None` where that is
-    /// no number.
+    /// Returns half the width of the 95 % interval relative to `value`. `None` if that is not
+    /// finite.
     pub fn relative_interval(&self) -> Option<f64> {
         let [low, high] = self.ci95;
         let relative = (high - low) / 2.0 / self.value.abs();
@@ -54,52 +53,52 @@ impl Stats {
     }
 }
 
-/// Why sampling stopped, and what it aimed for.
+/// Why sampling stopped, and its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Stop {
     /// Why sampling stopped.
     pub reason: StopReason,
-    /// The coefficient of variation aimed for.
+    /// The target coefficient of variation.
     pub target_cv: f64,
 }
 
-/// Time the host spent on queueing a call: a time whatever the metric is.
+/// Time that the host needs to queue a call. It is in nanoseconds for every metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HostTime {
-    /// Median over the samples.
+    /// Median over the samples, in nanoseconds.
     pub median_ns: f64,
-    /// Smallest.
+    /// Minimum, in nanoseconds.
     pub min_ns: f64,
-    /// Largest.
+    /// Maximum, in nanoseconds.
     pub max_ns: f64,
 }
 
-/// One fresh worker's part of the samples.
+/// One worker's part of the samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WorkerShare {
-    /// How many of `samples` are its own: the next ones after those of the workers before it.
+    /// Number of samples of this worker. They follow the samples of the workers before it.
     pub samples: u64,
-    /// Interquartile mean of its samples: the mean of those between their quartiles; null where it
-    /// has none.
+    /// Interquartile mean of the worker's samples: the mean of those between the quartiles. Null if
+    /// it has no samples.
     pub value: Option<f64>,
 }
 
-/// A sample that something disturbed.
+/// A disturbance during one sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct SampleFlag {
-    /// Position in `samples`.
+    /// Index into `samples`.
     pub sample: u64,
     /// What happened.
     pub flag: SampleFlagKind,
-    /// Why, in the device's words: the reasons for throttling. Empty where it gives none.
+    /// Reasons that the device gave for throttling. Empty if it gave none.
     pub reasons: Vec<String>,
 }
 
-/// What can disturb a sample.
+/// Kinds of disturbances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -108,12 +107,11 @@ pub enum SampleFlagKind {
     Throttled,
     /// The device's clock changed.
     ClockChanged,
-    /// The host took the processor away from a thread of the CPU device.
+    /// The host preempted a thread of the CPU device.
     Preempted,
 }
 
-/// What the case achieves in its time, by the work its author declared; nothing where the metric is
-/// no time.
+/// Rates, computed from the declared work and the case's time. Empty if the metric is not a time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
@@ -121,26 +119,26 @@ pub struct Throughput {
     pub bytes_per_s: Option<f64>,
     /// Declared floating-point operations per second.
     pub flops_per_s: Option<f64>,
-    /// Share of the device's peak memory bandwidth.
+    /// Fraction of the device's peak memory bandwidth.
     pub of_peak_bandwidth: Option<f64>,
-    /// Share of the device's peak arithmetic rate for the type of the inputs, on tensor cores where
-    /// it has them; null where the inputs are of several types, or the peak is not known. Single
-    /// precision that is faster than that is held against TF32.
+    /// Fraction of the device's peak arithmetic rate for the type of the inputs, on tensor cores if
+    /// it has them. Null if the inputs have several types or the peak is not known. Single
+    /// precision above its own peak is compared with the TF32 peak.
     pub of_peak_flops: Option<f64>,
 }
 
-/// The highest rates a device can reach, where they are known.
+/// A device's peak rates, if known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Peaks {
     /// Memory bandwidth in bytes per second.
     pub bandwidth: Option<f64>,
-    /// Floating-point operations per second, of the type of the inputs.
+    /// Floating-point operations per second, for the type of the inputs.
     pub flops: Option<f64>,
 }
 
 impl Throughput {
-    /// What declared work means in a time of so many nanoseconds; nothing where it is not above
-    /// zero.
+    /// Computes the rates of declared work in a time, in nanoseconds. All rates are `None` if the
+    /// time is not positive.
     pub fn of(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
@@ -161,44 +159,44 @@ impl Throughput {
     }
 }
 
-/// What was found in one output: of the window that failed, or the worst over all windows where
-/// none did.
+/// The result of checking one output: in the window that failed or, if none did, the worst over all
+/// windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Check {
     /// Name of the output.
     pub output: String,
-    /// Elements compared: all of them.
+    /// Number of elements compared: all of them.
     pub elements: u64,
-    /// Elements within the tolerance.
+    /// Number of elements within the tolerance.
     pub matched: u64,
-    /// The tolerance, which is the crate's own word; null where it is not known.
+    /// The tolerance that the crate declares. Null if not known.
     pub tolerance: Option<AllowedError>,
-    /// Whether what was expected of each call's predecessor would have passed in its place, so that
-    /// the check cannot tell old answers from new ones; null where it was asked of too few calls.
+    /// Whether the expected outputs of the previous call would pass in every call. If so, the check
+    /// cannot tell old answers from new ones. Null if this was tested in too few calls.
     pub old_answers_pass: Option<bool>,
-    /// Largest absolute error over elements that are finite on both sides; 0 where there are none.
+    /// Largest absolute error of the elements that are finite on both sides. 0 if there are none.
     pub max_abs_error: Option<f64>,
-    /// Largest relative error over those of them for which another number than zero is expected; 0
-    /// where there are none.
+    /// Largest relative error of those elements whose expected value is not zero. 0 if there are
+    /// none.
     pub max_rel_error: Option<f64>,
-    /// Flat index of the element with the largest absolute error, which one that is not finite and
-    /// not right has; null where every element is equal.
+    /// Flat index of the element with the largest absolute error. A wrong element that is not
+    /// finite comes first. Null if all elements are equal.
     pub worst_index: Option<u64>,
-    /// Extents of the output, outermost first.
+    /// Dimensions of the output, outermost first.
     pub shape: Vec<u64>,
-    /// The first element beyond the tolerance; null where there is none.
+    /// The first element outside the tolerance. Null if there is none.
     pub first_wrong: Option<WrongElement>,
 }
 
-/// How far an element may be off: `|got - expected| <= atol + rtol * |expected|`. Both are zero
-/// where it must be equal.
+/// The error that an element may have: `|got - expected| <= atol + rtol * |expected|`. Both are
+/// zero if elements must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct AllowedError {
-    /// In parts of the expected number.
+    /// Relative tolerance, as a fraction of the expected value.
     pub rtol: f64,
-    /// Beside that.
+    /// Absolute tolerance.
     pub atol: f64,
 }
 
@@ -212,78 +210,81 @@ impl From<Tolerance> for AllowedError {
     }
 }
 
-/// An element that is not what it should be.
+/// An element that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WrongElement {
-    /// Flat index.
+    /// Flat index of the element.
     pub index: u64,
-    /// What the reference says.
+    /// The value that the reference computed.
     pub expected: ElementValue,
-    /// What the kernel left there.
+    /// The value that the kernel wrote.
     pub got: ElementValue,
 }
 
-/// How many windows of each kind were run.
+/// Number of windows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct WindowCounts {
-    /// Timed, checked and left out of the samples.
+    /// Warm-up windows: timed and checked, but not among the samples.
     pub warm_up: u64,
-    /// Timed and checked: the samples.
+    /// Windows of the samples: timed and checked.
     pub timed: u64,
-    /// With the check launched right behind the call.
+    /// Early-check windows: the check is launched right after the call.
     pub early_check: u64,
-    /// Of the control worker, interleaved with the sampled ones and behind the worker's end; not among
-    /// the case's `windows`.
+    /// Windows of the control worker, between the sampled windows and after the end of the worker.
+    /// They do not count in the case's `windows`.
     pub control: u64,
 }
 
 impl WindowCounts {
-    /// All windows of the worker under test.
+    /// Returns the number of windows of the worker under test.
     pub fn total(self) -> u64 {
         self.warm_up + self.timed + self.early_check
     }
 }
 
-/// The worker's claimed times beside the referee's clock, as means over the windows.
+/// The worker's claimed times compared with the referee's clock. `claimed_ns`, `observed_ns` and
+/// `control_ns` are means over the windows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Conservation {
-    /// What the worker claims.
+    /// Time that the worker claims.
     pub claimed_ns: f64,
-    /// What the referee's clock saw, the tool's own part of the windows included.
+    /// Time by the referee's clock, including the tool's own part of each window.
     pub observed_ns: f64,
-    /// The tool's own part, as the referee's clock saw it in control windows, in which its own twin of
-    /// the call runs; null where there were none.
+    /// The tool's own part by the referee's clock, from control windows, in which the twin runs
+    /// instead of the call. Null without control windows.
     pub control_ns: Option<f64>,
-    /// The reported figure, made of what passed for the referee in each window beyond the tool's
-    /// own part. Null where the clock bounds nothing.
+    /// The reported value, computed from the referee's clock minus the tool's own part of each
+    /// window. Null if the clock gives no bound.
     pub verified_ns: Option<f64>,
-    /// By how much `verified_ns` is longer than the same figure of the claims; null where the clock
-    /// bounds nothing.
+    /// `verified_ns` minus the same value computed from the claims. Null if the clock gives no
+    /// bound.
     pub excess_ns: Option<f64>,
-    /// The most that `excess_ns` can be for an honest worker; null where the clock bounds nothing.
+    /// The largest `excess_ns` that an honest worker can have. Null if the clock gives no bound.
     pub bound_ns: Option<f64>,
-    /// What `samples` hold beyond the claims: host code's count only as far as the referee's clock
-    /// confirms them. 0 for a sealed benchmark; null where the clock bounds nothing.
+    /// Time that is added to each claim to get `samples`. The claims of host code count only as far
+    /// as the referee's clock confirms them. 0 for a sealed benchmark. Null if the clock gives no
+    /// bound.
     pub added_ns: Option<f64>,
-    /// For each of `samples` in order, what passed for the referee in its window beyond the claim.
-    /// Empty where the clock bounds nothing.
+    /// Time by the referee's clock minus the claim, for each of `samples` in order. Empty if the
+    /// clock gives no bound.
     pub residuals_ns: Vec<i64>,
-    /// The same of the control windows that the bound was made of, in order, without those whose
-    /// outputs something changed: those between the windows of the samples or, where these were
-    /// longer while the worker under test lived, as `grade_reason` says then, those behind its end.
+    /// Time by the referee's clock minus the claim, for each control window that the bound is
+    /// computed from. Windows whose outputs changed are left out. Normally these are the windows
+    /// between the samples. If they took longer while the worker under test lived, the windows
+    /// after its end are used instead, and `grade_reason` says so.
     pub control_residuals_ns: Vec<i64>,
-    /// How many of them are each worker's, in the order of `workers`; empty where they are those
-    /// behind its end.
+    /// Number of `control_residuals_ns` that belong to each worker, in the order of `workers`.
+    /// Empty if the windows after the worker's end are used.
     #[serde(default)]
     pub control_shares: Vec<u64>,
 }
 
 impl Conservation {
-    /// Both clocks side by side, without a bound; `None` where one of them is not a finite time, as
-    /// a worker may claim.
+    /// Returns the times by both clocks without a bound. `None` if one of them is not finite, since
+    /// a worker can claim anything.
     pub fn of(claimed_ns: f64, observed_ns: f64, control_ns: Option<f64>) -> Option<Conservation> {
         (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
             claimed_ns,
@@ -294,22 +295,22 @@ impl Conservation {
     }
 }
 
-/// What a fixed job of the tool's own took in the same minute as the case and over the same
-/// buffers: how fast the machine was then. The job is the same whatever the code under test is, so
-/// where its time differs between two runs, the machine drifted.
+/// The time of the twin, a fixed job of the tool that runs on the same buffers and within a minute
+/// of the case. It shows how fast the machine was. The job does not depend on the code under test,
+/// so a difference between two runs is drift of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Twin {
-    /// Its figure, made of its times as that of a case is of samples.
+    /// Value of the twin, computed from its times as a case's `value` is from its samples.
     pub value_ns: f64,
-    /// Bounds of the 95 % interval of `value_ns`.
+    /// Bounds of the 95 % confidence interval of `value_ns`.
     pub ci95_ns: [f64; 2],
-    /// For each fresh worker under test in whose round it was timed, in order: the interquartile
-    /// mean of its times in that round.
+    /// Interquartile mean of the twin's times in each worker's round, in order. Rounds without a
+    /// time of the twin are missing.
     pub rounds_ns: Vec<f64>,
 }
 
-/// Surroundings that times depend on.
+/// Properties of the host and the device that times depend on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Environment {
@@ -317,41 +318,41 @@ pub struct Environment {
     pub kernel: Option<String>,
     /// The host's processor.
     pub cpu: Option<String>,
-    /// Processors this process may use.
+    /// Number of processors that the process may use.
     pub cpus: Option<u64>,
-    /// Load of the host over the last minute.
+    /// Load average of the host over the last minute.
     pub load_1m: Option<f64>,
-    /// Memory of the host in bytes.
+    /// Memory of the host, in bytes.
     pub memory_bytes: Option<u64>,
-    /// The compiler of the kernels: of a run, those that there are; of a case, the one that made
-    /// the code it launches.
+    /// Compiler of the kernels. For a run, all compilers; for a case, the one that compiled its
+    /// code.
     pub compiler: Option<String>,
     /// Version of the device's driver.
     pub driver: Option<String>,
-    /// Threads of the CPU device.
+    /// Number of threads of the CPU device.
     pub threads: Option<u64>,
-    /// Bytes the cache flush goes through.
+    /// Size of the cache flush, in bytes.
     pub flush_bytes: Option<u64>,
-    /// How it goes through them; null where it is not known.
+    /// How the flush accesses its memory. Null if not known.
     pub flush: Option<Flush>,
-    /// The clock of the device's multiprocessors in hertz, after the case; in the run's first
-    /// record, before it.
+    /// Clock of the device's multiprocessors after the case, in hertz. In the first record of a
+    /// run, before the run.
     pub clock_hz: Option<f64>,
-    /// Every reason for throttling that the device reported before, between and after the samples,
-    /// harmless ones included.
+    /// All reasons for throttling that the device reported before, between and after the samples,
+    /// including harmless ones.
     pub throttle_reasons: Option<Vec<String>>,
-    /// What the GPU's own instruments showed; null on the CPU device and where NVML is not there.
+    /// Sensor readings of the GPU. Null on the CPU device and without NVML.
     pub gpu: Option<GpuEnvironment>,
 }
 
 words! {
-    /// How the cache flush goes through its bytes.
+    /// How the cache flush accesses its memory.
     #[derive(CheckedBitPattern, NoUninit)]
     #[repr(u32)]
     pub enum Flush {
-        /// It reads them, and leaves no dirty lines behind.
+        /// Reads it, so that no dirty cache lines remain.
         Read = "read",
-        /// It writes them.
+        /// Writes it.
         Write = "write",
     }
 }
@@ -379,14 +380,14 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_is_no_time_has_no_conservation() {
+    fn a_time_that_is_not_finite_has_no_conservation() {
         assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
         assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
         assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().control_ns, None);
     }
 
     #[test]
-    fn no_time_and_no_declared_work_give_no_throughput() {
+    fn throughput_needs_a_positive_time_and_declared_work() {
         let work = Work {
             bytes: Some(8),
             flops: None,

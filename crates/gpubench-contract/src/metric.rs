@@ -1,4 +1,4 @@
-//! What the samples of a result are samples of.
+//! What a sample measures.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Quantity, in_unit};
 
-/// What is read for each sample: how it is called, what it is counted in, and which way is better.
+/// What a sample measures: its name, its unit, and which direction is better.
 ///
-/// Statistics, comparisons and reports know a metric and nothing else of what was read. A field in
-/// `_ns` is a time whatever the metric is: of the host, of a clock that claims are checked by, of
-/// the wall.
+/// Statistics, comparisons and reports depend only on the metric. Fields that end in `_ns` are
+/// times whatever the metric is: host time, wall time, or a time of one of the clocks that check
+/// the claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Metric {
-    /// What tables call it: `time`.
+    /// Name in tables: `time`.
     pub name: Cow<'static, str>,
-    /// The unit of its values: `ns`.
+    /// Unit of the values: `ns`.
     pub unit: Cow<'static, str>,
-    /// Which of two values is the better one.
+    /// Which of two values is better.
     pub better: Better,
 }
 
-/// Which of two values is the better one.
+/// Which of two values is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
-    /// The lower one, as of times.
+    /// Lower values are better, as for times.
     Lower,
-    /// The higher one, as of rates.
+    /// Higher values are better, as for rates.
     Higher,
 }
 
@@ -38,7 +38,7 @@ impl Metric {
     /// The unit of times.
     const NANOSECONDS: &str = "ns";
 
-    /// The time that a call takes, in nanoseconds.
+    /// Returns the metric for the time of a call, in nanoseconds.
     pub fn time() -> Metric {
         Metric {
             name: Cow::Borrowed("time"),
@@ -47,25 +47,25 @@ impl Metric {
         }
     }
 
-    /// Whether it is a time: the step of the device's clock is then the step of its values, and
-    /// work over it is a rate.
+    /// Whether the metric is a time. If so, the step of the device's clock limits its resolution,
+    /// and work divided by it is a rate.
     pub fn is_time(&self) -> bool {
         self.unit == Metric::NANOSECONDS
     }
 
-    /// A value for people: `1.204 ms`.
+    /// Formats a value for people: `1.204 ms`.
     pub fn quantity(&self, value: f64) -> Quantity {
         in_unit(value, &self.unit)
     }
 
-    /// Two values as a range: `1.204 ms to 1.301 ms`.
+    /// Formats two values as a range: `1.204 ms to 1.301 ms`.
     pub fn range(&self, [low, high]: [f64; 2]) -> String {
         format!("{} to {}", self.quantity(low), self.quantity(high))
     }
 }
 
 impl Better {
-    /// Whether a value is worse than another, by their ratio.
+    /// Whether a change by a ratio makes a value worse.
     pub fn is_worse(self, ratio: f64) -> bool {
         match self {
             Better::Lower => ratio > 1.0,
@@ -73,7 +73,7 @@ impl Better {
         }
     }
 
-    /// The better one of two values first.
+    /// Orders two values, the better one first.
     pub fn order(self, one: f64, other: f64) -> Ordering {
         match self {
             Better::Lower => one.total_cmp(&other),

@@ -1,7 +1,6 @@
-//! The words for how a case ends: verdict, cause and grade, and why its sampling stopped.
+//! The words for how a case ends: verdict, cause and grade, and why sampling stopped.
 //!
-//! The words are part of the machine contract: a word is never renamed or reused, new ones may be
-//! added.
+//! The words are part of the schema. A word is never renamed or reused; new ones may be added.
 
 use std::fmt;
 
@@ -65,7 +64,7 @@ words! {
         Constant = "constant",
         /// Elements are NaN or infinite where finite numbers are expected.
         NonFinite = "non-finite",
-        /// Elements differ by more than the tolerance, in none of the other ways.
+        /// Elements differ by more than the tolerance, and no other cause fits.
         Mismatch = "mismatch",
         /// The output digest, taken right after the call, differs from that of the output that was
         /// checked.
@@ -76,7 +75,7 @@ words! {
         BelowBandwidth = "below-bandwidth",
         /// Memory outside a buffer was read or written: a fault, or changed bytes in a redzone.
         OutOfBounds = "out-of-bounds",
-        /// An input or a constant was written.
+        /// The kernel wrote to an input or a constant.
         InputWritten = "input-written",
         /// Threads of a block wait at a barrier that other threads never reach.
         BarrierDivergence = "barrier-divergence",
@@ -93,7 +92,7 @@ words! {
         MisalignedAccess = "misaligned-access",
         /// The GPU reported a failed launch without a reason.
         LaunchFailed = "launch-failed",
-        /// The GPU reported damaged memory while the kernel ran.
+        /// The GPU reported a memory error while the kernel ran.
         EccError = "ecc-error",
         /// The call of a hosted benchmark returned an error or panicked.
         CallFailed = "call-failed",
@@ -102,9 +101,9 @@ words! {
         /// The function of a hosted benchmark failed or panicked, or did not declare exactly one
         /// call.
         SetupFailed = "setup-failed",
-        /// A signal killed the worker, and its kernel did not raise it.
+        /// A signal that the kernel did not raise killed the worker.
         Killed = "killed",
-        /// The worker ended by itself.
+        /// The worker process exited.
         Exited = "exited",
         /// The tensors do not fit into the device's memory.
         OutOfMemory = "out-of-memory",
@@ -117,9 +116,8 @@ words! {
         /// A claimed time is zero, negative, not a number, longer than its window or, on a GPU,
         /// shorter than the time between two events with nothing between them.
         BadClaim = "bad-claim",
-        /// Windows without work for the worker lasted longer, or an output changed in them, for as
-        /// long as the worker lived. Two measurements found it. If only the first did, the case
-        /// passes as `advisory`.
+        /// While the worker lived, control windows took longer or an output changed in them. Two
+        /// measurements found it. If only the first did, the case passes as `advisory`.
         WorksBetweenWindows = "works-between-windows",
         /// The device does not have what the benchmark requires, or cannot run what the kernel
         /// uses.
@@ -133,7 +131,7 @@ words! {
         /// The plan is impossible: an unknown kernel, an empty grid, a range outside its buffer, a
         /// launch that the device cannot do.
         PlanInvalid = "plan-invalid",
-        /// The benchmark function described two different calls when it was asked twice.
+        /// The benchmark function described two different calls when it ran twice.
         NotReproducible = "not-reproducible",
         /// A kernel source, or one instantiation in it, does not compile. The message quotes the
         /// compiler. Cases that do not use it still run.
@@ -172,7 +170,7 @@ words! {
 }
 
 impl Cause {
-    /// The verdicts that it comes with; none where the word is reserved.
+    /// Returns the verdicts that a case with this cause can have. Empty if the cause is reserved.
     pub const fn verdicts(self) -> &'static [Verdict] {
         match self {
             Cause::Unwritten
@@ -227,7 +225,7 @@ impl Cause {
         }
     }
 
-    /// Whether it comes with the verdict.
+    /// Whether a case with this verdict can have this cause.
     pub fn comes_with(self, verdict: Verdict) -> bool {
         self.verdicts().contains(&verdict)
     }
@@ -250,7 +248,7 @@ words! {
 }
 
 impl Grade {
-    /// Whether times of this grade can be trusted at least as far as those of another.
+    /// Whether times of this grade are at least as trustworthy as those of `least`.
     pub fn meets(self, least: Grade) -> bool {
         let trust = |grade| match grade {
             Grade::Advisory => 0,
@@ -262,7 +260,7 @@ impl Grade {
 }
 
 words! {
-    /// Why sampling stopped. The first reasons say the most about the samples.
+    /// Why sampling stopped. The reasons are ordered from the most to the least conclusive one.
     pub enum StopReason {
         /// The coefficient of variation fell below its target.
         TargetCv = "target-cv",
@@ -315,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn json_and_display_use_the_words_of_the_contract() {
+    fn json_and_display_use_the_words_of_the_schema() {
         assert_words_agree(Verdict::ALL, |verdict| verdict.as_str());
         assert_words_agree(Cause::ALL, |cause| cause.as_str());
         assert_words_agree(Grade::ALL, |grade| grade.as_str());

@@ -1,4 +1,4 @@
-//! A case's axis values as records carry them.
+//! The axis values of a case, as in records.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use gpubench::catalog;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of every axis of a case, in the order in which the axes were declared. In JSON an
-/// object, numbers as numbers.
+/// The value of every axis of a case, in the order of declaration. In JSON it is an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Params(pub Vec<(String, ParamValue)>);
 
@@ -20,17 +19,17 @@ pub enum ParamValue {
     Int(i64),
     /// A finite floating-point number.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
 impl fmt::Display for ParamValue {
-    /// Numbers are shown in their shortest form that reads back to the same value.
+    /// Writes numbers in the shortest form that parses back to the same value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParamValue::Int(value) => value.fmt(f),
             ParamValue::Float(value) => write!(f, "{value:?}"),
-            // A line break in a value must not break the line it is shown in.
+            // A line break in a value must not break the line of output.
             ParamValue::Text(value) if value.contains(char::is_control) => value.escape_debug().fmt(f),
             ParamValue::Text(value) => value.fmt(f),
         }
@@ -38,7 +37,7 @@ impl fmt::Display for ParamValue {
 }
 
 impl fmt::Display for Params {
-    /// `width=1024,height=4096`; nothing for a benchmark without axes.
+    /// Writes `width=1024,height=4096`, or nothing for a benchmark without axes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.0.iter().enumerate() {
             let comma = if position == 0 { "" } else { "," };
@@ -49,7 +48,7 @@ impl fmt::Display for Params {
 }
 
 impl From<&catalog::AxisValue> for ParamValue {
-    /// A number that is not finite becomes its name, since JSON has no number for it.
+    /// Converts a number that is not finite to its name, because JSON has no number for it.
     fn from(value: &catalog::AxisValue) -> ParamValue {
         match value {
             catalog::AxisValue::Int(value) => ParamValue::Int(*value),

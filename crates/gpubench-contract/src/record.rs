@@ -1,7 +1,7 @@
-//! The machine contract: every record of a run.
+//! The records of a run.
 //!
-//! Fields are only ever added inside a schema version; a reader ignores what it does not know. A
-//! field that a device cannot know is there and null.
+//! Within a schema version, fields are only added, so a reader must ignore unknown fields. A field
+//! whose value is not known on a device is present and null.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -17,23 +17,23 @@ use super::{
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Record {
-    /// Once, before the first case.
+    /// The start of a run. Printed once, before the first case.
     RunStarted(Box<RunStarted>),
-    /// Before a case.
+    /// The start of a case. Printed before each case.
     BenchmarkStarted(BenchmarkStarted),
-    /// After a case, also after one that was skipped or failed.
+    /// The result of a case. Printed after each case, including skipped and failed ones.
     BenchmarkComplete(Box<BenchmarkComplete>),
-    /// After the last case, where results were compared.
+    /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
-    /// Once, after the last case.
+    /// The end of a run. Printed once, after the last case.
     RunFinished(RunFinished),
-    /// By `cargo gpubench history`, for each case and device.
+    /// The history of a case on a device. Printed by `cargo gpubench history`.
     BenchmarkHistory(Box<BenchmarkHistory>),
-    /// By `--list`, for each selected case; there are no other records then.
+    /// A selected case. Printed by `--list`, without any other records.
     BenchmarkListed(BenchmarkListed),
 }
 
-/// The version of the contract: a constant in every record.
+/// Version of the schema, the same constant in every record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SchemaVersion;
 
@@ -42,58 +42,58 @@ impl SchemaVersion {
     pub const NUMBER: u64 = 2;
 }
 
-/// A run begins.
+/// The start of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct RunStarted {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// Names the run; the same in all its records.
+    /// ID of the run, the same in all of its records.
     pub run_id: String,
-    /// When, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
-    /// Version of this tool.
+    /// Version of the tool.
     pub tool_version: String,
-    /// SHA-256 of the master seed in hexadecimal: shows afterwards that the seed was not chosen to
-    /// fit.
+    /// SHA-256 of the master seed, in hexadecimal. It proves later that the seed was not changed
+    /// after the run began.
     pub seed_commitment: String,
-    /// The device the cases run on.
+    /// The device that runs the cases.
     pub device: Device,
     /// Packages with selected cases.
     pub packages: Vec<String>,
-    /// Number of selected cases, those included that will be skipped.
+    /// Number of selected cases, including those that will be skipped.
     pub cases: u64,
-    /// Surroundings at the start.
+    /// Environment at the start.
     pub environment: Environment,
-    /// Runs that some of the results are of, where those are not this run's own: a stored run keeps
-    /// what a later run of some of its benchmarks did not measure. Left out where there are none,
-    /// as in every run that has just been measured.
+    /// Earlier runs that some of the results belong to. When a run of only some benchmarks is
+    /// saved, the stored run keeps its other results. Missing if there are none, as in every fresh
+    /// run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_runs: Vec<EarlierRun>,
 }
 
-/// A run of which a stored run has kept results.
+/// An earlier run that a stored run kept results from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct EarlierRun {
-    /// Names the run; its results have the same.
+    /// ID of the run; its results have the same ID.
     pub run_id: String,
-    /// When it began, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
-    /// SHA-256 of its master seed in hexadecimal.
+    /// SHA-256 of the master seed, in hexadecimal.
     pub seed_commitment: String,
-    /// The device its cases ran on.
+    /// The device that ran the cases.
     pub device: Device,
-    /// Where the sources stood; null outside of a git repository.
+    /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
-    /// Surroundings at its start.
+    /// Environment at the start.
     pub environment: Environment,
 }
 
 impl EarlierRun {
-    /// What must be equal for times to be of the same device.
+    /// Returns the identity of the device that ran the cases.
     pub fn identity(&self) -> DeviceIdentity {
         DeviceIdentity::in_environment(&self.device, &self.environment)
     }
@@ -103,37 +103,37 @@ impl EarlierRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Device {
-    /// Kind.
+    /// Kind of the device.
     pub kind: DeviceKind,
-    /// Name for people.
+    /// Name of the device, for people.
     pub name: String,
-    /// Multiprocessors; on the CPU device its worker threads.
+    /// Number of multiprocessors. On the CPU device, the number of threads.
     pub multiprocessors: Option<u64>,
     /// Compute capability, `major * 10 + minor`.
     pub capability: Option<u64>,
-    /// Last-level cache in bytes.
+    /// Size of the last-level cache, in bytes.
     pub l2_bytes: Option<u64>,
-    /// Step of the device's clock in nanoseconds.
+    /// Step of the device's clock, in nanoseconds.
     pub clock_tick_ns: Option<f64>,
-    /// Peak memory bandwidth in bytes per second.
+    /// Peak memory bandwidth, in bytes per second.
     pub peak_bandwidth: Option<f64>,
-    /// Peak arithmetic rate in floating-point operations per second, of single precision outside of
-    /// tensor cores.
+    /// Peak rate of single-precision arithmetic without tensor cores, in floating-point operations
+    /// per second.
     pub peak_flops: Option<f64>,
 }
 
-/// The device of a result; the rest of it is in the run's first record.
+/// The device of a result. The first record of the run has its details.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct DeviceName {
-    /// Kind.
+    /// Kind of the device.
     pub kind: DeviceKind,
-    /// Name for people.
+    /// Name of the device, for people.
     pub name: String,
 }
 
 impl Device {
-    /// What a result says of the device.
+    /// Returns the part of the device that results carry.
     pub fn short(&self) -> DeviceName {
         DeviceName {
             kind: self.kind,
@@ -142,13 +142,13 @@ impl Device {
     }
 }
 
-/// A case begins.
+/// The start of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkStarted {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
     /// Package of the benchmark.
     pub package: String,
@@ -158,15 +158,15 @@ pub struct BenchmarkStarted {
     pub params: Params,
     /// The name that `--exact` accepts: `image::grayscale::width=1024,height=1024`.
     pub case: String,
-    /// Position among the run's cases, from 0.
+    /// Position in the run, from 0.
     pub index: u64,
 }
 
-/// A case that a run would have.
+/// A case that a run would include.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkListed {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
     /// Package of the benchmark.
     pub package: String,
@@ -178,18 +178,18 @@ pub struct BenchmarkListed {
     pub case: String,
     /// Position among the selected cases, from 0.
     pub index: u64,
-    /// Why it would be skipped on this device: `needs a CUDA device`; null where it would run, or
-    /// where only the benchmark itself knows by its axes.
+    /// Why the case would be skipped on this device: `needs a CUDA device`. Null if it would run,
+    /// or if only the benchmark function can tell.
     pub skipped: Option<String>,
 }
 
-/// A case has its verdict.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkComplete {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
     /// Package of the benchmark.
     pub package: String,
@@ -199,73 +199,72 @@ pub struct BenchmarkComplete {
     pub params: Params,
     /// The name that `--exact` accepts.
     pub case: String,
-    /// Position among the run's cases, from 0.
+    /// Position in the run, from 0.
     pub index: u64,
-    /// The problem it solves, equal for implementations that compete.
+    /// The problem that the benchmark solves. Competing implementations share it.
     pub problem: Option<String>,
-    /// How it ended.
+    /// How the case ended.
     pub verdict: Verdict,
-    /// Why, where it did not pass.
+    /// Why the case did not pass. Null if it passed.
     pub cause: Option<Cause>,
-    /// What happened and where, for people; null where it passed.
+    /// What went wrong and where, for people. Null if the case passed.
     pub message: Option<String>,
-    /// How far its times can be trusted; null where there are none.
+    /// How far the times can be trusted. Null if there are none.
     pub grade: Option<Grade>,
-    /// Why not further, where the grade is `advisory`; null where it is not.
+    /// Why the grade is only `advisory`. Null for other grades.
     pub grade_reason: Option<String>,
-    /// Whose code ran in the worker; null where the case did not come to a worker.
+    /// Whose code ran in the worker. Null if the case never reached a worker.
     pub execution: Option<Execution>,
     /// How each call was measured.
     pub mode: Method,
     /// The device.
     pub device: DeviceName,
-    /// What the samples are samples of.
+    /// What the samples measure.
     pub metric: Metric,
-    /// Every sample in the order taken, all finite and in the unit of the metric; also of a case
-    /// that failed, up to the failure.
+    /// All samples in the order of measurement, finite and in the unit of the metric. A failed case
+    /// has the samples from before the failure.
     pub samples: Vec<f64>,
-    /// The fresh workers that the samples come from, in the order of the samples.
+    /// The workers that took the samples, in the order of the samples.
     pub workers: Vec<WorkerShare>,
-    /// Samples that something disturbed.
+    /// Disturbances during samples.
     pub sample_flags: Vec<SampleFlag>,
-    /// What the samples say; null where there are none.
+    /// Statistics of the samples. Null if there are none.
     pub stats: Option<Stats>,
-    /// Host time of queueing the call.
+    /// Host time for queueing the call. Null if it was not measured.
     pub host_ns: Option<HostTime>,
-    /// Median time between two events with nothing between them, of several workers the median of
-    /// theirs; never subtracted from a sample.
+    /// Median time between two consecutive events with no work between them, in nanoseconds. With
+    /// several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
-    /// Why sampling stopped, of several workers the reason of the one that came the least far; null
-    /// where it did not come to its end.
+    /// Why sampling stopped. With several workers, the least conclusive of their reasons. Null if
+    /// sampling did not finish.
     pub stop: Option<Stop>,
-    /// Declared work over the time.
+    /// Rates, computed from the declared work and the time.
     pub throughput: Throughput,
-    /// What was found in each output.
+    /// The result of checking each output.
     pub checks: Vec<Check>,
-    /// Number of windows of the workers under test, of every kind; those of the control worker are not
-    /// among them.
+    /// Number of windows of the workers under test. Control windows do not count.
     pub windows: u64,
-    /// Windows by kind.
+    /// Number of windows of each kind.
     pub window_counts: WindowCounts,
-    /// Number of different inputs, by a digest of their contents: one for every call, unless the
-    /// case has no inputs or its generator repeats itself.
+    /// Number of distinct inputs, by digest. It equals the number of calls, unless the case has no
+    /// inputs or its generator repeats itself.
     pub distinct_inputs: u64,
-    /// The worker's claims beside the referee's clock; null where nothing was timed.
+    /// The worker's claims compared with the referee's clock. Null if nothing was timed.
     pub conservation: Option<Conservation>,
-    /// How fast the machine was meanwhile; null where nothing was timed, and left out by versions
-    /// of the tool that did not look.
+    /// The time of the twin during the case. Null if nothing was timed. Missing in records of older
+    /// versions of the tool.
     #[serde(default)]
     pub twin: Option<Twin>,
-    /// What a reader of the figures should know and no verdict says.
+    /// Remarks about the result that the verdict does not express.
     pub notices: Vec<String>,
-    /// Surroundings of the case.
+    /// Environment of the case.
     pub environment: Environment,
-    /// Wall time from the first step of the case to its verdict.
+    /// Wall time from the start of the case to its verdict, in nanoseconds.
     pub wall_ns: u64,
 }
 
 impl BenchmarkComplete {
-    /// The case's name across packages, the same whatever else was selected:
+    /// Returns the name of the case with its package, independent of what else was selected:
     /// `suite::image::grayscale::width=1024,height=1024`.
     pub fn full_name(&self) -> String {
         let name = format!("{}::{}", self.package, self.benchmark);
@@ -275,14 +274,15 @@ impl BenchmarkComplete {
         }
     }
 
-    /// The samples of each worker. A result whose workers' shares do not add up is that of one.
+    /// Returns the samples of each worker. If the counts in `workers` do not add up, all samples
+    /// count as those of one worker.
     pub fn samples_by_worker(&self) -> Vec<&[f64]> {
         let shares = self.workers.iter().map(|share| share.samples);
         split_by_worker(&self.samples, shares).unwrap_or_else(|| vec![&self.samples])
     }
 
-    /// A result without any measurement, to be filled in: of a case that was skipped or ended
-    /// before its first window.
+    /// Returns a result without measurements, for a case that was skipped or ended before its first
+    /// window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {
         BenchmarkComplete {
             schema_version: SchemaVersion,
@@ -323,8 +323,8 @@ impl BenchmarkComplete {
     }
 }
 
-/// The samples of each worker: `shares` says how many each has, in order. `None` where the shares
-/// do not add up.
+/// Splits the samples by worker; `shares` has the number of samples of each worker, in order.
+/// `None` if the shares do not add up.
 pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
     let mut left = samples;
     let shares = shares.into_iter().map(|share| {
@@ -339,35 +339,35 @@ pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -
 words! {
     /// Whose code ran in the worker.
     pub enum Execution {
-        /// The tool's, which replayed a launch plan.
+        /// The tool's: it replayed a plan.
         Sealed = "sealed",
         /// The user's host code.
         Hosted = "hosted",
     }
 }
 
-/// A run has ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct RunFinished {
-    /// Version of the contract.
+    /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
-    /// Cases that passed.
+    /// Number of cases that passed.
     pub passed: u64,
-    /// Cases that failed.
+    /// Number of cases that failed.
     pub failed: u64,
-    /// Cases that were skipped.
+    /// Number of cases that were skipped.
     pub skipped: u64,
-    /// Selected cases that were not run: the run ended before.
+    /// Number of selected cases that did not run because the run ended early.
     pub not_run: u64,
-    /// The master seed in hexadecimal, of which the run's first record published the hash: `--seed`
-    /// repeats the run's inputs.
+    /// The master seed, in hexadecimal. The first record of the run has its hash. `--seed` with
+    /// this seed repeats the run's inputs.
     pub seed: String,
     /// How the run ended.
     pub end: RunEnd,
-    /// Wall time since the run began.
+    /// Wall time of the run, in nanoseconds.
     pub wall_ns: u64,
 }
 
@@ -378,7 +378,7 @@ pub struct RunFinished {
 pub enum RunEnd {
     /// Every selected case has a verdict.
     Completed,
-    /// The first failure ended it, as `--fail-fast` asks.
+    /// The run stopped at the first failure, because of `--fail-fast`.
     FailedFast,
     /// A signal ended it.
     Interrupted,

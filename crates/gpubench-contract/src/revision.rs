@@ -1,8 +1,8 @@
-//! Which state of the sources a run measured.
+//! The revision of the sources that a run measured.
 
 use serde::{Deserialize, Serialize};
 
-/// Said of sources of which nobody knows where they stood.
+/// The text for a revision that is not known.
 pub const UNKNOWN_REVISION: &str = "unknown revision";
 
 /// A revision of a git repository.
@@ -11,19 +11,19 @@ pub const UNKNOWN_REVISION: &str = "unknown revision";
 pub struct Revision {
     /// The commit's full hash.
     pub commit: String,
-    /// The branch, where one is checked out.
+    /// The branch that is checked out. Null if there is none.
     pub branch: Option<String>,
-    /// Whether tracked files differed from the commit.
+    /// Whether tracked files differ from the commit.
     pub modified: bool,
 }
 
 impl Revision {
-    /// As much of the commit's hash as tells it from others for people: `1a2b3c4d5`.
+    /// Returns the first nine digits of the commit's hash: `1a2b3c4d5`.
     pub fn short_commit(&self) -> String {
         self.commit.chars().take(9).collect()
     }
 
-    /// `012345678 on main, modified`.
+    /// Describes the revision: `012345678 on main, modified`.
     pub fn in_words(&self) -> String {
         let commit = self.short_commit();
         let branch = self.branch.as_ref().map(|branch| format!(" on {branch}"));
@@ -31,8 +31,7 @@ impl Revision {
         format!("{commit}{}{modified}", branch.unwrap_or_default())
     }
 
-    /// As much of the commit's hash as tells it from others for people, with a `+` where files
-    /// differed: `1a2b3c4d5+`.
+    /// Returns the short hash, with a `+` if tracked files differ: `1a2b3c4d5+`.
     pub fn short(&self) -> String {
         let modified = if self.modified { "+" } else { "" };
         self.short_commit() + modified

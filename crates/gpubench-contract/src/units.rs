@@ -1,10 +1,9 @@
-//! Numbers with units, for people: four significant digits, the unit chosen so that they need no
-//! zeros.
+//! Numbers with units, for people: four significant digits, and a unit that avoids zeros.
 
 use std::fmt;
 use std::time::Duration;
 
-/// `1 case`, `5 cases`.
+/// Returns a count with its noun: `1 case`, `5 cases`.
 pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
     match count == N::from(1) {
         true => format!("1 {what}"),
@@ -12,10 +11,10 @@ pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> 
     }
 }
 
-/// A number and its unit as two texts, so that tables can align both.
+/// A number and its unit as separate strings, so that tables can align both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// Four significant digits.
+    /// The number, with four significant digits.
     pub number: String,
     /// The unit.
     pub unit: String,
@@ -27,7 +26,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// A value in whatever it is counted in: `1.204 ms`, `1.204 M instructions`, `12.30 GB/s`.
+/// Formats a value with its base unit: `1.204 ms`, `1.204 M instructions`, `12.30 GB/s`.
 pub fn in_unit(value: f64, unit: &str) -> Quantity {
     let (worth, unit) = scale_of(value, unit);
     Quantity {
@@ -36,8 +35,8 @@ pub fn in_unit(value: f64, unit: &str) -> Quantity {
     }
 }
 
-/// The first unit in which a value needs at most three digits before the point, and what it is
-/// worth in its base unit: nanoseconds have those of times, others decimal prefixes.
+/// Returns the first unit in which a value has at most three digits before the decimal point, and
+/// its size in the base unit. Nanoseconds scale as times, all other units by decimal prefixes.
 pub fn scale_of(value: f64, base: &str) -> (f64, String) {
     let fits = |units: &[Unit]| {
         let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
@@ -56,7 +55,7 @@ pub fn scale_of(value: f64, base: &str) -> (f64, String) {
     (worth, format!("{prefix}{gap}{base}"))
 }
 
-/// A unit and what it is worth in the base unit.
+/// A unit and its size in the base unit.
 type Unit = (f64, &'static str);
 
 const TIMES: [Unit; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
@@ -71,22 +70,22 @@ const BYTES: [Unit; 5] = [
     (1_099_511_627_776.0, "TiB"),
 ];
 
-/// A time: `1.204 ms`.
+/// Formats a time: `1.204 ms`.
 pub fn time(nanoseconds: f64) -> Quantity {
     in_unit(nanoseconds, TIMES[0].1)
 }
 
-/// A memory rate with decimal prefixes, as vendors state theirs: `12.30 GB/s`.
+/// Formats a memory rate with decimal prefixes, as vendors do: `12.30 GB/s`.
 pub fn byte_rate(bytes_per_second: f64) -> Quantity {
     in_unit(bytes_per_second, "B/s")
 }
 
-/// An arithmetic rate: `5.240 GFLOP/s`.
+/// Formats an arithmetic rate: `5.240 GFLOP/s`.
 pub fn flop_rate(flops_per_second: f64) -> Quantity {
     in_unit(flops_per_second, "FLOP/s")
 }
 
-/// A size with binary prefixes, as caches and buffers have theirs: `8 MiB`, `1.500 KiB`.
+/// Formats a size with binary prefixes, as is usual for caches and buffers: `8 MiB`, `1.500 KiB`.
 pub fn size(bytes: u64) -> Quantity {
     let (worth, unit) = BYTES
         .into_iter()
@@ -104,7 +103,8 @@ pub fn size(bytes: u64) -> Quantity {
     }
 }
 
-/// A share as per cent in at most five characters: `0.42%`, `12.3%`, `150%`, `>999%`.
+/// Formats a fraction as a percentage in at most five characters: `0.42%`, `12.3%`, `150%`,
+/// `>999%`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -116,8 +116,8 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// By how much something changed, from the factor: `+3.02%`, `-9.10%`, `0.00%`; from tenfold on the
-/// factor itself, `×12.30`.
+/// Formats a ratio as a relative change: `+3.02%`, `-9.10%`, `0.00%`. From tenfold, it is a factor:
+/// `×12.30`.
 pub fn change(ratio: f64) -> String {
     let share = ratio - 1.0;
     match ratio {
@@ -130,12 +130,12 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
-/// What is known, with commas between.
+/// Joins the parts that are known with commas.
 pub fn listed(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Wall time as people say it: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
+/// Formats a wall time: `0.42 s`, `14.2 s`, `2 min 14 s`, `1 h 03 min`.
 pub fn wall_time(wall: Duration) -> String {
     let seconds = wall.as_secs_f64();
     let whole = seconds.round() as u64;
@@ -147,7 +147,8 @@ pub fn wall_time(wall: Duration) -> String {
     }
 }
 
-/// Four significant digits without an exponent. The limits lie where rounding would bring a fifth.
+/// Formats four significant digits without an exponent. The limits are the values that would round
+/// to a fifth digit.
 fn four_digits(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn per_cent_keeps_its_width() {
+    fn a_percentage_has_at_most_five_characters() {
         let shown = [0.0, 0.000_04, 0.0042, 0.123, 1.5, 99.0, f64::NAN].map(percent);
         assert_eq!(shown, ["0.00%", "0.00%", "0.42%", "12.3%", "150%", ">999%", "?"]);
     }
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn wall_times_read_as_people_say_them() {
+    fn wall_times_use_everyday_units() {
         let shown =
             [0.42, 0.999, 14.24, 59.97, 134.0, 3_780.0].map(|seconds| wall_time(Duration::from_secs_f64(seconds)));
         assert_eq!(
@@ -240,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_time_below_1000_seconds_has_at_most_five_characters_of_number(nanoseconds in 0.0..9e11f64) {
+        fn the_number_of_a_time_below_1000_seconds_has_at_most_five_characters(nanoseconds in 0.0..9e11f64) {
             let quantity = time(nanoseconds);
             prop_assert!(quantity.number.len() <= 5, "{}", quantity);
         }

@@ -1,6 +1,6 @@
-//! Enums whose variants are words of the machine contract.
+//! Enums whose variants are words of the schema.
 
-/// Defines such an enum, so that JSON, tables and tests read the same list.
+/// Defines an enum whose words JSON, tables and tests share.
 macro_rules! words {
     (
         $(#[$outer:meta])*
@@ -19,14 +19,14 @@ macro_rules! words {
             /// Every variant, in the order of declaration.
             pub const ALL: &[$name] = &[$($name::$variant),+];
 
-            /// The word of the machine contract.
+            /// Returns the word in the records.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $( $name::$variant => $word, )+
                 }
             }
 
-            /// What the word means, as its documentation says it.
+            /// Returns the meaning of the word: its doc comment.
             pub fn describe(self) -> &'static str {
                 match self {
                     $( $name::$variant => concat!($($line),+).trim_start(), )+
@@ -36,7 +36,7 @@ macro_rules! words {
     };
 }
 
-/// Shows people the words themselves.
+/// Implements `Display` with the words of the schema.
 macro_rules! shown_by_word {
     ($($name:ident),+) => {
         $(impl fmt::Display for $name {

@@ -1,4 +1,4 @@
-//! The reference in the documentation is what the code says.
+//! Checks that the reference pages of the documentation match the code.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use gpubench_contract::{Cause, Grade, SchemaVersion, StopReason, Verdict};
 use gpubench_diagnostic::ExitCode;
 use serde_json::{Map, Value};
 
-/// Set to rewrite the reference from the code.
+/// Set this variable to regenerate the pages.
 const UPDATE: &str = "GPUBENCH_UPDATE_REFERENCE";
 
 fn repository() -> Utf8PathBuf {
@@ -18,7 +18,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).expect("a file of the repository")
 }
 
-/// Compares the marked block of a page with what the code says, or rewrites it.
+/// Compares a marked block of a page with the generated text, or regenerates it.
 fn check(page: &str, block: &str, generated: &str) {
     let path = format!("docs/reference/{page}.md");
     let text = read(&path);
@@ -46,7 +46,7 @@ fn table<'a>(heads: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> Str
 }
 
 #[test]
-fn the_reference_of_verdicts_and_grades_is_what_the_code_says() {
+fn the_reference_of_verdicts_and_grades_matches_the_code() {
     let rows = Verdict::ALL
         .iter()
         .map(|verdict| (verdict.as_str(), verdict.describe()));
@@ -58,7 +58,7 @@ fn the_reference_of_verdicts_and_grades_is_what_the_code_says() {
 }
 
 #[test]
-fn the_reference_of_causes_is_what_the_code_says() {
+fn the_reference_of_causes_matches_the_code() {
     let mut text = String::new();
     for verdict in Verdict::ALL {
         let causes = Cause::ALL.iter().filter(|cause| cause.comes_with(*verdict));
@@ -74,7 +74,7 @@ fn the_reference_of_causes_is_what_the_code_says() {
 }
 
 #[test]
-fn the_reference_of_exit_codes_is_what_the_code_says() {
+fn the_reference_of_exit_codes_matches_the_code() {
     let mut text = "| code | meaning |\n|--:|---|\n".to_owned();
     for code in ExitCode::ALL {
         let _ = writeln!(text, "| {} | {} |", code.number(), code.describe());
@@ -83,7 +83,7 @@ fn the_reference_of_exit_codes_is_what_the_code_says() {
 }
 
 #[test]
-fn the_reference_of_records_is_what_the_schema_says() {
+fn the_reference_of_records_matches_the_schema() {
     let path = format!(
         "crates/gpubench-contract/schema/gpubench-v{}.schema.json",
         SchemaVersion::NUMBER
@@ -143,19 +143,19 @@ fn the_reference_of_records_is_what_the_schema_says() {
     check("records", "records", &text);
 }
 
-/// The name of the definition that a schema refers to.
+/// Returns the name of the definition that a schema refers to.
 fn reference_name(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.rsplit('/').next()
 }
 
-/// A description on one line, for a table.
+/// Returns a description on one line, for a table.
 fn sentence(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|")
 }
 
-/// A description in lines of at most 100 columns.
+/// Returns a description in lines of at most 100 columns.
 fn paragraph(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     let mut lines = vec![String::new()];
@@ -186,7 +186,7 @@ fn fields(definition: &Value) -> String {
     text
 }
 
-/// The type of a value, in words.
+/// Describes the type of a value.
 fn kind(schema: &Value) -> String {
     if let Some(name) = reference_name(schema) {
         return match name {
@@ -212,7 +212,7 @@ fn kind(schema: &Value) -> String {
 }
 
 #[test]
-fn the_reference_of_the_attribute_is_the_documentation_of_the_macros() {
+fn the_reference_of_the_attribute_matches_the_documentation_of_the_macros() {
     let mut text = String::new();
     for (heading, file) in [
         ("`#[gpubench]`", "gpubench"),
@@ -232,8 +232,8 @@ fn the_reference_of_the_attribute_is_the_documentation_of_the_macros() {
     check("attribute", "attribute", &text);
 }
 
-/// Documentation for rustdoc as a page shows it: headings two levels down, no hidden lines, and
-/// names instead of links to items.
+/// Converts rustdoc text for the book: headings are two levels lower, hidden lines are dropped, and
+/// links to items become their names.
 fn for_the_book(documentation: &str) -> String {
     let mut text = String::new();
     let mut fence = None;
@@ -266,7 +266,7 @@ fn for_the_book(documentation: &str) -> String {
     without_links(&text)
 }
 
-/// Replaces links by their texts, where they lead to items.
+/// Replaces links to items by their text.
 fn without_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

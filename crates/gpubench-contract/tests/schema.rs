@@ -1,11 +1,11 @@
-//! The schema of the machine contract in the repository is that of the records.
+//! Checks that the JSON schema in the repository matches the record types.
 
 use serde_json::{Value, json};
 
 use gpubench_contract::{BenchmarkListed, ParamValue, Params, Record, SchemaVersion};
 use gpubench_testing::{SampleRun, all_passed, every_change, every_verdict, on_another_device, on_gpu};
 
-/// Set to rewrite the schema from the records.
+/// Set this variable to regenerate the schema.
 const UPDATE: &str = "GPUBENCH_UPDATE_SCHEMA";
 
 fn path() -> camino::Utf8PathBuf {
@@ -13,7 +13,7 @@ fn path() -> camino::Utf8PathBuf {
     camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The schema of one line.
+/// Generates the schema of one line.
 fn generated() -> Value {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<Record>().to_value();
@@ -26,7 +26,7 @@ fn checked_in() -> Value {
 }
 
 #[test]
-fn the_schema_in_the_repository_is_that_of_the_records() {
+fn the_checked_in_schema_matches_the_records() {
     if std::env::var_os(UPDATE).is_some() {
         let text = serde_json::to_string_pretty(&generated()).unwrap() + "\n";
         std::fs::write(path(), text).unwrap();
@@ -70,16 +70,13 @@ fn every_sample_record_is_valid() {
 }
 
 #[test]
-fn records_that_break_the_contract_are_not_valid() {
+fn records_that_break_the_schema_are_not_valid() {
     let validator = jsonschema::validator_for(&checked_in()).unwrap();
     let good = serde_json::to_value(&every_verdict().records()[2]).unwrap();
     assert!(validator.is_valid(&good));
     let mut incomplete = good.clone();
     incomplete.as_object_mut().unwrap().remove("grade");
-    assert!(
-        !validator.is_valid(&incomplete),
-        "what is not known is null, not missing"
-    );
+    assert!(!validator.is_valid(&incomplete), "unknown values are null, not missing");
     let broken = [
         ("reason", json!("benchmark-done")),
         ("schema_version", json!(1)),
@@ -96,7 +93,7 @@ fn records_that_break_the_contract_are_not_valid() {
 }
 
 #[test]
-fn fields_of_later_versions_are_no_error() {
+fn unknown_fields_are_ignored() {
     let validator = jsonschema::validator_for(&checked_in()).unwrap();
     let mut record = serde_json::to_value(&every_verdict().records()[2]).unwrap();
     record["added_later"] = json!(1);
@@ -105,7 +102,7 @@ fn fields_of_later_versions_are_no_error() {
 }
 
 #[test]
-fn every_field_of_the_contract_is_always_there() {
+fn required_fields_are_always_present() {
     let record = serde_json::to_value(every_verdict().records().pop().unwrap()).unwrap();
     for field in [
         "reason",

@@ -1,4 +1,4 @@
-//! Reading no more than was announced, or than makes sense.
+//! Reading with a size limit.
 
 use std::error::Error;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use crate::open_regular;
 
-/// Up to so many bytes of a reader. What is behind them is an error, and not the end: a few bytes
-/// may decompress to more than any memory or disk holds, and a file of the system may say that it
-/// is empty.
+/// A reader with a size limit. More bytes than the limit are an error instead of the end of the
+/// input. A few compressed bytes may expand to more than memory or disk can hold, and a system file
+/// may report a length of zero.
 #[derive(Debug)]
 pub struct AtMost<R> {
     from: R,
@@ -18,19 +18,19 @@ pub struct AtMost<R> {
 }
 
 impl<R> AtMost<R> {
-    /// So many bytes of a reader.
+    /// Limits a reader to `most` bytes.
     pub fn new(from: R, most: u64) -> AtMost<R> {
         AtMost { from, left: most, most }
     }
 }
 
-/// Reads a file whole that has no more than `most` bytes.
+/// Reads a whole file of at most `most` bytes.
 ///
 /// # Errors
-/// It cannot be read, is longer, or is no file, as [`open_regular`] says.
+/// The file cannot be read, is longer, or is not a regular file (see [`open_regular`]).
 pub fn read_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(path)?;
-    // What says how long it is need not be read to be refused.
+    // Rejects a file by its reported length without reading it.
     let length = file.metadata()?.len();
     if length > most {
         return Err(too_much(most));
@@ -40,10 +40,10 @@ pub fn read_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// The same of a text.
+/// Reads a whole text file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`read_at_most`], and it is not UTF-8.
+/// The same as for [`read_at_most`], or the file is not UTF-8.
 pub fn read_text_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
     String::from_utf8(read_at_most(path, most)?).map_err(not_text)
@@ -51,7 +51,7 @@ pub fn read_text_at_most(path: impl AsRef<Path>, most: u64) -> io::Result<String
 
 impl<R: Read> Read for AtMost<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // One byte more than is left shows whether there are more.
+        // Reading one byte beyond the limit shows whether there are more.
         let room = usize::try_from(self.left.saturating_add(1)).unwrap_or(usize::MAX);
         let length = buffer.len().min(room);
         let read = self.from.read(&mut buffer[..length])?;
@@ -65,7 +65,7 @@ fn too_much(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, TooMuch { most })
 }
 
-/// There is more.
+/// The input exceeds the limit.
 #[derive(Debug)]
 struct TooMuch {
     most: u64,
@@ -75,23 +75,23 @@ impl fmt::Display for TooMuch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MIB: u64 = 1 << 20;
         match self.most % MIB {
-            0 => write!(f, "it is longer than {} MiB, and no more is read", self.most / MIB),
-            _ => write!(f, "it is longer than {} bytes, and no more is read", self.most),
+            0 => write!(f, "it is longer than {} MiB", self.most / MIB),
+            _ => write!(f, "it is longer than {} bytes", self.most),
         }
     }
 }
 
 impl Error for TooMuch {}
 
-/// Whether reading failed because there is more than [`AtMost`] reads, whatever wrapped the error
-/// since.
+/// Whether reading failed because the input exceeds the limit of [`AtMost`], even if the error was
+/// wrapped.
 pub fn is_too_much(error: &io::Error) -> bool {
     let mut inner: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
     while let Some(error) = inner {
         if error.is::<TooMuch>() {
             return true;
         }
-        // An `io::Error` passes over what it wraps when it is asked for its source.
+        // `io::Error::source` skips the wrapped error itself.
         inner = match error.downcast_ref::<io::Error>() {
             Some(wrapped) => wrapped.get_ref().map(|inner| inner as _),
             None => error.source(),
@@ -105,16 +105,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_longer_file_is_refused_whatever_it_says_of_itself() {
+    fn a_longer_file_is_rejected_even_if_it_reports_no_length() {
         let whole = std::env::current_exe().unwrap();
         let error = read_at_most(whole, 1 << 20).expect_err("it is longer");
-        assert_eq!(error.to_string(), "it is longer than 1 MiB, and no more is read");
-        let error = read_text_at_most("/proc/self/status", 3).expect_err("it says that it is empty");
-        assert_eq!(error.to_string(), "it is longer than 3 bytes, and no more is read");
+        assert_eq!(error.to_string(), "it is longer than 1 MiB");
+        let error = read_text_at_most("/proc/self/status", 3).expect_err("it reports a length of zero");
+        assert_eq!(error.to_string(), "it is longer than 3 bytes");
     }
 
     #[test]
-    fn what_was_announced_is_read_and_one_byte_more_is_refused() {
+    fn input_up_to_the_limit_is_read_and_one_byte_more_is_rejected() {
         let read = |most| {
             let mut text = Vec::new();
             AtMost::new(&b"twelve bytes"[..], most)

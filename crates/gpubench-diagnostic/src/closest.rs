@@ -1,10 +1,10 @@
-//! The known name that an unknown one was probably meant to be.
+//! Suggestions for unknown names.
 
-/// Below this similarity a suggestion is more confusing than none; clap's own suggestions use the
-/// same bound.
+/// The minimum similarity of a suggestion. A less similar one is confusing. clap uses the same
+/// value.
 const LEAST_SIMILARITY: f64 = 0.7;
 
-/// The most similar of `known`, if one is similar enough.
+/// Returns the most similar of `known`, if one is similar enough.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
@@ -14,12 +14,12 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Short names are never similar by that measure: `cj` and `ci` have one letter of two in common.
+/// Short names never reach the minimum: `cj` and `ci` share one letter of two.
 fn is_one_letter_off(name: &str, candidate: &str) -> bool {
     name.chars().count() >= 2 && candidate.chars().count() >= 2 && strsim::osa_distance(name, candidate) == 1
 }
 
-/// What is added to a message about a name that is not known.
+/// Returns the hint to append to a message about an unknown name. Empty without a suggestion.
 pub fn suggestion(closest: Option<impl std::fmt::Display>) -> String {
     closest.map_or_else(String::new, |closest| format!(" (hint: did you mean `{closest}`?)"))
 }
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_similar_is_no_suggestion() {
+    fn there_is_no_suggestion_without_a_similar_name() {
         assert_eq!(closest("softmax", ["transpose", "argmin"]), None);
     }
 }

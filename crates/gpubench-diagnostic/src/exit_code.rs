@@ -1,9 +1,9 @@
-//! Exit codes of the command: part of its machine contract, numbered as nextest numbers them where
-//! it has the case.
+//! Exit codes of the command. They are a stable interface, and use nextest's numbers where it has
+//! the same case.
 
 use std::process;
 
-/// Defines the codes, so that the command and the reference read the same list.
+/// Defines the codes once, for the command and for the reference.
 macro_rules! codes {
     (
         $(#[$outer:meta])*
@@ -20,12 +20,12 @@ macro_rules! codes {
             /// Every code, in ascending order.
             pub const ALL: &[$name] = &[$($name::$variant),+];
 
-            /// The number the process exits with.
+            /// Returns the number that the process exits with.
             pub fn number(self) -> u8 {
                 self as u8
             }
 
-            /// What it means, as its documentation says it.
+            /// Returns the meaning of the code: its doc comment.
             pub fn describe(self) -> &'static str {
                 match self {
                     $( $name::$variant => concat!($($line),+).trim_start(), )+
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_its_number_and_a_sentence() {
+    fn codes_are_in_ascending_order_and_have_a_description() {
         let numbers: Vec<u8> = ExitCode::ALL.iter().map(|code| code.number()).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         for code in ExitCode::ALL {

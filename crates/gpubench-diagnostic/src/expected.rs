@@ -1,32 +1,32 @@
-//! Errors a person can act on: how they are told apart and what the command exits with.
+//! The interface of errors that users see.
 
 use std::error::Error;
 
 use crate::ExitCode;
 
-/// What every error that reaches a person knows beside its text and its causes.
+/// An error that is shown to a user, with its exit code and a hint.
 pub trait Expected: Error {
-    /// What the command exits with.
+    /// Returns the exit code of the command.
     fn exit_code(&self) -> ExitCode;
 
-    /// What the person can do about it: a sentence fragment without a full stop.
+    /// Returns what the user can do about it, as a phrase without a full stop.
     fn hint(&self) -> Option<String> {
         None
     }
 
-    /// Whether a reader of standard output has gone, as in `| head`: then nothing is wrong, and
-    /// nobody wants to hear of it.
-    fn is_of_a_reader_who_left(&self) -> bool {
+    /// Whether the reader of standard output closed it, as in `| head`. This is not an error, and
+    /// nothing is printed.
+    fn is_broken_pipe(&self) -> bool {
         false
     }
 }
 
-/// An error and the chain of its causes on one line.
+/// Returns an error and the chain of its causes on one line.
 pub fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // A transparent error shows its source's text already.
+        // A transparent error already shows the text of its source.
         let next = error.to_string();
         if !text.ends_with(&next) {
             text = format!("{text}: {next}");

@@ -1,4 +1,4 @@
-//! Why a command stops: an error of whatever area.
+//! Errors that stop a command.
 
 use std::error::Error;
 use std::fmt;
@@ -8,21 +8,21 @@ use thiserror::Error;
 
 use crate::{ExitCode, Expected, Explanation, print_to_stderr};
 
-/// Why a command stops: any error that is [`Expected`]. `?` makes one of it.
+/// Any error that stops a command. `?` converts every [`Expected`] error to it.
 #[derive(Debug)]
 pub struct Failure(Box<dyn Expected + Send + Sync>);
 
 impl Failure {
-    /// The error, as the cause of another.
+    /// Returns the error, for use as the cause of another.
     pub fn as_error(&self) -> &(dyn Error + 'static) {
         &*self.0
     }
 
-    /// Prints the error, its causes and its hint to standard error, coloured where that is wanted.
+    /// Prints the error, its causes and its hint to standard error, with color if enabled.
     ///
-    /// A reader of standard output who went away (`| head`) is not told that it went away.
+    /// Prints nothing if the reader of standard output closed it (`| head`).
     pub fn print(&self) {
-        if !self.0.is_of_a_reader_who_left() {
+        if !self.0.is_broken_pipe() {
             print_to_stderr(&Explanation(&*self.0));
         }
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A signal asked the command to stop.
+/// A signal interrupted the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("interrupted")]
 pub struct Interrupted;
@@ -59,13 +59,13 @@ impl Expected for Interrupted {
     }
 }
 
-/// Something the machine must have is missing.
+/// A requirement of the machine is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what}")]
 pub struct SetupMissing {
-    /// What.
+    /// What is missing.
     pub what: String,
-    /// What the person can do.
+    /// What the user can do.
     pub hint: String,
 }
 
@@ -79,7 +79,7 @@ impl Expected for SetupMissing {
     }
 }
 
-/// The tool cannot do what it should always be able to do.
+/// A bug in the tool.
 #[derive(Debug, Error)]
 #[error("internal error: {what}")]
 pub struct InternalError {
@@ -88,7 +88,7 @@ pub struct InternalError {
 }
 
 impl InternalError {
-    /// Makes one of the reason why `what` could not be done.
+    /// Wraps the reason why `what` failed.
     pub fn because<E: Into<Box<dyn Error + Send + Sync>>>(what: &'static str) -> impl FnOnce(E) -> InternalError {
         move |source| InternalError {
             what,
@@ -103,7 +103,7 @@ impl Expected for InternalError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some("this is a defect of `cargo gpubench`; please report it".to_owned())
+        Some("this is a bug in `cargo gpubench`; please report it".to_owned())
     }
 }
 
@@ -123,13 +123,13 @@ mod tests {
         insta::assert_snapshot!(plain(&failure), @r"
         error: internal error: no entropy
         caused by: no such device
-        (hint: this is a defect of `cargo gpubench`; please report it)
+        (hint: this is a bug in `cargo gpubench`; please report it)
         ");
         assert_eq!(failure.exit_code(), ExitCode::Internal);
     }
 
     #[test]
-    fn what_an_error_quotes_cannot_move_the_cursor() {
+    fn quoted_text_in_an_error_cannot_move_the_cursor() {
         let error = SetupMissing {
             what: "`evil\x1b[2J` is missing".to_owned(),
             hint: "get `evil\x1b]0;title\x07\r`".to_owned(),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_are_in_the_text_for_the_stream_to_keep_or_drop() {
+    fn the_text_of_an_error_contains_styles() {
         assert!(Explanation(&Interrupted).to_string().contains("\u{1b}["));
     }
 }

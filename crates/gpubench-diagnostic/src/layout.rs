@@ -1,5 +1,4 @@
-//! Text that fits the lines of a terminal. Lines of a pipe or a file have no end, and nothing is
-//! wrapped there.
+//! Layout of text for the width of a terminal. Output to a pipe or a file is never wrapped.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -7,11 +6,11 @@ use std::os::fd::AsFd;
 use anstream::adapter::strip_str;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of a line without end.
+/// The width of a stream without a limit.
 pub const UNBOUNDED: usize = usize::MAX;
 
-/// Columns of the lines of a stream: [`UNBOUNDED`] where it is no terminal, or one that does not
-/// know.
+/// Returns the width of a stream in columns. [`UNBOUNDED`] if it is not a terminal or its width is
+/// not known.
 pub fn columns_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     let size = stream.is_terminal().then(|| rustix::termios::tcgetwinsize(stream));
     match size {
@@ -20,12 +19,12 @@ pub fn columns_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     }
 }
 
-/// Columns a text takes; escape sequences take none.
+/// Returns the columns that a text takes. Escape sequences take none.
 pub fn width(text: &str) -> usize {
     strip_str(text).map(UnicodeWidthStr::width).sum()
 }
 
-/// A text in one line of at most `room` columns, with `…` where something was left out.
+/// Returns a text on one line of at most `room` columns, with `…` at the end if it was cut.
 pub fn in_one_line(text: &str, room: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if width(&line) <= room {
@@ -44,18 +43,16 @@ pub fn in_one_line(text: &str, room: usize) -> String {
     kept
 }
 
-/// A space that [`wrapped`] keeps where the line has room for all that such spaces join; it shows
-/// as a plain one.
+/// A space that [`wrapped`] avoids to break at. It is printed as a plain space.
 const NO_BREAK: &str = "\u{a0}";
 
-/// A phrase that stays in one line where there is one long enough.
+/// Returns a phrase that stays on one line if one is long enough.
 pub fn unbroken(phrase: &str) -> String {
     phrase.replace(' ', NO_BREAK)
 }
 
-/// Lines of at most `room` columns, broken between words. A word that is longer stays whole: half a
-/// name is of no use. A text of several lines is laid out already, as compilers do it, and stays as
-/// it is.
+/// Wraps a text into lines of at most `room` columns, at spaces. A longer word is not broken. A
+/// text of several lines, such as compiler output, is already laid out and stays unchanged.
 pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     let text = text.trim_end();
     match text.contains('\n') {
@@ -64,8 +61,7 @@ pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     }
 }
 
-/// A line as several, the first of which has at most `first` columns and each other one at most
-/// `further`.
+/// Wraps a line. The first part has at most `first` columns and each other part at most `further`.
 fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
     if width(text) <= first {
         return vec![text.replace(NO_BREAK, " ")];
@@ -75,7 +71,7 @@ fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
         true => phrase.split(NO_BREAK).collect(),
         false => vec![phrase],
     });
-    // A sign, or the branches of a tree, are no line by themselves.
+    // A symbol or the branches of a tree must not be a line of their own.
     let is_begun = |line: &str| strip_str(line).any(|piece| piece.contains(char::is_alphanumeric));
     let mut lines = Vec::new();
     let mut line: Option<String> = None;
@@ -94,8 +90,7 @@ fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
     shown.map(|line| line.trim_end_matches(' ').to_owned()).collect()
 }
 
-/// A page for lines of `columns` columns. What is too long for one goes on below it, between words
-/// and a little further to the right.
+/// Wraps the lines of a page at `columns` columns. Continuation lines are indented a little more.
 pub fn fitted(page: &str, columns: usize) -> String {
     let fitted_line = |line: &str| {
         let text = strip_str(line).to_string();
@@ -107,30 +102,30 @@ pub fn fitted(page: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// Texts behind a head, line by line below where the first begins; below the head, where that takes
-/// more than half of a line.
-pub fn beside<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns: usize) -> String {
+/// Places texts next to a heading, each line aligned below the first. If the heading takes more
+/// than half of the line, the texts start below it.
+pub fn with_heading<'a>(head: &str, texts: impl IntoIterator<Item = &'a str>, columns: usize) -> String {
     let (head, indent) = match width(head) {
         indent if indent <= columns / 2 => (head.to_owned(), indent),
-        _ => (format!("{}\n{GOING_ON}", head.trim_end()), GOING_ON.len()),
+        _ => (format!("{}\n{CONTINUATION}", head.trim_end()), CONTINUATION.len()),
     };
     let room = columns.saturating_sub(indent);
     let lines: Vec<String> = texts.into_iter().flat_map(|text| wrapped(text, room)).collect();
     format!("{head}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
-/// Stands before what is left of a line that was too long.
-const GOING_ON: &str = "    ";
+/// Indent of continuation lines.
+const CONTINUATION: &str = "    ";
 
-/// A line that was laid out as it is, or as several of at most `room` columns, of which the further
-/// ones are indented: broken at a space where there is one, else within a word.
+/// Folds a preformatted line at `room` columns, with indented continuation lines. Breaks at a space
+/// if there is one, else within a word.
 pub fn folded(line: &str, room: usize) -> Vec<String> {
-    let room = room.max(2 * GOING_ON.len());
+    let room = room.max(2 * CONTINUATION.len());
     let mut pieces = Vec::new();
     let mut rest = line.trim_end_matches(' ').to_owned();
     while width(&rest) > room {
         let end = end_of_piece(&rest, room);
-        let further = format!("{GOING_ON}{}", rest[end..].trim_start_matches(' '));
+        let further = format!("{CONTINUATION}{}", rest[end..].trim_start_matches(' '));
         pieces.push(rest[..end].trim_end_matches(' ').to_owned());
         rest = further;
     }
@@ -138,7 +133,7 @@ pub fn folded(line: &str, room: usize) -> Vec<String> {
     pieces
 }
 
-/// Where a text that is too long is broken.
+/// Returns the position at which to break a text that is too long.
 fn end_of_piece(text: &str, room: usize) -> usize {
     let end = fitting(text, room);
     let indent = text.len() - text.trim_start_matches(' ').len();
@@ -147,8 +142,8 @@ fn end_of_piece(text: &str, room: usize) -> usize {
     space.filter(|_| !is_between_words).unwrap_or(end)
 }
 
-/// How many bytes of a text have at most `room` columns. Letters together may have more columns
-/// than each by itself.
+/// Returns how many bytes of a text fit into `room` columns. The width of a string can exceed the
+/// sum of the widths of its letters.
 fn fitting(text: &str, room: usize) -> usize {
     let ends = text
         .char_indices()
@@ -156,7 +151,7 @@ fn fitting(text: &str, room: usize) -> usize {
     ends.take_while(|end| width(&text[..*end]) <= room).last().unwrap_or(0)
 }
 
-/// A text with spaces behind it up to `columns`.
+/// Pads a text with spaces to `columns` columns.
 pub fn padded(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(missing))
@@ -186,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_a_line_goes_on_further_to_the_right() {
+    fn continuation_lines_are_indented() {
         assert_eq!(
             fitted("error: one two\n  three  four five\n\n", 13),
             "error: one\n  two\n  three  four\n    five\n\n"
@@ -202,11 +197,11 @@ mod tests {
     #[test]
     fn texts_stand_beside_their_head_where_there_is_room_and_else_below_it() {
         assert_eq!(
-            beside("head  ", ["one two", "three"], 12),
+            with_heading("head  ", ["one two", "three"], 12),
             "head  one\n      two\n      three\n"
         );
         assert_eq!(
-            beside("head  ", ["one two", "three"], 11),
+            with_heading("head  ", ["one two", "three"], 11),
             "head\n    one two\n    three\n"
         );
     }
@@ -219,8 +214,8 @@ mod tests {
             ["  one  two", "    three", "    four"]
         );
         assert_eq!(folded("    abcdefgh", 8), ["    abcd", "    efgh"]);
-        let behind_spaces = format!("{}run it alone", " ".repeat(30));
-        assert_eq!(folded(&behind_spaces, 20), ["", "    run it alone"]);
+        let after_spaces = format!("{}run it alone", " ".repeat(30));
+        assert_eq!(folded(&after_spaces, 20), ["", "    run it alone"]);
         assert_eq!(folded("☁\u{fe0f}☁\u{fe0f}☁\u{fe0f}☁\u{fe0f}x", 8)[1], "    x");
     }
 
@@ -239,7 +234,7 @@ mod tests {
         }
 
         #[test]
-        fn a_folded_line_always_fits_and_loses_nothing_but_spaces(text in " {0,60}.{0,60}( .{0,20}){0,3}", room in 20usize..40) {
+        fn a_folded_line_always_fits_and_loses_only_spaces(text in " {0,60}.{0,60}( .{0,20}){0,3}", room in 20usize..40) {
             let line = printable(&text).replace('\n', " ");
             let pieces = folded(&line, room);
             for piece in &pieces {

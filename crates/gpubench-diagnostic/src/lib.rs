@@ -1,8 +1,8 @@
-//! What the tool says when something goes wrong: exit codes, errors with hints, and text made safe
-//! to print, easy to read and fit for its terminal.
+//! Diagnostics: exit codes, errors with hints, safe printing of untrusted text, and layout for
+//! terminals.
 //!
-//! Each area has an error type of its own that implements [`Expected`], and a command stops with
-//! any of them: a [`Failure`]. [`Explanation`] prints one: its text, its causes and its hint.
+//! Each area has an error type that implements [`Expected`]. Any of them can stop a command as a
+//! [`Failure`]. [`Explanation`] prints an error with its causes and its hint.
 #![forbid(unsafe_code)]
 
 mod at_most;

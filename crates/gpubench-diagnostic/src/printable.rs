@@ -1,16 +1,15 @@
-//! Text of others for people: names and messages come from crates, files and compilers that nobody
-//! vouches for. One rule for everything that people read, whether on a terminal, in a comment, in a
-//! table or on a page.
+//! Safe display of untrusted text, such as names and messages of crates, files and compilers. The
+//! same rules apply to all output for people: terminals, comments, tables and pages.
 
-/// A text in which nothing happens that cannot be seen: escape sequences are taken out, control
-/// characters become U+FFFD, and marks that reorder their neighbours or hide among them are spelled
-/// out, as in `⟨U+202E⟩`. Line breaks stay; a tab is four spaces.
+/// Makes a text safe to display. Removes escape sequences, replaces control characters by U+FFFD,
+/// and spells out invisible characters and those that reorder text, as in `⟨U+202E⟩`. Line breaks
+/// stay; a tab becomes four spaces.
 pub fn printable(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return text.to_owned();
     }
-    // Without an escape character there is no sequence to take out, and stripping would hide other
-    // control characters.
+    // Without an escape character there is no sequence to remove, and stripping would drop other
+    // control characters without a trace.
     let stripped = match text.contains('\x1b') {
         true => anstream::adapter::strip_str(text).to_string(),
         false => text.to_owned(),
@@ -18,43 +17,41 @@ pub fn printable(text: &str) -> String {
     let shown = stripped.replace("\r\n", "\n");
     let letters = shown.chars();
     letters
-        .map(|letter| stand_in(letter).unwrap_or_else(|| letter.to_string()))
+        .map(|letter| replacement(letter).unwrap_or_else(|| letter.to_string()))
         .collect()
 }
 
-/// The same on one line: a break is a space.
+/// Makes a text safe to display on one line. A line break becomes a space.
 pub fn printable_line(text: &str) -> String {
     printable(text).replace('\n', " ")
 }
 
-/// Names in backticks: `` `axpy`, `softmax` ``.
+/// Lists names in backticks: `` `axpy`, `softmax` ``.
 pub fn in_backticks(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a letter stands for itself: [`printable`] leaves it as it is.
+/// Whether [`printable`] leaves a letter unchanged.
 pub fn is_printable(letter: char) -> bool {
-    stand_in(letter).is_none()
+    replacement(letter).is_none()
 }
 
-/// What is shown of a letter that does something to its surroundings; `None` for one that stands
-/// for itself.
-fn stand_in(letter: char) -> Option<String> {
+/// Returns the replacement for a letter that is not safe to display. `None` if it is safe.
+fn replacement(letter: char) -> Option<String> {
     Some(match letter {
         '\n' | '\u{2028}' | '\u{2029}' => "\n".to_owned(),
         '\t' => "    ".to_owned(),
-        // Without a picture, and without a place in XML.
+        // Noncharacters, which have no glyph and are not allowed in XML.
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER.to_string(),
         _ if letter.is_control() => char::REPLACEMENT_CHARACTER.to_string(),
         // Unicode 16, chapter 23: bidirectional controls, zero-width spaces, the byte order mark
-        // and tags. The joiners of words (U+200C, U+200D) are part of how some scripts are written
-        // and stay.
+        // and tags. The joiners U+200C and U+200D stay, because some scripts need them.
         '\u{61c}'
         | '\u{ad}'
         | '\u{34f}'
@@ -89,12 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_spelled_out() {
+    fn invisible_characters_are_spelled_out() {
         assert_eq!(printable("a\u{202e}b\u{200b}c\u{feff}"), "a⟨U+202E⟩b⟨U+200B⟩c⟨U+FEFF⟩");
     }
 
     #[test]
-    fn lines_stay_lines() {
+    fn line_breaks_stay() {
         assert_eq!(
             printable("one\r\ntwo\u{2028}three\n\tfour"),
             "one\ntwo\nthree\n    four"
@@ -103,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_every_script_stay() {
+    fn letters_of_all_scripts_stay() {
         assert_eq!(printable("ядро 核 نواة µs ✓"), "ядро 核 نواة µs ✓");
     }
 
     proptest! {
         #[test]
-        fn everything_that_comes_out_can_be_seen_and_comes_out_the_same_again(text in any::<String>()) {
+        fn printable_text_is_visible_and_stays_the_same(text in any::<String>()) {
             let shown = printable(&text);
             prop_assert!(shown.chars().all(|letter| letter == '\n' || is_printable(letter)), "{:?}", shown);
             prop_assert_eq!(printable(&shown), shown);

@@ -1,11 +1,11 @@
-//! Words of user code in messages of the tool.
+//! Quoting of the output of user code in messages.
 
 use crate::printable;
 
-/// Stands before each line, so that nothing that user code prints is taken for words of the tool.
+/// Indent of quoted lines, so that no output of user code looks like a message of the tool.
 const INDENT: &str = "    ";
 
-/// What a process printed, line by line behind an indent; blank lines are left out.
+/// Quotes the output of a process: indents each line and drops blank ones.
 pub fn quoted(printed: &str) -> String {
     let printed = printable(printed);
     let lines = printed.lines().map(str::trim_end).filter(|line| !line.is_empty());
@@ -15,11 +15,11 @@ pub fn quoted(printed: &str) -> String {
         .join("\n")
 }
 
-/// What a process says, to stand behind the tool's own words: a further line stands behind an
-/// indent, also where it only shows as one.
-pub fn continued(said: &str) -> String {
-    let said = printable(said);
-    let mut lines = said.lines();
+/// Quotes a message of a process after the tool's text on the same line. All further lines are
+/// indented, including those that only display as a new line.
+pub fn continued(message: &str) -> String {
+    let message = printable(message);
+    let mut lines = message.lines();
     let first = lines.next().unwrap_or_default();
     lines.fold(first.to_owned(), |text, line| format!("{text}\n{INDENT}{line}"))
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_that_a_reader_sees_is_indented() {
+    fn every_visible_line_is_indented() {
         assert_eq!(
             quoted("x[0] = 1\n\n\nrun it alone: rm\r\nat\u{2028}last\n"),
             "    x[0] = 1\n    run it alone: rm\n    at\n    last"
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_behind_the_first_line_is_indented() {
+    fn lines_after_the_first_are_indented() {
         assert_eq!(
             continued("it is 1\n left: 1\u{2029}run it alone: rm\n"),
             "it is 1\n     left: 1\n    run it alone: rm"

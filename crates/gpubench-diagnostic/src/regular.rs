@@ -1,24 +1,23 @@
-//! Opening files that others may have put there: a pipe or a device would be waited for without an
-//! end.
+//! Opening of regular files only. A pipe or a device at an untrusted path could block forever.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// It cannot be opened, or is a folder, a pipe, a socket or a device.
+/// The file cannot be opened, or is a folder, a pipe, a socket or a device.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open(path.as_ref(), File::options().read(true), 0)
 }
 
-/// Opens a file to be written or locked, with what is in it, and makes one with this mode where
-/// there is none. A link is not followed.
+/// Opens a file for writing or locking, without truncating it. Creates it with this mode if there
+/// is none. Does not follow a link.
 ///
 /// # Errors
-/// It cannot be opened or made, or is a link, a folder, a pipe, a socket or a device.
+/// The file cannot be opened or created, or is a link, a folder, a pipe, a socket or a device.
 pub fn create_regular(path: impl AsRef<Path>, mode: u32) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true).mode(mode);
@@ -28,7 +27,7 @@ pub fn create_regular(path: impl AsRef<Path>, mode: u32) -> io::Result<File> {
 fn open(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Result<File> {
     let other = || {
         io::Error::other(format!(
-            "`{}` is a pipe, a socket or a device, and no file",
+            "`{}` is a pipe, a socket or a device, not a file",
             path.display()
         ))
     };
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_file_is_refused_and_not_waited_for() {
+    fn pipes_sockets_and_devices_are_rejected_without_blocking() {
         let folder = std::env::temp_dir().join(format!("gpubench-regular-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let pipe = folder.join("pipe");
@@ -60,8 +59,8 @@ mod tests {
         let _bound = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         for path in [&pipe, &socket, Path::new("/dev/zero")] {
             for opened in [open_regular(path), create_regular(path, 0o600)] {
-                let expected = format!("`{}` is a pipe, a socket or a device, and no file", path.display());
-                assert_eq!(opened.expect_err("it is no file").to_string(), expected);
+                let expected = format!("`{}` is a pipe, a socket or a device, not a file", path.display());
+                assert_eq!(opened.expect_err("it is not a file").to_string(), expected);
             }
         }
         let error = open_regular(&folder).expect_err("it is a folder");

@@ -1,5 +1,5 @@
-//! How long the page about a run takes and how large it is: 200 benchmarks with 200 samples each,
-//! and with 1 000, beside a baseline and a history of a hundred runs.
+//! Time to render the HTML page, and its size: 200 benchmarks with 200 or 1 000 samples each, a
+//! baseline and a history of a hundred runs.
 //!
 //! `cargo bench -p gpubench-report --bench report` prints both.
 

@@ -1,8 +1,7 @@
-//! Results as comma-separated values (RFC 4180): one row a case, values in the unit of their
-//! metric, nothing where a value is not known.
+//! Results as comma-separated values (RFC 4180): one row per case, values in the unit of their
+//! metric, empty fields for unknown values.
 //!
-//! The columns are always the same ones, in the same order; later versions add theirs behind them,
-//! before those of the axes.
+//! The columns and their order are fixed. Later versions append columns, before those of the axes.
 
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
@@ -11,10 +10,10 @@ use gpubench_contract::{
 };
 use gpubench_diagnostic::printable_line;
 
-/// What a column has of a case.
+/// The value of a case in one column.
 type Value = fn(&Row<'_>) -> Field;
 
-/// Columns before those of the axes. Those from `baseline` on are empty where nothing was compared.
+/// Columns before those of the axes. The columns from `baseline` on are empty without a comparison.
 const COLUMNS: [(&str, Value); 40] = [
     ("package", |row| text(Some(&row.result.package))),
     ("benchmark", |row| text(Some(&row.result.benchmark))),
@@ -70,18 +69,19 @@ const COLUMNS: [(&str, Value); 40] = [
     ("drift", |row| number(row.change().and_then(|change| change.drift))),
 ];
 
-/// Writes one row a case as soon as it has its verdict, or when the run has ended where there will
-/// be a comparison. Every axis of any selected case has a column `param_<axis>`, after the others.
+/// Writes one row per case, as soon as the case has its verdict. If there will be a comparison, it
+/// writes all rows at the end of the run. Every axis of a selected case has a column `param_<axis>`
+/// after the others.
 pub struct CsvReporter {
     output: Output,
     axes: Vec<String>,
-    /// Results that wait for what a comparison says of them; `None` where each is written at once.
+    /// Results that wait for the comparison. `None` if each is written immediately.
     waiting: Option<Vec<BenchmarkComplete>>,
     comparison: Option<ComparisonComplete>,
 }
 
 impl CsvReporter {
-    /// Writes to `output`.
+    /// Returns a reporter that writes to `output`.
     pub fn new(output: Output) -> CsvReporter {
         CsvReporter {
             output,
@@ -91,7 +91,7 @@ impl CsvReporter {
         }
     }
 
-    /// Keeps the rows until the end of the run, for what a comparison says of them.
+    /// Keeps the rows until the end of the run, to add the comparison.
     pub fn awaiting_a_comparison(self) -> CsvReporter {
         CsvReporter {
             waiting: Some(Vec::new()),
@@ -155,7 +155,7 @@ impl Reporter for CsvReporter {
     }
 }
 
-/// The names of all axes, each once, in the order in which they appear.
+/// Returns the names of all axes in order of appearance, without duplicates.
 fn axes_of(cases: &[BenchmarkStarted]) -> Vec<String> {
     let mut axes: Vec<String> = Vec::new();
     for (name, _) in cases.iter().flat_map(|case| &case.params.0) {
@@ -166,7 +166,7 @@ fn axes_of(cases: &[BenchmarkStarted]) -> Vec<String> {
     axes
 }
 
-/// A case, and what a comparison says of it where there is one.
+/// A case and its comparison, if there is one.
 struct Row<'a> {
     result: &'a BenchmarkComplete,
     comparison: Option<&'a ComparisonComplete>,
@@ -199,12 +199,12 @@ impl Row<'_> {
     }
 }
 
-/// A value of a row.
+/// A field of a row.
 enum Field {
-    /// A number, which the tool wrote itself.
+    /// A number, formatted by the tool.
     Number(String),
-    /// A text, which anybody may have written: on one line, since what begins a line of a log may
-    /// be taken for a command.
+    /// Untrusted text. It is kept on one line, because a CI log can interpret the start of a line
+    /// as a command.
     Text(String),
 }
 
@@ -225,8 +225,8 @@ impl Field {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: behind an apostrophe where it begins like one
-/// (OWASP, "CSV Injection").
+/// Returns the text so that no spreadsheet takes it for a formula: prefixed with an apostrophe if
+/// it starts like one (OWASP, "CSV Injection").
 fn inert(text: &str) -> String {
     let begins_like_a_formula = text
         .trim_start()
@@ -237,7 +237,7 @@ fn inert(text: &str) -> String {
     }
 }
 
-/// A field, in quotes where it holds a separator or a quote.
+/// Returns a field, quoted if it contains a separator or a quote.
 fn quoted(field: &str) -> String {
     if field.contains([',', ';', '"', '\'']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -252,7 +252,7 @@ mod tests {
     use crate::tests::written;
 
     #[test]
-    fn what_others_write_begins_no_line() {
+    fn untrusted_text_starts_no_line() {
         let mut run = gpubench_testing::on_gpu();
         let before = written(&run, CsvReporter::new).lines().count();
         for result in &mut run.results {

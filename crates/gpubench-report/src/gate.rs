@@ -1,57 +1,58 @@
-//! What of a comparison makes a command fail, and what a CI service shows as failed.
+//! The gate: which results of a comparison make a command fail, and which CI services show as
+//! failed.
 
 use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 
-/// What of a comparison makes a command fail.
+/// The conditions under which a comparison makes a command fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
-    /// What a regression does.
+    /// Effect of a regression.
     pub on_regression: OnRegression,
-    /// What a benchmark does that could not be judged.
+    /// Effect of a benchmark that was not judged.
     pub on_inconclusive: OnInconclusive,
 }
 
-/// What the command makes of a regression.
+/// The effect of a regression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnRegression {
-    /// It fails.
+    /// The command fails.
     #[default]
     Fail,
-    /// `--no-fail-on-regression`: it shows it.
+    /// `--no-fail-on-regression`: the command only shows it.
     Show,
 }
 
-/// `--fail-on-inconclusive`: what the command makes of benchmarks that are inconclusive, or could
-/// not be compared. New and removed ones are neither.
+/// `--fail-on-inconclusive`: the effect of benchmarks that are inconclusive or not compared. New
+/// and removed benchmarks do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum OnInconclusive {
-    /// It is shown, with a warning where nothing was judged
+    /// Show them, with a warning if nothing was judged
     #[default]
     #[cfg_attr(feature = "clap", value(name = "never"))]
     Show,
-    /// Where nothing was judged
+    /// Fail if nothing was judged
     #[cfg_attr(feature = "clap", value(name = "all"))]
     FailForAll,
-    /// Where something was not
+    /// Fail if any benchmark was not judged
     #[cfg_attr(feature = "clap", value(name = "any"))]
     FailForAny,
 }
 
-/// What a gate says of a comparison.
+/// The gate's decision on a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateResult {
-    /// Nothing speaks against it.
+    /// The comparison passes.
     Open,
-    /// Too little could be judged.
+    /// Too few benchmarks were judged.
     Inconclusive,
     /// A benchmark regressed.
     Regressed,
 }
 
 impl Gate {
-    /// Whether a comparison passes. Benchmarks that now fail are no matter of a gate: they fail by
-    /// themselves.
+    /// Decides on a comparison. Benchmarks that now fail do not count: their own verdict fails the
+    /// command.
     pub fn passage(self, comparison: &ComparisonComplete) -> GateResult {
         if self.on_regression == OnRegression::Fail && comparison.has_regressed() {
             return GateResult::Regressed;
@@ -67,7 +68,7 @@ impl Gate {
         }
     }
 
-    /// Whether a benchmark of a comparison is a reason for which the comparison does not pass.
+    /// Returns whether this benchmark is a reason for the comparison not to pass.
     pub fn stops(self, row: &ComparisonRow, comparison: &ComparisonComplete) -> bool {
         match (row.verdict, self.on_inconclusive) {
             (ChangeVerdict::Regressed, _) => self.on_regression == OnRegression::Fail,
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regression_stops_unless_it_is_only_to_be_shown() {
+    fn a_regression_stops_unless_the_option_only_shows_it() {
         let comparison = every_change();
         assert_eq!(Gate::default().passage(&comparison), GateResult::Regressed);
         assert_eq!(stopped(Gate::default(), &comparison), [ChangeVerdict::Regressed; 2]);
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn one_undecided_benchmark_stops_only_where_any_is_asked_for() {
+    fn one_undecided_benchmark_stops_only_with_any() {
         let comparison = every_change();
         assert_eq!(gate(OnInconclusive::FailForAll).passage(&comparison), GateResult::Open);
         assert!(stopped(gate(OnInconclusive::FailForAll), &comparison).is_empty());
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_that_decided_nothing_stops_where_that_is_asked_for() {
+    fn a_comparison_without_decisions_stops_if_the_option_is_set() {
         let all = gate(OnInconclusive::FailForAll);
         let comparison = on_another_device();
         assert_eq!(all.passage(&comparison), GateResult::Inconclusive);
@@ -136,18 +137,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_decided_is_said_and_counted() {
+    fn undecided_benchmarks_are_shown_and_counted() {
         assert_eq!(every_change().undecided(), None);
-        let said = on_another_device().undecided();
+        let reason = on_another_device().undecided();
         assert_eq!(
-            said.as_deref(),
+            reason.as_deref(),
             Some("no benchmark was judged against `main`: 3 not compared")
         );
         let mut nothing = on_another_device();
         nothing.rows.clear();
-        let said = nothing.undecided();
+        let reason = nothing.undecided();
         assert_eq!(
-            said.as_deref(),
+            reason.as_deref(),
             Some("no benchmark was judged against `main`: neither run measured one")
         );
     }

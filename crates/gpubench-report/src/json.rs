@@ -1,4 +1,4 @@
-//! The machine contract on a stream: one JSON object a line.
+//! The records as a stream of JSON lines.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use super::output::not_written;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Record, RunFinished, RunStarted};
 
-/// Writes every record as one line of JSON, as soon as it is known.
+/// Writes every record immediately, as one line of JSON.
 pub struct JsonReporter {
     output: Output,
 }
 
 impl JsonReporter {
-    /// Writes to `output`.
+    /// Returns a reporter that writes to `output`.
     pub fn new(output: Output) -> JsonReporter {
         JsonReporter { output }
     }
@@ -22,10 +22,10 @@ impl JsonReporter {
     }
 }
 
-/// A record as a line of the contract.
+/// Returns a record as one line of JSON.
 ///
 /// # Errors
-/// Never in practice: every record has a form in JSON.
+/// Never fails in practice: every record can be serialized.
 pub fn json_line(record: &Record) -> Result<String, OutputError> {
     let mut line = serde_json::to_string(record)
         .map_err(io::Error::other)

@@ -1,11 +1,10 @@
-//! Results as JUnit's XML, which most CI services show: a suite for every package, a test case for
-//! every case.
+//! Results as JUnit XML, for CI services: one suite per package, one test case per case.
 //!
-//! A case that passed and regressed against a baseline is a failure of the type `regressed`; what
-//! else a comparison says stands in `system-out`. Where a gate stops the run and no case of it is
-//! to blame, since too little could be judged, the gate itself is a failed case.
+//! A case that passed but regressed is a failure of type `regressed`. All other results of a
+//! comparison go to `system-out`. If a gate stops the run but no case is at fault, because too few
+//! were judged, the gate is a failed case itself.
 //!
-//! The elements and attributes are those that Jenkins' schema of the format has.
+//! The elements and attributes follow Jenkins' schema.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -23,7 +22,7 @@ use gpubench_diagnostic::{printable, printable_line};
 
 mod closed_gate;
 
-/// Writes the whole report when the run has ended: the counts stand at its head.
+/// Writes the whole report at the end of the run, because the counts come first.
 pub struct JunitReporter {
     output: Output,
     device: Option<Device>,
@@ -35,7 +34,7 @@ pub struct JunitReporter {
 }
 
 impl JunitReporter {
-    /// Writes to `output`.
+    /// Returns a reporter that writes to `output`.
     pub fn new(output: Output) -> JunitReporter {
         JunitReporter {
             output,
@@ -48,7 +47,7 @@ impl JunitReporter {
         }
     }
 
-    /// Shows as failed what a gate stops.
+    /// Reports what this gate stops as failed.
     pub fn behind(self, gate: Gate) -> JunitReporter {
         JunitReporter { gate, ..self }
     }
@@ -119,8 +118,8 @@ impl JunitReporter {
         suites.into_iter().map(|(_, suite)| suite).collect()
     }
 
-    /// The comparison for which a gate stops the run, where no case tells why. A run without
-    /// results is not judged.
+    /// Returns the comparison if a gate stops the run but no case shows why. A run without results
+    /// is not judged.
     fn closing_comparison(&self, report: &Report) -> Option<&ComparisonComplete> {
         let comparison = self.comparison.as_ref()?;
         let is_closed = self.gate.passage(comparison) != GateResult::Open;
@@ -128,7 +127,7 @@ impl JunitReporter {
     }
 }
 
-/// A suite that begins with the run.
+/// Returns an empty suite with the run's start time.
 fn empty_suite(name: &str, started_at: &str) -> TestSuite {
     let mut suite = TestSuite::new(printable_line(name));
     suite.timestamp = started_at.parse().ok();
@@ -144,7 +143,7 @@ fn properties(device: &Device) -> [(String, String); 2] {
     .map(|(name, value)| (name.to_owned(), value))
 }
 
-/// A case, with its result where it came to one.
+/// A case, with its result if it has one.
 struct Case<'a> {
     started: &'a BenchmarkStarted,
     result: Option<&'a BenchmarkComplete>,
@@ -152,7 +151,7 @@ struct Case<'a> {
     compared: Option<Compared<'a>>,
 }
 
-/// What a comparison says of a case.
+/// The comparison of a case.
 struct Compared<'a> {
     row: &'a ComparisonRow,
     baseline: &'a str,
@@ -178,11 +177,11 @@ impl Case<'_> {
         element
     }
 
-    /// What became of the case, and lines of `system-out`.
+    /// Returns the case's status and its lines of `system-out`.
     fn outcome(&self) -> (TestCaseStatus, Vec<String>) {
         let Some(result) = self.result else {
             let why = match self.end {
-                RunEnd::FailedFast => "not run: another case had failed",
+                RunEnd::FailedFast => "not run: another case failed",
                 RunEnd::Interrupted => "not run: the run was interrupted",
                 RunEnd::Completed => "not run",
             };
@@ -206,13 +205,13 @@ impl Case<'_> {
                     }
                 };
             }
-            // The tool or the machine failed, not the benchmark.
+            // An error: the tool or the machine failed, not the benchmark.
             Verdict::Error => NonSuccessKind::Error,
             _ => NonSuccessKind::Failure,
         };
         let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
         let since = compared.filter(|compared| compared.row.verdict == ChangeVerdict::NowFails);
-        let since = since.map(|compared| format!(", and passed in the baseline `{}`", compared.baseline));
+        let since = since.map(|compared| format!(", but passed in the baseline `{}`", compared.baseline));
         let head = format!("{}{cause}{}", result.verdict, since.unwrap_or_default());
         (failed(kind, &result.verdict.to_string(), &head, message), Vec::new())
     }
@@ -224,7 +223,7 @@ fn skipped(why: &str) -> TestCaseStatus {
     status
 }
 
-/// A failure or an error of the type `verdict`.
+/// Returns a failure or an error, with the verdict as its type.
 fn failed(kind: NonSuccessKind, verdict: &str, head: &str, message: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
     status
@@ -256,12 +255,12 @@ impl Compared<'_> {
                 percent(figures.threshold)
             )
         });
-        let said: Vec<String> = figures.into_iter().chain(remark.clone()).collect();
-        let said = match said.is_empty() {
+        let details: Vec<String> = figures.into_iter().chain(remark.clone()).collect();
+        let details = match details.is_empty() {
             true => String::new(),
-            false => format!(": {}", said.join("; ")),
+            false => format!(": {}", details.join("; ")),
         };
-        format!("{verdict} against `{}`{said}", self.baseline)
+        format!("{verdict} against `{}`{details}", self.baseline)
     }
 }
 
@@ -300,8 +299,8 @@ mod tests {
         insta::assert_snapshot!(written(&every_verdict(), JunitReporter::new));
     }
 
-    /// The only child of each case with one of these tags, by the case's name.
-    pub(super) fn said<'a>(
+    /// Returns the only child with one of these tags of each case, by case name.
+    pub(super) fn child_of<'a>(
         document: &'a Document<'a>,
         case: &str,
         tag: &str,
@@ -315,7 +314,7 @@ mod tests {
             .collect()
     }
 
-    fn behind(on_regression: OnRegression, on_inconclusive: OnInconclusive) -> String {
+    fn with_gate(on_regression: OnRegression, on_inconclusive: OnInconclusive) -> String {
         let gate = Gate {
             on_regression,
             on_inconclusive,
@@ -329,32 +328,32 @@ mod tests {
     }
 
     #[test]
-    fn a_regression_is_a_failure_unless_it_is_only_to_be_shown() {
+    fn a_regression_is_a_failure_unless_the_option_only_shows_it() {
         let run = compared_run();
         let regressed = &run.comparison.as_ref().unwrap().rows[0].case;
-        let text = behind(OnRegression::Fail, OnInconclusive::Show);
+        let text = with_gate(OnRegression::Fail, OnInconclusive::Show);
         let document = Document::parse(&text).expect("well-formed");
         assert_eq!(
-            said(&document, regressed, "failure"),
+            child_of(&document, regressed, "failure"),
             [(
                 Some("regressed"),
                 Some("regressed against `main`: +3.04%, 99% interval +1.82% to +4.28%, threshold 1.00%")
             )]
         );
-        let text = behind(OnRegression::Show, OnInconclusive::Show);
+        let text = with_gate(OnRegression::Show, OnInconclusive::Show);
         let document = Document::parse(&text).expect("well-formed");
-        assert!(said(&document, regressed, "failure").is_empty());
+        assert!(child_of(&document, regressed, "failure").is_empty());
         assert!(text.contains("regressed against `main`: +3.04%"), "{text}");
     }
 
     #[test]
-    fn what_failed_and_passed_in_the_baseline_says_so() {
-        let text = behind(OnRegression::Show, OnInconclusive::Show);
-        assert!(text.contains(", and passed in the baseline `main`\" type="), "{text}");
+    fn a_failure_that_passed_in_the_baseline_says_so() {
+        let text = with_gate(OnRegression::Show, OnInconclusive::Show);
+        assert!(text.contains(", but passed in the baseline `main`\" type="), "{text}");
     }
 
     #[test]
-    fn what_could_not_be_judged_is_a_failure_where_that_is_asked_for() {
+    fn an_unjudged_comparison_is_a_failure_if_the_option_is_set() {
         let types = |text: &str| {
             let document = Document::parse(text).expect("well-formed");
             let failures = document.descendants().filter(|node| node.has_tag_name("failure"));
@@ -362,8 +361,8 @@ mod tests {
                 .filter(|node| node.attribute("type") == Some("inconclusive"))
                 .count()
         };
-        assert_eq!(types(&behind(OnRegression::Show, OnInconclusive::FailForAny)), 1);
-        assert_eq!(types(&behind(OnRegression::Show, OnInconclusive::FailForAll)), 0);
+        assert_eq!(types(&with_gate(OnRegression::Show, OnInconclusive::FailForAny)), 1);
+        assert_eq!(types(&with_gate(OnRegression::Show, OnInconclusive::FailForAll)), 0);
     }
 
     #[test]
@@ -403,14 +402,14 @@ mod tests {
         run.finished.end = RunEnd::FailedFast;
         let text = written(&run, JunitReporter::new);
         assert!(
-            text.contains("<skipped message=\"not run: another case had failed\"/>"),
+            text.contains("<skipped message=\"not run: another case failed\"/>"),
             "{text}"
         );
     }
 
     proptest! {
         #[test]
-        fn whatever_is_written_comes_out_of_a_parser_again(name in any::<String>(), message in any::<String>()) {
+        fn any_text_survives_a_parser(name in any::<String>(), message in any::<String>()) {
             let mut run = every_verdict();
             let failed = run.results.iter().position(|result| result.verdict.is_failure()).unwrap();
             run.results[failed].message = Some(message.clone());
@@ -429,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_messages_of_others_cannot_break_the_document() {
+    fn untrusted_names_and_messages_cannot_break_the_document() {
         let mut run = every_verdict();
         let hostile = "\u{1b}[2J\"/><evil a='1'>\u{0}]]>&amp;\r\n\u{ffff}";
         for (started, result) in run.cases.iter_mut().zip(&mut run.results) {

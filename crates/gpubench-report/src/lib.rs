@@ -1,8 +1,7 @@
-//! What people and machines read: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
+//! The reports: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
 //!
-//! Everything here is a view of the records of [`contract`](gpubench_contract), so that a table
-//! never says what the JSON does not. The broker drives every view in the same way, as a
-//! [`Reporter`].
+//! Every report is a view of the records in [`contract`](gpubench_contract), so a table never shows
+//! anything that is not in the JSON. Every view implements [`Reporter`], and the broker calls it.
 #![forbid(unsafe_code)]
 
 mod csv;

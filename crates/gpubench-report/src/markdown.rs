@@ -1,4 +1,4 @@
-//! Results as a Markdown table, for a comment under a change.
+//! Results as a Markdown table, for a comment on a pull request.
 
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
@@ -8,25 +8,25 @@ use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
 
-/// Writes a table, one row a case as soon as it has its verdict; remarks on cases and the summary
-/// stand below it. All of it fits a comment on GitHub: rows and remarks that have no room are
-/// counted.
+/// Writes a table with one row per case, as soon as the case has its verdict. Remarks and the
+/// summary follow below. The output fits into one GitHub comment: rows and remarks beyond the limit
+/// are counted.
 pub struct MarkdownReporter {
     output: Output,
-    /// Bytes that may still be written.
+    /// Remaining bytes.
     left: usize,
     rows_left_out: usize,
     remarks: Remarks,
-    /// Bytes kept for a comparison below the table.
+    /// Bytes reserved for a comparison below the table.
     for_the_comparison: usize,
-    /// The head of the table, until the first result has told the name of the metric.
+    /// The table's header, until the first result gives the name of the metric.
     head: Option<&'static str>,
 }
 
-/// Bytes kept for the last lines.
+/// Bytes reserved for the last lines.
 const FOR_THE_SUMMARY: usize = 512;
 
-/// Bytes that only rows of failures may use.
+/// Bytes reserved for rows of failures.
 const FOR_FAILURES: usize = 8 * 1024;
 
 const HEAD: &str = "\
@@ -35,7 +35,7 @@ const HEAD: &str = "\
 ";
 
 impl MarkdownReporter {
-    /// Writes to `output`.
+    /// Returns a reporter that writes to `output`.
     pub fn new(output: Output) -> MarkdownReporter {
         MarkdownReporter {
             output,
@@ -47,7 +47,7 @@ impl MarkdownReporter {
         }
     }
 
-    /// Leaves half of the room to a comparison.
+    /// Reserves half of the space for a comparison.
     pub fn beside_a_comparison(self) -> MarkdownReporter {
         MarkdownReporter {
             for_the_comparison: GITHUB_LIMIT / 2,
@@ -60,24 +60,24 @@ impl MarkdownReporter {
         self.output.print(text)
     }
 
-    /// Bytes that results may use.
+    /// Returns the bytes available for results.
     fn room(&self) -> usize {
         self.left.saturating_sub(FOR_THE_SUMMARY + self.for_the_comparison)
     }
 
-    /// Bytes that a row may use.
+    /// Returns the bytes available for a row.
     fn room_for(&self, result: &BenchmarkComplete) -> usize {
         let failures = if result.verdict.is_failure() { 0 } else { FOR_FAILURES };
         self.room().saturating_sub(failures)
     }
 
-    /// Says once what is to be known of the rows, and how many rows and remarks had no room.
+    /// Writes each remark once, then the number of omitted rows and remarks.
     fn end_table(&mut self) -> Result<(), OutputError> {
         let rows = std::mem::take(&mut self.rows_left_out);
         self.note(rows, "row")?;
         let mut left_out = 0;
-        for (said, cases) in std::mem::take(&mut self.remarks).iter() {
-            let quote = format!("\n> ⚠️ {} ({})\n", remark(said), named(cases, code));
+        for (text, cases) in std::mem::take(&mut self.remarks).iter() {
+            let quote = format!("\n> ⚠️ {} ({})\n", remark(text), named(cases, code));
             if quote.len() > self.room() {
                 left_out += 1;
             } else {
@@ -91,9 +91,9 @@ impl MarkdownReporter {
         if left_out == 0 {
             return Ok(());
         }
-        let (what, were) = (counted(left_out, what), if left_out == 1 { "was" } else { "were" });
+        let (what, are) = (counted(left_out, what), if left_out == 1 { "is" } else { "are" });
         self.print(&format!(
-            "\n{what} {were} left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n"
+            "\n{what} {are} omitted: a GitHub comment can have at most {GITHUB_LIMIT} bytes.\n"
         ))
     }
 }
@@ -110,7 +110,7 @@ impl Reporter for MarkdownReporter {
         if let Some(head) = self.head.take() {
             self.print(&head.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
         }
-        self.remarks.enter(result, &result.case);
+        self.remarks.add_result(result, &result.case);
         let row = row(result);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;

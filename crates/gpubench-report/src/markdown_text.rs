@@ -1,19 +1,19 @@
-//! Text that stays text in GitHub's Markdown, whoever wrote it.
+//! Escaping of untrusted text for GitHub's Markdown.
 
 use gpubench_diagnostic::printable_line;
 
-/// The most bytes a comment on GitHub holds.
+/// Maximum size of a GitHub comment in bytes.
 pub const GITHUB_LIMIT: usize = 65_536;
 
-/// Letters of a name or a remark; more would cost other rows their place.
+/// Maximum number of characters of a name or a remark, so that other rows keep their space.
 const LONGEST_TEXT: usize = 300;
 
-/// A name as code, whatever it holds: neither its backticks nor its bars end it, and nothing in it
-/// mentions a person, opens a tag or is a link.
+/// Returns a name as inline code. Backticks and bars in it do not end the code, and nothing in it
+/// is a mention, a tag or a link.
 pub(super) fn code(text: &str) -> String {
     let text = one_line(text);
-    // A bar is escaped by a backslash, and that by a backslash before it, which code has no way to
-    // write.
+    // A backslash escapes the bar. A backslash directly before a bar cannot be written in inline
+    // code.
     if text.contains("\\|") {
         return format!("<code>{}</code>", plain(&text));
     }
@@ -28,8 +28,8 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{space}{text}{space}{fence}")
 }
 
-/// A text of which nothing is markup: no tag, no mention, no link, not even one that only looks
-/// like an address.
+/// Returns a text without any markup: no tag, mention or link, not even an implicit link from an
+/// address.
 pub(super) fn plain(text: &str) -> String {
     let escaped: String = one_line(text)
         .chars()
@@ -42,11 +42,11 @@ pub(super) fn plain(text: &str) -> String {
             other => other.to_string(),
         })
         .collect();
-    // GitHub makes links of these by themselves.
+    // GitHub turns these into links automatically.
     escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 
-/// The tool's own words, in which backticks are code.
+/// Returns the tool's own text, in which backticks mark code.
 pub(super) fn remark(text: &str) -> String {
     let parts = one_line(text);
     parts
@@ -59,7 +59,7 @@ pub(super) fn remark(text: &str) -> String {
         .collect()
 }
 
-/// One line in which everything can be seen, cut where it is too long for a table.
+/// Returns one line with visible characters only, cut to the limit of a table.
 fn one_line(text: &str) -> String {
     let beginning: String = text.chars().take(LONGEST_TEXT + 1).collect();
     let shown = printable_line(&beginning);
@@ -77,7 +77,8 @@ mod tests {
 
     use super::*;
 
-    /// Bars that end a cell: those behind no backslash, or behind one that is escaped itself.
+    /// Counts the bars that end a cell: those without a backslash before them, or with an escaped
+    /// one.
     fn bars(text: &str) -> usize {
         let mut letters = text.chars();
         let mut bars = 0;
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_code_and_cannot_end_it() {
+    fn names_cannot_end_inline_code() {
         assert_eq!(code("a`b|c"), "``a`b\\|c``");
         assert_eq!(code("`x"), "`` `x ``");
         assert_eq!(code("a\\|b"), "<code>a\\\\\\|b</code>");
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_text_is_a_mention_a_link_or_a_tag() {
+    fn a_text_contains_no_mention_link_or_tag() {
         assert_eq!(
             plain("@everyone <b> [a](http://x) www.example.org &lt; ![i](y)"),
             "&#64;everyone &lt;b&gt; \\[a\\](http&#58;//x) www&#46;example.org &amp;lt; \\!\\[i\\](y)"
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_an_end_is_cut() {
+    fn an_endless_text_is_cut() {
         assert_eq!(code(&"x".repeat(1_000_000)).chars().count(), LONGEST_TEXT + 3);
         assert_eq!(code(&"\u{202e}".repeat(1_000)).chars().count(), LONGEST_TEXT + 3);
     }

@@ -1,4 +1,4 @@
-//! Where reports go.
+//! The destination of a report.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,22 +7,22 @@ use camino::Utf8Path;
 
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Why a report could not be written.
+/// The reason why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The reader has gone, as in `cargo gpubench | head`; nothing more can be said there, and
-    /// nothing is wrong with the run.
-    #[error("`{name}` was closed by its reader")]
+    /// The reader closed the pipe, as in `cargo gpubench | head`. There is nobody to report it to,
+    /// and the run is fine.
+    #[error("the reader of `{name}` closed it")]
     Closed {
         /// Name of the destination.
         name: String,
     },
-    /// The write failed, on a full disk for example.
+    /// The write failed, for example on a full disk.
     #[error("could not write {what}")]
     Unwritten {
-        /// What was being written, or to what: `` `report.html` ``, `the list of benchmarks`.
+        /// Destination or contents, for the message: `` `report.html` ``, `the list of benchmarks`.
         what: String,
-        /// What the operating system says.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },
@@ -30,13 +30,13 @@ pub enum OutputError {
 
 impl Expected for OutputError {
     fn exit_code(&self) -> ExitCode {
-        match self.is_of_a_reader_who_left() {
+        match self.is_broken_pipe() {
             true => ExitCode::Success,
             false => ExitCode::OutputFailed,
         }
     }
 
-    fn is_of_a_reader_who_left(&self) -> bool {
+    fn is_broken_pipe(&self) -> bool {
         match self {
             OutputError::Closed { .. } => true,
             OutputError::Unwritten { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
@@ -44,11 +44,11 @@ impl Expected for OutputError {
     }
 }
 
-/// What messages call a stream, which is no file's name.
+/// Names of streams in messages. They cannot be file names.
 const STDOUT: &str = "standard output";
 const STDERR: &str = "standard error";
 
-/// The failure to write to a destination of this name.
+/// Returns a write error for a destination of this name.
 pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputError {
     move |source| OutputError::Unwritten {
         what: match &*name.to_string() {
@@ -59,8 +59,8 @@ pub(super) fn not_written(name: impl Display) -> impl Fn(io::Error) -> OutputErr
     }
 }
 
-/// The address of a file, which a terminal makes a link of: `file:///home/me/report.html`, with
-/// what an address must not contain encoded (RFC 3986).
+/// Returns the URL of a file, which terminals show as a link: `file:///home/me/report.html`. Other
+/// characters are percent-encoded (RFC 3986).
 pub fn address(path: &Utf8Path) -> String {
     let absolute = camino::absolute_utf8(path).unwrap_or_else(|_| path.to_owned());
     let encoded = absolute.as_str().bytes().map(|byte| match byte {
@@ -70,30 +70,30 @@ pub fn address(path: &Utf8Path) -> String {
     format!("file://{}", encoded.collect::<String>())
 }
 
-/// A destination with a name for errors. What is printed is flushed, so that results so far survive
-/// whatever ends the run.
+/// A destination with a name for errors. Every write is flushed, so that results survive a crash.
 pub struct Output {
     name: String,
     writer: Box<dyn Write>,
 }
 
 impl Output {
-    /// Standard output.
+    /// Returns standard output.
     pub fn stdout() -> Output {
         Output::new(STDOUT, Box::new(io::stdout()))
     }
 
-    /// Standard output for texts that hold ANSI styles, which are kept where it shows them.
+    /// Returns standard output for styled text. ANSI styles are removed if the destination does not
+    /// show them.
     pub fn stdout_as_styled() -> Output {
         Output::new(STDOUT, Box::new(anstream::stdout()))
     }
 
-    /// Standard error.
+    /// Returns standard error.
     pub fn stderr() -> Output {
         Output::new(STDERR, Box::new(io::stderr()))
     }
 
-    /// A new file, with the folders that it is to be in; one that exists is replaced.
+    /// Creates a file and its folders. Replaces an existing file.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
         let create = || std::fs::File::create(path);
         let file = create().or_else(|error| match (error.kind(), path.parent()) {
@@ -104,7 +104,7 @@ impl Output {
         Ok(Output::new(path.as_str(), Box::new(file)))
     }
 
-    /// Any writer under a name.
+    /// Wraps any writer under a name.
     pub fn new(name: impl Into<String>, writer: Box<dyn Write>) -> Output {
         Output {
             name: name.into(),
@@ -115,7 +115,7 @@ impl Output {
     /// Writes a text and flushes it.
     ///
     /// # Errors
-    /// The reader has gone, or the write failed.
+    /// Returns an error if the reader closed the pipe or the write failed.
     pub fn print(&mut self, text: &str) -> Result<(), OutputError> {
         self.writer
             .write_all(text.as_bytes())
@@ -135,16 +135,16 @@ mod tests {
     use crate::OutputTarget;
 
     #[test]
-    fn a_reader_that_has_gone_is_told_from_a_failed_write() {
+    fn a_closed_pipe_is_distinguished_from_a_failed_write() {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let closed = Output::new("pipe", Box::new(writer)).print("x").unwrap_err();
-        assert_eq!(closed.to_string(), "`pipe` was closed by its reader");
+        assert_eq!(closed.to_string(), "the reader of `pipe` closed it");
         assert!(matches!(closed, OutputError::Closed { .. }));
     }
 
     #[test]
-    fn the_folders_of_a_file_are_made() {
+    fn the_folders_of_a_file_are_created() {
         let folder = tempfile::tempdir().unwrap();
         let path = camino::Utf8PathBuf::from_path_buf(folder.path().join("a/b/report.xml")).unwrap();
         Output::file(&path).unwrap().print("x").unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+    fn a_file_is_replaced_atomically_without_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(folder.path()).unwrap().join("new/report.html");
         let report = OutputTarget::File(path.clone());
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_takes_the_place_of_a_device() {
+    fn nothing_replaces_a_device_file() {
         let control = OutputTarget::from("/dev/null");
         assert!(control.ensure_writable().is_err() && control.write("x").is_err());
         let names = Utf8Path::new("/dev").read_dir_utf8().unwrap().flatten();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_nothing_in_it_that_ends_a_link() {
+    fn a_url_contains_nothing_that_ends_a_link() {
         assert_eq!(
             address(Utf8Path::new("/a b/µ/r?.html")),
             "file:///a%20b/%C2%B5/r%3F.html"

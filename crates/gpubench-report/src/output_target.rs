@@ -1,4 +1,4 @@
-//! Where a report is written to.
+//! The target of a report.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -7,20 +7,20 @@ use gpubench_store::Replacement;
 use super::output::not_written;
 use super::{Output, OutputError};
 
-/// Where a report is written to, as an option names it: `-` is standard output.
+/// The target of a report, as given to an option. `-` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputTarget {
-    /// Standard output, which then has nothing else.
+    /// Standard output. Nothing else is written to it.
     StandardOutput,
     /// A file.
     File(Utf8PathBuf),
 }
 
 impl OutputTarget {
-    /// What names standard output.
+    /// The name of standard output.
     pub const STANDARD_OUTPUT: &str = "-";
 
-    /// The file, if it is one.
+    /// Returns the file's path, if it is a file.
     pub fn file(&self) -> Option<&Utf8Path> {
         match self {
             OutputTarget::StandardOutput => None,
@@ -28,10 +28,10 @@ impl OutputTarget {
         }
     }
 
-    /// Begins a report there; a file that exists is replaced.
+    /// Opens the target for writing. Replaces an existing file.
     ///
     /// # Errors
-    /// The file cannot be created.
+    /// Returns an error if the file cannot be created.
     pub fn open(&self) -> Result<Output, OutputError> {
         match self {
             OutputTarget::StandardOutput => Ok(Output::stdout()),
@@ -39,11 +39,11 @@ impl OutputTarget {
         }
     }
 
-    /// Writes a whole report there: whoever reads a file meanwhile, or after a crash, has the old
-    /// text or the new one. Folders that are missing are made.
+    /// Writes a whole report atomically: a reader, or a crash, sees either the old or the new text.
+    /// Creates missing folders.
     ///
     /// # Errors
-    /// It cannot be written; an old file is then as it was.
+    /// Returns an error if the report cannot be written. An existing file is then unchanged.
     pub fn write(&self, text: &str) -> Result<(), OutputError> {
         match self {
             OutputTarget::StandardOutput => Output::stdout().print(text),
@@ -53,10 +53,10 @@ impl OutputTarget {
         }
     }
 
-    /// Looks whether a whole report could be written there, before there is anything to lose.
+    /// Checks early that a whole report can be written, before there are results to lose.
     ///
     /// # Errors
-    /// When it could not.
+    /// Returns an error if it cannot.
     pub fn ensure_writable(&self) -> Result<(), OutputError> {
         match self {
             OutputTarget::StandardOutput => Ok(()),

@@ -1,4 +1,4 @@
-//! A comparison as GitHub Markdown, for a comment under a pull request.
+//! A comparison as GitHub Markdown, for a comment on a pull request.
 
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::wording;
@@ -8,17 +8,18 @@ use gpubench_contract::{
     Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
 };
 
-/// Bytes kept free for what is said of rows that were left out.
+/// Bytes reserved for the number of omitted rows.
 const FOR_THE_NOTE: usize = 160;
 
-/// A comment of at most `limit` bytes, or of a few thousand where that is less: what changed first,
-/// what did not in a fold, then the environment. Rows that do not fit are counted.
+/// Returns a comment of at most `limit` bytes, or of a few thousand if `limit` is smaller. Changes
+/// come first, unchanged benchmarks and the environment are folded. Rows that do not fit are
+/// counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
     comment(comparison, limit, comparison.candidate.device.kind.words().advisory)
 }
 
-/// The same as a part of a comment, below the candidate's results, with what there is to know of
-/// their device.
+/// Returns the comparison as part of a comment, below the candidate's results, with notes on its
+/// device.
 pub(super) fn comparison_below_results(comparison: &ComparisonComplete, limit: usize) -> String {
     comment(comparison, limit, None)
 }
@@ -71,7 +72,7 @@ fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) 
     );
     if body.left_out > 0 {
         let note = format!(
-            "{} rows were left out: a comment on GitHub holds at most {GITHUB_LIMIT} bytes.\n\n",
+            "{} rows are omitted: a GitHub comment can have at most {GITHUB_LIMIT} bytes.\n\n",
             body.left_out
         );
         body.text.push_str(&note);
@@ -79,7 +80,7 @@ fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) 
     body.text + &environment
 }
 
-/// A text that grows by whole rows within a limit.
+/// A text that grows row by row up to a limit.
 struct Body {
     text: String,
     left: usize,
@@ -87,7 +88,7 @@ struct Body {
 }
 
 impl Body {
-    /// A section with as many of its rows as fit; nothing where it has none or not even one fits.
+    /// Adds a section with the rows that fit. Adds nothing if no row fits.
     fn section(&mut self, head: &str, rows: impl Iterator<Item = String>, tail: &str) {
         let mut room = self.left.checked_sub(head.len() + tail.len());
         let mut kept = String::new();
@@ -121,7 +122,7 @@ fn introduction(comparison: &ComparisonComplete, notice: Option<&str>) -> String
     } = comparison;
     let how = match comparison.arrangement {
         Arrangement::Apart => "",
-        Arrangement::Interleaved => ", measured in turns, window by window",
+        Arrangement::Interleaved => ", measured in alternating windows",
     };
     let mut text = format!("{} against {}{how}.\n", titled(candidate), titled(baseline));
     text.extend(notice.map(|notice| format!("\n{notice}\n")));
@@ -130,7 +131,7 @@ fn introduction(comparison: &ComparisonComplete, notice: Option<&str>) -> String
             .undecided()
             .map(|undecided| format!("\n> ⚠️ {}\n", remark(&undecided))),
     );
-    text.extend(wording::one_run(comparison).map(|said| format!("\n> ⚠️ {}\n", remark(&said))));
+    text.extend(wording::one_run(comparison).map(|same| format!("\n> ⚠️ {}\n", remark(&same))));
     text.extend(
         comparison
             .differences
@@ -188,7 +189,7 @@ fn row(row: &ComparisonRow) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Why a benchmark is not compared.
+/// Returns why a benchmark is not compared.
 fn reason(row: &ComparisonRow) -> String {
     let why = row.remark.as_deref().map(remark).unwrap_or_default();
     format!("| {} | {why} |\n", name(row))
@@ -212,10 +213,10 @@ fn name(row: &ComparisonRow) -> String {
     }
 }
 
-/// The surroundings of both runs, in a fold.
+/// Returns the environments of both runs, folded.
 fn environment(comparison: &ComparisonComplete) -> String {
     let [baseline, candidate] = [&comparison.baseline, &comparison.candidate].map(surroundings);
-    let shown = |fact: Option<String>| plain(fact.as_deref().unwrap_or("not known"));
+    let shown = |fact: Option<String>| plain(fact.as_deref().unwrap_or("unknown"));
     let rows: String = baseline
         .into_iter()
         .zip(candidate)
@@ -227,8 +228,8 @@ fn environment(comparison: &ComparisonComplete) -> String {
     )
 }
 
-/// What is said of results of earlier runs, where a run has some.
-const EARLIER: &str = "Results of earlier runs";
+/// Label for results that are from earlier runs.
+const EARLIER: &str = "Results from earlier runs";
 
 fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
     let commit = run.revision.as_ref().map(|revision| revision.commit.clone());
@@ -237,7 +238,7 @@ fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
         ("Device", Some(run.device.name.clone())),
         ("Driver", run.driver.clone()),
         ("Revision", commit),
-        ("Began", Some(run.started_at.clone())),
+        ("Started", Some(run.started_at.clone())),
         ("Tool", Some(run.tool_version.clone())),
         ("Run", Some(run.run_id.clone())),
         (EARLIER, earlier),

@@ -1,11 +1,11 @@
-//! Implementations of one problem side by side.
+//! Ranking of the implementations of a problem.
 
 use std::collections::HashSet;
 
 use crate::wording::best;
 use gpubench_contract::{BenchmarkComplete, Metric, Params, Verdict};
 
-/// The results that passed, in the order in which they came.
+/// The results that passed, in order of arrival.
 #[derive(Default)]
 pub(super) struct Rankings(Vec<Entry>);
 
@@ -21,71 +21,70 @@ struct Entry {
     metric: Metric,
 }
 
-/// One problem at one set of values of the axes that all its implementations have.
+/// A ranking for one problem and one set of values for the axes that all implementations have.
 pub(super) struct Ranking<'a> {
     /// The problem.
     pub(super) problem: &'a str,
-    /// What the values are values of.
+    /// Metric of the values.
     pub(super) metric: &'a Metric,
-    /// The axes that all have.
+    /// Axes that all implementations have.
     pub(super) params: Params,
-    /// The implementations, the fastest first.
+    /// Implementations, fastest first.
     pub(super) entries: Vec<Ranked>,
 }
 
-/// An implementation in a contest.
+/// An implementation in a ranking.
 pub(super) struct Ranked {
     /// Position of the case in the run.
     pub(super) index: u64,
-    /// The benchmark, with the values of the axes that only it has.
+    /// Benchmark, with the values of the axes that only this benchmark has.
     pub(super) name: String,
-    /// Its median.
+    /// Median.
     pub(super) value: f64,
-    /// How it compares with the fastest.
+    /// Ratio to the fastest.
     pub(super) rank: Rank,
 }
 
-/// A ratio from which intervals that overlap say more of the measurement than of the
-/// implementations.
-const WORTH_TELLING_APART: f64 = 1.1;
+/// From this ratio on, overlapping intervals mean that the measurement is too imprecise.
+const LARGE_RATIO: f64 = 1.1;
 
-/// How an implementation compares with the fastest.
+/// The comparison of an implementation with the fastest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Rank {
     /// It is the fastest.
     Best,
-    /// It has this many times the fastest's time, and the 95 % intervals of the two overlap.
-    NotToldApart(f64),
+    /// This many times the fastest's time, with overlapping 95 % intervals.
+    NotSignificant(f64),
     /// This many times the fastest's time.
-    Behind(f64),
-    /// The fastest needs no time that could be measured.
+    Ratio(f64),
+    /// The fastest's time is zero.
     Undefined,
 }
 
 impl Rank {
-    /// How it is put beside the value.
+    /// Returns the text next to the value.
     pub(super) fn words(self, metric: &Metric) -> Option<String> {
         let times = |ratio: f64| format!("{ratio:.2}× the {}", metric.name);
         match self {
             Rank::Best => Some(best(metric).to_owned()),
-            Rank::NotToldApart(ratio) => Some(format!("{}, not told apart", times(ratio))),
-            Rank::Behind(ratio) => Some(times(ratio)),
+            Rank::NotSignificant(ratio) => Some(format!("{}, not significant", times(ratio))),
+            Rank::Ratio(ratio) => Some(times(ratio)),
             Rank::Undefined => None,
         }
     }
 
-    /// Whether more of a measurement may tell it from the best, though it is far from it.
-    fn is_worth_telling_apart(self) -> bool {
-        let Rank::NotToldApart(ratio) = self else {
+    /// Returns whether the ratio is large, but more samples are needed to confirm it.
+    fn is_large_but_not_significant(self) -> bool {
+        let Rank::NotSignificant(ratio) = self else {
             return false;
         };
-        !(1.0 / WORTH_TELLING_APART..WORTH_TELLING_APART).contains(&ratio)
+        !(1.0 / LARGE_RATIO..LARGE_RATIO).contains(&ratio)
     }
 }
 
 impl Rankings {
-    /// Enters a result that passed; a wrong answer wins nothing.
-    pub(super) fn enter(&mut self, result: &BenchmarkComplete) {
+    /// Adds a result if it passed.
+    pub(super) fn add(&mut self, result: &BenchmarkComplete) {
         let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
             return;
         };
@@ -101,9 +100,9 @@ impl Rankings {
         });
     }
 
-    /// A contest for every problem that at least two implementations solved, at every set of values
-    /// of the axes that all of them have.
-    pub(super) fn held(&self) -> Vec<Ranking<'_>> {
+    /// Returns a ranking for every problem that at least two implementations solved, for each set
+    /// of values of the axes that all of them have.
+    pub(super) fn rankings(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
         problems.retain(|problem| seen.insert(*problem));
@@ -147,13 +146,12 @@ impl Rankings {
 }
 
 impl<'a> Ranking<'a> {
-    /// What is said below the ranking where an implementation is far from the best and not told
-    /// apart from it.
+    /// Returns the remark for a ranking in which a large ratio is not significant.
     pub(super) fn remark(&self) -> Option<&'static str> {
         let mut ranks = self.entries.iter().map(|ranked| ranked.rank);
         ranks
-            .any(Rank::is_worth_telling_apart)
-            .then_some("not told apart: the 95% intervals overlap; more `--workers` may tell")
+            .any(Rank::is_large_but_not_significant)
+            .then_some("not significant: the 95% intervals overlap (hint: use more `--workers`)")
     }
 
     fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Ranking<'a> {
@@ -184,8 +182,8 @@ impl Entry {
         match overlap {
             _ if std::ptr::eq(self, best) => Rank::Best,
             _ if !ratio.is_finite() => Rank::Undefined,
-            true => Rank::NotToldApart(ratio),
-            false => Rank::Behind(ratio),
+            true => Rank::NotSignificant(ratio),
+            false => Rank::Ratio(ratio),
         }
     }
 }
@@ -229,7 +227,7 @@ mod tests {
             entry("tiled", &[("n", 64), ("tile", 32)], 200.0),
             entry("naive", &[("n", 128)], 800.0),
         ]);
-        let held = rankings.held();
+        let held = rankings.rankings();
         assert_eq!(held.len(), 1);
         assert_eq!(
             (held[0].problem, held[0].params.to_string()),
@@ -237,31 +235,31 @@ mod tests {
         );
         let expected = [
             ("tiled tile=16", Rank::Best),
-            ("tiled tile=32", Rank::Behind(2.0)),
-            ("naive", Rank::Behind(4.0)),
+            ("tiled tile=32", Rank::Ratio(2.0)),
+            ("naive", Rank::Ratio(4.0)),
         ];
         assert_eq!(ranking(&held[0]), expected.map(|(name, rank)| (name.to_owned(), rank)));
     }
 
     #[test]
-    fn medians_whose_intervals_overlap_are_not_told_apart() {
+    fn medians_with_overlapping_intervals_are_not_significant() {
         let rankings = Rankings(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
-        assert_eq!(ranking(&rankings.held()[0])[1].1, Rank::NotToldApart(1.015));
-        assert_eq!(rankings.held()[0].remark(), None);
+        assert_eq!(ranking(&rankings.rankings()[0])[1].1, Rank::NotSignificant(1.015));
+        assert_eq!(rankings.rankings()[0].remark(), None);
     }
 
     #[test]
-    fn a_ratio_is_told_whatever_the_intervals_say() {
+    fn a_ratio_is_shown_whatever_the_intervals() {
         let wide = |benchmark, value| Entry {
             interval: [value - 2000.0, value + 2000.0],
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![wide("one", 100.0), wide("other", 1300.0)]);
-        let held = rankings.held();
+        let held = rankings.rankings();
         let rank = held[0].entries[1].rank;
         assert_eq!(
             rank.words(held[0].metric).as_deref(),
-            Some("13.00× the time, not told apart")
+            Some("13.00× the time, not significant")
         );
         assert!(held[0].remark().is_some_and(|remark| remark.contains("`--workers`")));
     }

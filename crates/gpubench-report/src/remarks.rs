@@ -1,13 +1,12 @@
-//! What is to be known of cases beside their figures, whether they passed or not.
+//! Remarks on cases, whether they passed or not.
 
 use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Grade};
 
-/// Cases that are named for one remark; the others are counted.
+/// Maximum number of cases named in one remark. The others are counted.
 pub(super) const NAMED: usize = 3;
 
-/// Remarks in the order in which they came, each with the cases it is about: their names, or
-/// whatever else a report names them by.
+/// Remarks in order of arrival, each with its cases: names, or another label that a report uses.
 pub(super) struct Remarks<Case = String>(Vec<(String, Vec<Case>)>);
 
 impl<Case> Default for Remarks<Case> {
@@ -17,9 +16,9 @@ impl<Case> Default for Remarks<Case> {
 }
 
 impl<Case: Clone> Remarks<Case> {
-    /// Takes up what the result of a case says beside its figures. Where every case of a device is
-    /// advisory for one and the same reason, every report says it once.
-    pub(super) fn enter(&mut self, result: &BenchmarkComplete, case: &Case) {
+    /// Adds a result's notices and the reason for an advisory grade. If every case on a device is
+    /// advisory for the same reason, the report states it once elsewhere.
+    pub(super) fn add_result(&mut self, result: &BenchmarkComplete, case: &Case) {
         let has_own_grade = result.device.kind.words().advisory.is_none();
         let reason = result
             .grade_reason
@@ -31,7 +30,7 @@ impl<Case: Clone> Remarks<Case> {
         }
     }
 
-    /// Takes up what is to be known of a case.
+    /// Adds a remark on a case.
     pub(super) fn add(&mut self, remark: String, case: Case) {
         match self.0.iter_mut().find(|(known, _)| *known == remark) {
             Some((_, cases)) => cases.push(case),
@@ -39,13 +38,13 @@ impl<Case: Clone> Remarks<Case> {
         }
     }
 
-    /// Each with its cases.
+    /// Returns each remark with its cases.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &[Case])> {
         self.0.iter().map(|(remark, cases)| (&**remark, &**cases))
     }
 }
 
-/// `axpy, softmax::n=1024, copy and 5 more cases`, with each name as `shown`.
+/// Returns `axpy, softmax::n=1024, copy and 5 more cases`, with each name formatted by `shown`.
 pub(super) fn named(cases: &[String], shown: impl Fn(&str) -> String) -> String {
     let names: Vec<String> = cases.iter().take(NAMED).map(|case| shown(case)).collect();
     let names = names.join(", ");

@@ -1,4 +1,4 @@
-//! What the broker tells about a run, to whoever listens.
+//! The events of a run, for reports.
 
 use std::fmt;
 
@@ -7,54 +7,54 @@ use gpubench_contract::units::Quantity;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, RunFinished, RunStarted};
 use gpubench_stats::{Estimate, Moments};
 
-/// Listens to a run. The calls come in the order of the records: `run_started`, then for every case
-/// `benchmark_started`, any number of `progress` and `benchmark_complete`, then `run_finished`,
-/// also after an interruption.
+/// A listener for the events of a run, called in the order of the records: `run_started`; for every
+/// case `benchmark_started`, any number of `progress`, and `benchmark_complete`; then
+/// `run_finished`, also after an interruption.
 pub trait Reporter {
-    /// The run begins. `cases` are all selected cases in the order in which they will run.
+    /// Called at the start of the run. `cases` are all selected cases in the order in which they
+    /// will run.
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError>;
 
-    /// A case begins.
+    /// Called at the start of a case.
     fn benchmark_started(&mut self, started: &BenchmarkStarted) -> Result<(), OutputError> {
         let _ = started;
         Ok(())
     }
 
-    /// A case has come further. Call it between windows, never inside of one.
+    /// Called when a case makes progress. Only between windows, never during one.
     fn progress(&mut self, progress: &Progress) -> Result<(), OutputError> {
         let _ = progress;
         Ok(())
     }
 
-    /// A case has its verdict.
+    /// Called when a case has its verdict.
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
 
-    /// The results have been compared with others. It comes behind the last case and before the
-    /// run's end.
+    /// Called with each comparison, after the last case and before the end of the run.
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         let _ = comparison;
         Ok(())
     }
 
-    /// The run has ended.
+    /// Called at the end of the run.
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError>;
 }
 
-/// How far the case at hand has come.
+/// The progress of the current case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being done.
+    /// Current phase.
     pub phase: Phase,
     /// Windows so far.
     pub windows: u64,
-    /// What the case's figure would be if these were all of its samples.
+    /// Value of the case if it had no more samples.
     pub value: Option<Quantity>,
     /// Coefficient of variation so far.
     pub cv: Option<f64>,
 }
 
 impl Progress {
-    /// With these samples of a metric, together and of each worker.
+    /// Returns the progress with these samples of a metric, all together and by worker.
     pub fn of_samples(metric: &Metric, samples: &[f64], of_workers: &[&[f64]]) -> Progress {
         Progress {
             phase: Phase::Sampling,
@@ -65,18 +65,18 @@ impl Progress {
     }
 }
 
-/// Steps of a case.
+/// The phases of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its kernels are compiled.
+    /// The kernels are compiled.
     Compiling,
-    /// Its plan is recorded.
+    /// The plan is recorded.
     Recording,
-    /// Its worker is set up.
+    /// The worker is started.
     Preparing,
-    /// Windows that do not count yet.
+    /// Warm-up windows, which do not count.
     WarmingUp,
-    /// Windows that count.
+    /// Timed windows.
     Sampling,
 }
 
@@ -92,15 +92,14 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Several listeners. All of them hear of everything, also after one has failed; the first failure
-/// is returned.
+/// Several reporters. Each gets every event, even after another one fails.
 pub struct Reporters(pub Vec<Box<dyn Reporter>>);
 
 impl Reporters {
-    /// Tells each of them.
+    /// Calls each reporter.
     ///
     /// # Errors
-    /// The first failure.
+    /// Returns the first error.
     pub fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) -> Result<(), OutputError> {
         self.0
             .iter_mut()
@@ -115,7 +114,7 @@ mod tests {
     use gpubench_stats::summary;
 
     #[test]
-    fn the_figure_on_the_way_is_the_one_that_the_samples_would_end_with() {
+    fn progress_shows_the_value_that_the_samples_so_far_would_give() {
         let samples = [1.0, 1.0, 2.0, 9.0, 5.0, 5.0, 5.0, 8.0];
         let of_workers = samples.split_at(4);
         let of_workers = [of_workers.0, of_workers.1];

@@ -17,7 +17,7 @@ pub(super) fn line(finished: &RunFinished) -> String {
         0 => String::new(),
         count => format!(", {count} not run"),
     };
-    // What stands before the counts of a run that did not end by itself.
+    // Returns the text before the counts of a run that did not complete.
     let ended = match finished.end {
         RunEnd::Completed => "",
         RunEnd::FailedFast => "stopped at the first failure: ",

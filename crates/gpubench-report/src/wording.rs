@@ -1,4 +1,4 @@
-//! Words and signs that every report for people uses in the same way.
+//! Words and signs that all reports for people share.
 
 use gpubench_contract::units::{change, counted, listed, percent, size};
 use gpubench_contract::{
@@ -6,7 +6,7 @@ use gpubench_contract::{
     UNKNOWN_REVISION, Verdict,
 };
 
-/// What a lower and a higher value are called: `faster` and `slower` of times.
+/// Returns the words for a lower and a higher value: `faster` and `slower` for times.
 pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {
     match metric.better {
         _ if metric.is_time() => ["faster", "slower"],
@@ -15,29 +15,29 @@ pub(super) fn lower_and_higher(metric: &Metric) -> [&'static str; 2] {
     }
 }
 
-/// What the best of several is called.
+/// Returns the word for the best value.
 pub(super) fn best(metric: &Metric) -> &'static str {
     if metric.is_time() { "fastest" } else { "best" }
 }
 
-/// What the values of a comparison are values of, by its first row.
+/// Returns the metric of a comparison, from its first row.
 pub(super) fn metric_of(comparison: &ComparisonComplete) -> Metric {
     let first = comparison.rows.first();
     first.map_or_else(Metric::time, |row| row.metric.clone())
 }
 
-/// A word as it begins a title.
+/// Returns a word with a capital letter.
 pub(super) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// That a run is compared with itself; `None` where it is not.
+/// Returns a remark if a run is compared with itself.
 pub(super) fn one_run(comparison: &ComparisonComplete) -> Option<String> {
     let run = &comparison.candidate.run_id;
-    let said = || format!("both are the same run, `{run}`: there is nothing to tell apart");
-    comparison.is_of_one_run().then(said)
+    let remark = || format!("both are the same run, `{run}`");
+    comparison.is_of_one_run().then(remark)
 }
 
 /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.
@@ -62,8 +62,8 @@ pub(super) fn revision_of(run: &ComparedRun) -> String {
     revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
 }
 
-/// What a reader wants to know of a run, in a few phrases: its revision, when it began, the device
-/// and its driver, and how much of it is older.
+/// Returns the properties of a run in a few phrases: revision, start, device with driver, and the
+/// number of results from earlier runs.
 pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
     let began = run.started_at.get(..16);
     let began = began.map(|began| format!("{} UTC", began.replace('T', " ")));
@@ -73,8 +73,8 @@ pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
     };
     let earlier = match run.earlier_results {
         0 => None,
-        1 => Some("1 result of an earlier run".to_owned()),
-        results => Some(format!("{results} results of earlier runs")),
+        1 => Some("1 result from an earlier run".to_owned()),
+        results => Some(format!("{results} results from earlier runs")),
     };
     [Some(revision_of(run)), began, Some(device), earlier]
         .into_iter()
@@ -82,7 +82,7 @@ pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
         .collect()
 }
 
-/// The sign of a verdict, which says the same as its word for eyes that skim.
+/// Returns a verdict's sign, for readers who skim.
 pub(super) fn sign(verdict: Verdict) -> char {
     match verdict {
         Verdict::Pass => '✓',
@@ -92,7 +92,7 @@ pub(super) fn sign(verdict: Verdict) -> char {
     }
 }
 
-/// The sign of what changed, likewise.
+/// Returns the sign of a change, for readers who skim.
 pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
     match verdict {
         ChangeVerdict::NowFails | ChangeVerdict::Regressed => '✗',
@@ -104,24 +104,23 @@ pub(super) fn change_sign(verdict: ChangeVerdict) -> char {
     }
 }
 
-/// What a cause means, where its word alone does not tell someone new: in parentheses, behind a
-/// space.
+/// Returns the meaning of a cause if its name is not clear by itself: a space and parentheses.
 pub(super) fn gloss(cause: Cause) -> &'static str {
     match cause {
         Cause::Unwritten => " (elements were never written)",
-        Cause::Stale => " (the answer to the call before)",
-        Cause::Cached => " (the answer to the first call)",
-        Cause::Partial => " (part of the output was left)",
-        Cause::Constant => " (one value everywhere)",
+        Cause::Stale => " (the output of the previous call)",
+        Cause::Cached => " (the output of the first call)",
+        Cause::Partial => " (part of the output was not written)",
+        Cause::Constant => " (all elements are equal)",
         Cause::Incomplete => " (the output changed after the call)",
         Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
-        Cause::WorksBetweenWindows => " (its work went on when no call was under way)",
-        Cause::NotReproducible => " (a second recording gave another plan)",
+        Cause::WorksBetweenWindows => " (it worked between calls)",
+        Cause::NotReproducible => " (a second recording gave a different plan)",
         _ => "",
     }
 }
 
-/// `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, as far as they are known.
+/// Returns `2 threads`, `32 MiB cache`, or `132 SMs`, `sm_90`, `60 MiB cache`, where known.
 pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
     [
         device
@@ -134,7 +133,7 @@ pub(super) fn abilities(device: &Device) -> [Option<String>; 3] {
 
 /// `99%`, `99.9%`.
 pub(super) fn level(confidence: f64) -> String {
-    // As many digits as were asked for: 0.999 times 100 is not 99.9.
+    // Use exact decimal digits: 0.999 times 100 is not 99.9.
     format!("{}%", (confidence * 1e8).round() / 1e6)
 }
 
@@ -171,13 +170,13 @@ fn largest_error(check: &Check) -> Option<String> {
     (!known.is_empty()).then(|| format!("largest error {known}"))
 }
 
-/// A number rounded to three significant digits, in its shortest form.
+/// Returns a number rounded to three significant digits, in its shortest form.
 pub(super) fn three_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
     format!("{rounded:?}")
 }
 
-/// ` [row, column]` of a flat index; nothing where it says no more than the index itself.
+/// Returns ` [row, column]` for a flat index. Empty if it adds nothing to the index.
 pub(super) fn coordinates(index: u64, shape: &[u64]) -> String {
     let elements = shape
         .iter()
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_kept_results_of_others_says_so() {
+    fn a_run_with_results_from_earlier_runs_says_so() {
         let mut run = every_change().baseline;
         run.earlier_results = 1;
         assert_eq!(
@@ -224,13 +223,13 @@ mod tests {
                 "012345678 on main",
                 "2026-11-20 13:43 UTC",
                 "NVIDIA H200, driver 580.159 (CUDA 13.0)",
-                "1 result of an earlier run"
+                "1 result from an earlier run"
             ]
         );
     }
 
     #[test]
-    fn errors_are_rounded_to_what_one_wants_to_know() {
+    fn errors_are_rounded_to_useful_digits() {
         assert_eq!(
             [0.25, 1.23456e-7, 0.0, 65_504.0].map(three_digits),
             ["0.25", "1.23e-7", "0.0", "65500.0"]

@@ -1,33 +1,33 @@
-//! The ratio of two cases' figures, and how far it is known.
+//! The ratio of two cases' values, with its interval.
 
 use super::estimate::{Estimate, Level, MOST_FREEDOM};
 use super::interval::Interval;
 use super::student::student_quantile;
 
-/// Fewer fresh workers on a side cannot show how far the processes of one side differ.
+/// The fewest fresh workers per side that show how far its processes differ.
 pub const FEWEST_WORKERS: usize = 3;
 
-/// The largest logarithm of a ratio, and the farthest that an interval reaches from it: nothing is
-/// known beyond, and both ends must be numbers.
+/// The largest absolute logarithm of a ratio, and the largest reach of its interval. The limit
+/// keeps both ends finite.
 const FARTHEST: f64 = 100.0;
 
-/// How sure an interval is: above zero and below one.
+/// A confidence level, between zero and one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
 impl Confidence {
-    /// 99 %: as many false alarms are too many already.
+    /// 99 %, the default for comparisons. One false alarm in a hundred is already too many.
     pub const DEFAULT: Confidence = Confidence(0.99);
 
-    /// 95 %: that of the interval that is shown of a case.
+    /// 95 %, for the interval of a case's value.
     pub const SHOWN: Confidence = Confidence(0.95);
 
-    /// A fraction; `None` unless it is above zero and below one.
+    /// Creates a level from a fraction. `None` unless it is above zero and below one.
     pub fn new(fraction: f64) -> Option<Confidence> {
         (fraction > 0.0 && fraction < 1.0).then_some(Confidence(fraction))
     }
 
-    /// As a fraction.
+    /// Returns the level as a fraction.
     pub fn fraction(self) -> f64 {
         self.0
     }
@@ -39,36 +39,38 @@ impl Default for Confidence {
     }
 }
 
-/// The ratio of two figures.
+/// The ratio of two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// The candidate's figure over the baseline's.
+    /// The candidate's value divided by the baseline's.
     pub estimate: f64,
-    /// Its interval.
+    /// The confidence interval of the ratio.
     pub interval: Interval,
 }
 
 impl Ratio {
-    /// The ratio of two figures, with an interval of a two-level bootstrap: workers first, the
-    /// samples of each second. `None` where a figure is not above zero.
+    /// Returns the ratio of two values with the interval of a two-level bootstrap, which resamples
+    /// workers first and the samples of each second. `None` if a value is not positive.
     ///
-    /// Plain resampling on both levels counts the noise of the samples twice, and once too little
-    /// of the workers' shifts, by `(w - 1) / w` of `w` workers (A. C. Davison and D. V. Hinkley,
+    /// Plain resampling on both levels counts the noise of the samples twice, and underestimates
+    /// the shifts between `w` workers by the factor `(w - 1) / w` (A. C. Davison and D. V. Hinkley,
     /// "Bootstrap Methods and their Application", 1997, section 3.8). The workers' distances from
-    /// their mean are therefore scaled such that both levels together vary as much as the workers'
+    /// their mean are therefore scaled. Both levels together then vary as much as the workers'
     /// values do, and no less than the samples alone (J. R. Carpenter, H. Goldstein and J. Rasbash,
     /// "A novel bootstrap procedure for assessing the relationship between class size and
-    /// achievement", Applied Statistics 52 (2003)). The standard error of that bootstrap has a
-    /// closed form, so none is drawn; the interval is the estimate and Student's t times that error
-    /// on either side (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993,
-    /// chapter 12; T. Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-    /// Statistician 69 (2015)), on a logarithmic scale, where up and down by the same factor are
-    /// alike. Degrees of freedom are those of B. L. Welch, "The generalization of Student's problem
-    /// when several different population variances are involved", Biometrika 34 (1947), at most
-    /// seven.
+    /// achievement", Applied Statistics 52 (2003)).
     ///
-    /// With fewer than [`FEWEST_WORKERS`] on a side the interval is that of the samples alone, and
-    /// too narrow. It always takes in a change of `step`, that of the clock for times.
+    /// The standard error of that bootstrap has a closed form, so nothing is drawn. The interval is
+    /// the estimate plus or minus Student's t times that error (B. Efron and R. Tibshirani, "An
+    /// Introduction to the Bootstrap", 1993, chapter 12; T. Hesterberg, "What Teachers Should Know
+    /// About the Bootstrap", The American Statistician 69 (2015)). The scale is logarithmic, so a
+    /// factor and its inverse are treated alike. The degrees of freedom are those of B. L. Welch,
+    /// "The generalization of Student's problem when several different population variances are
+    /// involved", Biometrika 34 (1947), but at most seven.
+    ///
+    /// With fewer than [`FEWEST_WORKERS`] per side, the interval comes from the samples alone and
+    /// is too narrow. The interval always contains a change of `step`, the resolution of the
+    /// samples.
     pub fn of(baseline: &Estimate, candidate: &Estimate, confidence: Confidence, step: f64) -> Option<Ratio> {
         let level = if baseline.workers().min(candidate.workers()) < FEWEST_WORKERS {
             Level::Samples
@@ -90,10 +92,11 @@ impl Ratio {
         are_above_zero.then(|| Ratio::around(after / before, reach, step, before.min(after)))
     }
 
-    /// The ratio that is known to the logarithm `reach` on either side, and no better than to one
-    /// step in the smaller of the two figures.
+    /// Returns a ratio whose interval extends by the logarithm `reach` in both directions, and by
+    /// at least one step of the smaller of the two values.
     pub(super) fn around(estimate: f64, reach: f64, step: f64, smaller: f64) -> Ratio {
-        // A little more than the step: rounding must not make a change of exactly one look larger.
+        // Slightly more than the step, so that rounding cannot make a change of exactly one step
+        // look larger.
         let step = (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p();
         let reach = reach.max(step).min(FARTHEST).exp();
         let estimate = estimate.clamp((-FARTHEST).exp(), FARTHEST.exp());
@@ -106,12 +109,12 @@ impl Ratio {
         }
     }
 
-    /// How far the interval reaches above the estimate, as a logarithm.
+    /// Returns how far the interval extends above the estimate, as a logarithm.
     pub fn reach(self) -> f64 {
         (self.interval.high / self.estimate).ln()
     }
 
-    /// This ratio with an interval that takes in `other` as well.
+    /// Returns this ratio with its interval extended to contain `other`.
     pub fn reaching(self, other: f64) -> Ratio {
         let Interval { low, high } = self.interval;
         Ratio {
@@ -124,14 +127,14 @@ impl Ratio {
     }
 }
 
-/// Welch's degrees of freedom of a difference, from the variance and the number of workers of each
-/// side: at least those of the smaller side, at most [`MOST_FREEDOM`].
+/// Returns Welch's degrees of freedom of a difference, from the variance and the number of workers
+/// of each side. The result is at least that of the smaller side and at most [`MOST_FREEDOM`].
 fn freedom(one: (f64, usize), other: (f64, usize)) -> f64 {
     let own = |workers: usize| workers as f64 - 1.0;
     let least = own(one.1.min(other.1));
     let shares = one.0 * one.0 / own(one.1) + other.0 * other.0 / own(other.1);
     let welch = (one.0 + other.0).powi(2) / shares;
-    // Two sides without any spread have no such number, nor a need for one.
+    // For two sides without any spread, the formula is 0/0, and the result does not matter.
     let welch = if welch.is_finite() { welch } else { least };
     welch.max(least).min(MOST_FREEDOM)
 }
@@ -164,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_that_of_the_figures() {
+    fn the_ratio_is_that_of_the_values() {
         let baseline = [vec![90.0, 100.0, 110.0], vec![300.0]];
         assert!(near(side(&baseline).value(), 200.0));
         assert!(near(ratio(&baseline, &[vec![300.0]]).estimate, 1.5));
     }
 
     #[test]
-    fn figures_that_are_not_above_zero_have_no_ratio() {
+    fn values_that_are_not_positive_have_no_ratio() {
         let fine = side(&[vec![1.0]]);
         for broken in [0.0, -1.0] {
             let broken = side(&[vec![broken]]);
@@ -200,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_error_is_that_of_resampled_workers_with_resampled_samples() {
+    fn the_standard_error_matches_that_of_a_two_level_bootstrap() {
         let workers: Vec<Vec<f64>> = [0.0, 3.0, 1.0, 5.0]
             .iter()
             .map(|shift| (-12..12).map(|noise| 100.0 + shift + f64::from(noise) / 4.0).collect())
             .collect();
         let side = side(&workers);
         let [among_workers, within_worker] = side.variances();
-        // Distances of workers from their mean, scaled as documented.
+        // Distances of the workers from their mean, scaled as documented.
         let number = workers.len() as f64;
         let kept = (among_workers - within_worker).max(0.0);
         let scale = (kept / (among_workers * (number - 1.0) / number)).sqrt();
@@ -219,8 +222,8 @@ mod tests {
         let center = own.iter().sum::<f64>() / number;
         let mut replicate = || {
             let of_workers = workers.iter().zip(&own).map(|(samples, own_value)| {
-                // The shift of one worker and the noise of another's value: which noise belongs to
-                // which shift is not known.
+                // The shift comes from one worker and the noise from another, because the shift and
+                // the noise of a worker cannot be separated.
                 let shift = (own[random.usize(..own.len())] - center) * scale;
                 let resample: Vec<f64> = samples.iter().map(|_| samples[random.usize(..samples.len())]).collect();
                 shift + interquartile_mean(&resample).unwrap() / side.value() - own_value
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn one_worker_a_side_has_the_interval_of_its_samples() {
+    fn one_worker_per_side_has_the_interval_of_its_samples() {
         let samples: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 5)).collect();
         let side = [samples];
         let ratio = ratio(&side, &side);
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_of_different_size_have_the_freedom_of_the_smaller_at_least() {
+    fn sides_of_different_size_have_at_least_the_freedom_of_the_smaller() {
         assert_eq!(freedom((1.0, 3), (0.0, 8)), 2.0);
         assert_eq!(freedom((0.0, 3), (0.0, 8)), 2.0);
         assert_eq!(freedom((1.0, 3), (1.0, 3)), 4.0);
@@ -274,7 +277,7 @@ mod tests {
         prop::collection::vec(prop::collection::vec(1.0..1e6f64, 1..12), 1..7)
     }
 
-    /// Workers with any samples that a number can be, from the smallest above zero to the largest.
+    /// Workers with samples over the whole range of positive numbers.
     fn any_times() -> impl Strategy<Value = Vec<Vec<f64>>> {
         let extreme = prop::sample::select(vec![f64::from_bits(1), f64::MIN_POSITIVE, 1.0, 1e300, f64::MAX]);
         let time = prop_oneof![(1..=f64::MAX.to_bits()).prop_map(f64::from_bits), extreme];
@@ -309,14 +312,14 @@ mod tests {
         }
 
         #[test]
-        fn an_interval_is_finite_however_sure_it_is(one in workers(), other in workers(), tick in 0.0..1e12f64) {
+        fn an_interval_is_finite_at_any_confidence(one in workers(), other in workers(), tick in 0.0..1e12f64) {
             let confidence = Confidence::new(1.0 - 1e-12).unwrap();
             let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).unwrap().interval;
             prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
         }
 
         #[test]
-        fn no_times_however_far_apart_have_a_ratio_that_is_no_number(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
+        fn a_ratio_is_finite_for_times_of_any_size(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
             let (one, other) = (side(&one), side(&other));
             for (before, after) in [(&one, &other), (&other, &one), (&one, &one)] {
                 let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick).unwrap();
@@ -325,7 +328,7 @@ mod tests {
         }
 
         #[test]
-        fn the_interval_holds_the_estimate_and_grows_with_the_confidence(one in workers(), other in workers()) {
+        fn the_interval_contains_the_estimate_and_grows_with_the_confidence(one in workers(), other in workers()) {
             let (one, other) = (side(&one), side(&other));
             let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::of(&one, &other, Confidence::new(confidence).unwrap(), 0.0).unwrap());
             prop_assert!(narrow.interval.low <= narrow.estimate && narrow.estimate <= narrow.interval.high);

@@ -1,4 +1,4 @@
-//! When enough samples have been taken.
+//! The rule that stops sampling.
 
 use std::time::Duration;
 
@@ -7,46 +7,48 @@ use super::moments::Moments;
 use super::quantile::{quantile, sorted};
 use gpubench_contract::StopReason;
 
-/// When to stop sampling. A pure function of the samples so far and the time they took: the same
-/// samples always stop at the same place.
+/// Decides when to stop sampling. It is a pure function of the samples and the elapsed time, so the
+/// same samples always stop at the same point.
 ///
-/// Nothing but `max_samples` stops before `min_samples`: a slow kernel takes longer than
-/// `max_time`. The rules are asked after every sample, which is a repeated look at the data: the
-/// interval that stopped a run covers a little less than 95 %, and is not the one that is reported.
+/// Only `max_samples` can stop sampling before `min_samples`, so a slow kernel takes longer than
+/// `max_time`. The rule is applied after every sample. Because of these repeated looks at the data,
+/// the interval that stops a run covers slightly less than 95 %. It is not the interval that is
+/// reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopRule {
-    /// The coefficient of variation that is small enough. The samples of a short kernel never reach
-    /// it (6 to 11 % at 4 µs on an H200).
+    /// The target coefficient of variation. Short kernels never reach it: on an H200, it is 6 to 11
+    /// % at 4 µs.
     pub target_cv: f64,
-    /// Half-width of the 95 % interval of the median that is small enough, relative to the median.
+    /// The target half-width of the 95 % interval of the median, relative to the median.
     pub median_interval: f64,
-    /// Fewest samples.
+    /// Minimum number of samples.
     pub min_samples: usize,
-    /// Samples before spread and interval count; `min_samples` where that is more.
+    /// Number of samples before spread and interval count, if it is larger than `min_samples`.
     pub spread_from: usize,
-    /// Most samples.
+    /// Maximum number of samples.
     pub max_samples: usize,
-    /// Most time, by the clock that `decide`'s caller reads.
+    /// Maximum time, as measured by the caller of `decide`.
     pub max_time: Duration,
-    /// Step of what the samples are measured with, as that of the device's clock: an interval
-    /// cannot become narrower.
+    /// Resolution of the samples, such as the step of the device's clock. An interval cannot become
+    /// narrower.
     pub step: f64,
-    /// When the coefficient of variation counts as settled; `None` never.
+    /// When the coefficient of variation counts as stable. `None` for never.
     pub plateau: Option<Plateau>,
 }
 
-/// When the estimate of the coefficient of variation has stopped moving.
+/// When the estimate of the coefficient of variation counts as stable.
 ///
 /// The spread of samples does not shrink with their number, so a noisy kernel never reaches a
-/// target below its spread; NVBench therefore stops where the estimate itself no longer moves.
-/// Here: its values after each of the last `samples` samples spread by less than `spread`, relative
-/// to their mean. NVBench takes 5 % over up to 512; 2 % over 64 stops a kernel of 10 % spread after
-/// a few hundred samples, its median known to about 1.5 %.
+/// target below its spread. NVBench therefore stops when the estimate itself no longer moves. This
+/// rule compares the estimates after each of the last `samples` samples: their spread must be less
+/// than `spread`, relative to their mean. NVBench uses 5 % over up to 512 estimates. With 2 % over
+/// 64, a kernel with a spread of 10 % stops after a few hundred samples, and its median is known to
+/// about 1.5 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
-    /// How many of the last estimates are compared.
+    /// Number of most recent estimates to compare.
     pub samples: usize,
-    /// Standard deviation of the estimates relative to their mean.
+    /// Maximum standard deviation of the estimates, relative to their mean.
     pub spread: f64,
 }
 
@@ -60,7 +62,7 @@ impl Default for Plateau {
 }
 
 impl Default for StopRule {
-    /// Stops where the interval is narrow or the spread is settled, without limits.
+    /// Stops when the interval is narrow or the spread is stable, without limits.
     fn default() -> StopRule {
         StopRule {
             target_cv: 0.0,
@@ -77,7 +79,7 @@ impl Default for StopRule {
 
 #[cfg(test)]
 impl StopRule {
-    /// With limits such as a run has.
+    /// Returns a rule with the limits of a typical run.
     pub(super) fn usual() -> StopRule {
         StopRule {
             target_cv: 0.01,
@@ -90,9 +92,9 @@ impl StopRule {
 }
 
 impl StopRule {
-    /// Whether the samples suffice, and why. To be asked after every sample: one pass and one sort,
-    /// some 20 µs for hundreds of samples. Never stops before the first sample. Samples that are
-    /// not finite only meet the limits.
+    /// Returns why sampling can stop, or `None` if it must continue. Call it after every sample. It
+    /// makes one pass and one sort, which take some 20 µs for hundreds of samples. It never stops
+    /// before the first sample. Samples that are not finite only stop at the limits.
     pub fn decide(&self, samples: &[f64], elapsed: Duration) -> Option<StopReason> {
         if samples.is_empty() {
             return None;
@@ -110,7 +112,7 @@ impl StopRule {
             return Some(StopReason::TargetCv);
         }
         self.interval_is_narrow(&sorted)
-            .or_else(|| self.cv_is_settled(samples).then_some(StopReason::Plateau))
+            .or_else(|| self.cv_is_stable(samples).then_some(StopReason::Plateau))
     }
 
     fn interval_is_narrow(&self, sorted: &[f64]) -> Option<StopReason> {
@@ -125,7 +127,7 @@ impl StopRule {
         }
     }
 
-    fn cv_is_settled(&self, samples: &[f64]) -> bool {
+    fn cv_is_stable(&self, samples: &[f64]) -> bool {
         let Some(plateau) = self.plateau else { return false };
         let Some(first) = samples.len().checked_sub(plateau.samples) else {
             return false;
@@ -162,7 +164,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_millis(1);
 
-    /// Samples spread evenly over `center` ± `half_width`, shuffled with a seed.
+    /// Returns samples spread evenly over `center` ± `half_width`, in seeded random order.
     fn spread(n: usize, center: f64, half_width: f64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(5);
         (0..n)
@@ -170,7 +172,7 @@ mod tests {
             .collect()
     }
 
-    /// Asks the rule after every sample, as the broker does.
+    /// Applies the rule after every sample, as the broker does.
     fn run(rule: &StopRule, samples: &[f64]) -> (usize, Option<StopReason>) {
         for n in 0..=samples.len() {
             if let Some(reason) = rule.decide(&samples[..n], SOON) {
@@ -181,20 +183,20 @@ mod tests {
     }
 
     #[test]
-    fn steady_samples_stop_at_the_smallest_number() {
+    fn steady_samples_stop_at_the_minimum_number() {
         let samples = spread(100, 1e6, 5e3);
         assert_eq!(run(&StopRule::usual(), &samples), (20, Some(StopReason::TargetCv)));
     }
 
     #[test]
-    fn a_narrow_interval_stops_where_the_spread_is_too_large() {
+    fn a_narrow_interval_stops_even_if_the_spread_is_large() {
         let (n, reason) = run(&StopRule::usual(), &spread(1_000, 1e4, 400.0));
         assert_eq!(reason, Some(StopReason::MedianInterval));
         assert!((21..200).contains(&n), "{n}");
     }
 
     #[test]
-    fn an_interval_of_one_tick_stops_where_one_per_cent_is_less_than_a_tick() {
+    fn an_interval_of_one_tick_stops_if_one_percent_is_less_than_a_tick() {
         let samples: Vec<f64> = (0..60).map(|i| [992.0, 1024.0, 1056.0][i % 3]).collect();
         let rule = StopRule {
             step: 32.0,
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_noisy_kernel_stops_when_its_spread_is_known() {
+    fn a_noisy_kernel_stops_when_its_spread_is_stable() {
         let samples = spread(1_000, 1e4, 4e3);
         let (n, reason) = run(&StopRule::usual(), &samples);
         assert_eq!(reason, Some(StopReason::Plateau));
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ends_nothing_before_the_smallest_number_of_samples_but_the_largest_number_does() {
+    fn the_time_limit_respects_the_minimum_number_of_samples_but_the_maximum_number_does_not() {
         let rule = StopRule::usual();
         let spread: Vec<f64> = (0..20).map(|i| 1e9 * f64::from(1 + i % 5)).collect();
         assert_eq!(rule.decide(&spread[..19], Duration::from_secs(60)), None);
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn spread_and_interval_do_not_count_before_they_are_to() {
+    fn spread_and_interval_count_only_from_their_minimum_on() {
         let rule = StopRule {
             min_samples: 2,
             spread_from: 30,
@@ -256,7 +258,7 @@ mod tests {
             ..rule
         };
         assert_eq!(run(&later, &[1e6; 60]), (40, Some(StopReason::TargetCv)));
-        // The time is over from the smallest number on, whatever the spread.
+        // From the minimum number on, the time limit stops sampling whatever the spread.
         assert_eq!(
             rule.decide(&[1e6; 2], Duration::from_secs(2)),
             Some(StopReason::MaxTime)
@@ -264,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_with_one_near_end_is_as_wide_as_its_far_one() {
-        // Ten of twenty samples just below the median, ten far above it, or the other way round.
+    fn the_far_end_of_an_interval_decides_its_width() {
+        // Eleven of twenty samples are close together, and nine far above or below.
         for far in [1.5e4, 0.5e4] {
             let samples: Vec<f64> = (0..20).map(|i| if i < 11 { 1e4 + f64::from(i) } else { far }).collect();
             let rule = StopRule {
@@ -280,8 +282,8 @@ mod tests {
     }
 
     #[test]
-    fn a_plateau_is_not_looked_for_among_the_first_samples() {
-        // A spread that never changes: the estimates settle at once.
+    fn the_first_samples_are_no_plateau() {
+        // The spread never changes, so the estimates are stable at once.
         let samples: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { 1e4 } else { 2e4 }).collect();
         let rule = StopRule {
             min_samples: 10,
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_stop_by_their_interval_since_their_spread_is_not_defined() {
+    fn zeros_stop_by_their_interval_because_their_spread_is_undefined() {
         assert_eq!(
             run(&StopRule::usual(), &[0.0; 30]),
             (20, Some(StopReason::MedianInterval))
@@ -312,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_are_not_finite_only_meet_the_limits() {
+    fn samples_that_are_not_finite_only_stop_at_the_limits() {
         let samples = [f64::NAN; 1_000];
         assert_eq!(run(&StopRule::usual(), &samples), (1_000, Some(StopReason::MaxSamples)));
     }
 
     #[test]
-    fn words_in_json_are_those_of_display() {
+    fn json_and_display_have_the_same_words() {
         for reason in [
             StopReason::TargetCv,
             StopReason::MedianInterval,
@@ -335,7 +337,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn no_samples_panic_and_the_limits_always_end_it(
+        fn no_samples_panic_and_the_limits_always_stop(
             bits in prop::collection::vec(any::<u64>(), 1..80), seconds in 0u64..4, tick in any::<f64>(),
         ) {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();

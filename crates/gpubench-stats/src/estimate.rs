@@ -1,4 +1,4 @@
-//! The one figure that is shown of a case, and how well it is known.
+//! The value of a case, with its uncertainty.
 
 use super::comparison::Confidence;
 use super::interquartile_mean::{mean_between_quartiles, variance_of_mean};
@@ -7,76 +7,78 @@ use super::moments::Moments;
 use super::quantile::sorted;
 use super::student::student_quantile;
 
-/// The part of the workers that is left out at either end: the lowest and the highest tenth, one
-/// worker at least.
-const LEFT_OUT: usize = 10;
+/// Divisor for the number of trimmed workers: a tenth at each end, at least one worker.
+const TRIM_DIVISOR: usize = 10;
 
-/// Of fewer workers none is left out: each of them tells too much.
+/// With fewer workers, none are trimmed, because each one matters too much.
 const FEWEST: usize = 5;
 
-/// What the variance of a trimmed mean is beside that of the mean of the same workers: 1.14 times
-/// as large where five workers differ normally, and less of more of them.
-const TRIMMED: f64 = 1.14;
+/// Variance of a trimmed mean relative to that of the plain mean: 1.14 for five workers with a
+/// normal distribution, and less for more workers.
+const TRIMMED_VARIANCE: f64 = 1.14;
 
-/// Processes differ in modes, for which Student's distribution is too optimistic from eight workers
-/// on. At the seven degrees of freedom that eight workers have on their own, false alarms stay
-/// below one in a hundred in simulation (`benches/comparison.rs`).
+/// Processes differ in modes, so Student's distribution is too optimistic from eight workers on.
+/// With seven degrees of freedom, those of eight workers, false alarms stay below one in a hundred
+/// in simulation (`benches/comparison.rs`).
 pub(super) const MOST_FREEDOM: f64 = 7.0;
 
-/// The value of a case from those of its workers: their mean without the lowest and the highest
-/// tenth, one at least (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and
-/// significance procedures for location based on a single sample", Sankhyā A 25 (1963)); of fewer
-/// than five the mean of all. `None` where there are none or one is not finite.
+/// Returns the value of a case from its workers' values: their trimmed mean, without the lowest and
+/// the highest tenth, at least one each (J. W. Tukey and D. H. McLaughlin, "Less vulnerable
+/// confidence and significance procedures for location based on a single sample", Sankhyā A 25
+/// (1963)). With fewer than five workers, it is the plain mean. `None` if there are no workers or a
+/// value is not finite.
 ///
-/// Workers are what repeats, so each of them counts once, however many samples it has; and one
-/// whose processor was somebody else's does not move the case's value. The second of ten does, by
-/// an eighth: the price of a mean of eight, which varies less than one of six.
+/// Each worker counts once, however many samples it has, because workers are the independent
+/// repetitions. One worker that was preempted does not move the value. A second among ten workers
+/// moves it by an eighth of its deviation. This is the price of averaging eight workers, which
+/// varies less than averaging six.
 pub fn case_value(of_workers: &[f64]) -> Option<f64> {
     let sorted = sorted(of_workers)?;
-    let left_out = match sorted.len() {
+    let trimmed = match sorted.len() {
         ..FEWEST => 0,
-        workers => (workers / LEFT_OUT).max(1),
+        workers => (workers / TRIM_DIVISOR).max(1),
     };
-    let kept = &sorted[left_out..sorted.len() - left_out];
+    let kept = &sorted[trimmed..sorted.len() - trimmed];
     let mean = Moments::of(kept).mean()?;
     Some(mean.clamp(kept[0], kept[kept.len() - 1]))
 }
 
-/// The figure of a case, **the trimmed mean over its fresh workers of the interquartile mean of
-/// each one's samples**, with what is needed to say how well it is known.
+/// The value of a case with its uncertainty. The value is **the trimmed mean of the workers'
+/// values, which are the interquartile means of their samples**.
 ///
-/// Every table, ranking, comparison and history shows this figure, and the interval beside it comes
-/// from the same standard error as that of a [`Ratio`](super::Ratio).
+/// Every table, ranking, comparison and history shows this value. Its interval comes from the same
+/// standard error as that of a [`Ratio`](super::Ratio).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     workers: usize,
     value: f64,
-    /// What the variances are relative to the square of: the value without its sign, or one where
-    /// it is zero.
+    /// The variances are relative to the square of this: the absolute value, or one if the value is
+    /// zero.
     scale: f64,
-    /// Variance among the workers' values; zero for one worker.
+    /// Variance among the workers' values. Zero for one worker.
     among_workers: f64,
-    /// Mean over the workers of the variance of a worker's value as its samples know it.
+    /// Variance of a worker's value due to the noise of its samples, as a mean over the workers.
     within_worker: f64,
 }
 
-/// What is taken to vary.
+/// The source of variation.
 #[derive(Clone, Copy)]
 pub(super) enum Level {
-    /// Which workers there happened to be, and the samples of each.
+    /// The choice of workers, and the samples of each.
     Workers,
-    /// The samples of the workers that there are.
+    /// The samples of these workers.
     Samples,
 }
 
 impl Estimate {
-    /// The samples of each worker, in any order; workers without samples do not count. `None` where
-    /// there are no samples, and where one is not finite.
+    /// Computes the value from the samples of each worker, in any order. Workers without samples do
+    /// not count. `None` if there are no samples or one is not finite.
     pub fn of(workers: &[&[f64]]) -> Option<Estimate> {
         let filled = workers.iter().filter(|samples| !samples.is_empty());
         let workers: Vec<Vec<f64>> = filled.map(|samples| sorted(samples)).collect::<Option<_>>()?;
         let mut values: Vec<f64> = workers.iter().map(|samples| mean_between_quartiles(samples)).collect();
-        // A sum depends on its order; a figure must not depend on that of the workers.
+        // Floating-point sums depend on the order of their terms, but the value must not depend on
+        // the order of the workers.
         values.sort_unstable_by(f64::total_cmp);
         let value = case_value(&values)?;
         let scale = if value == 0.0 { 1.0 } else { value.abs() };
@@ -90,29 +92,29 @@ impl Estimate {
             scale,
             among_workers: match workers.len() {
                 1 => 0.0,
-                // Values too far apart for a number: nothing is known.
+                // The values are too far apart for a finite variance.
                 _ => among_workers.unwrap_or(f64::INFINITY),
             },
             within_worker: within.iter().sum::<f64>() / workers.len() as f64,
         })
     }
 
-    /// Number of workers with samples, at least 1.
+    /// Returns the number of workers with samples, at least 1.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// The figure, in the samples' unit.
+    /// Returns the value, in the samples' unit.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// The interval of the figure: Student's t times its standard error on either side. `None`
-    /// where that is no number.
+    /// Returns the confidence interval of the value: plus or minus Student's t times its standard
+    /// error. `None` if that is not finite.
     ///
-    /// With several workers it says where the figure of other fresh workers would lie (Georges,
-    /// Buytaert and Eeckhout, "Statistically rigorous Java performance evaluation", OOPSLA 2007);
-    /// with one it is that of its samples alone, and too narrow.
+    /// With several workers, the interval predicts the value of other fresh workers (Georges,
+    /// Buytaert and Eeckhout, "Statistically rigorous Java performance evaluation", OOPSLA 2007).
+    /// With one worker, it comes from that worker's samples alone and is too narrow.
     pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let (level, freedom) = match self.workers {
             1 => (Level::Samples, MOST_FREEDOM),
@@ -130,18 +132,18 @@ impl Estimate {
         (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
     }
 
-    /// Whether the 95 % interval reaches at most by this part of the figure, or by one step of what
-    /// it is measured with.
+    /// Whether the 95 % interval extends by at most this fraction of the value, or by at most one
+    /// step of the resolution.
     pub fn is_known_to(&self, part: f64, step: f64) -> bool {
         let interval = self.interval(Confidence::SHOWN);
         interval.is_some_and(|interval| interval.reach_from(self.value) <= (part * self.value.abs()).max(step))
     }
 
-    /// The variance of the figure, relative to its square.
+    /// Returns the variance of the value, relative to its square.
     pub(super) fn variance(&self, level: Level) -> f64 {
         let of_worker = match level {
-            // Values of workers spread by their noise in any case: where few of them lie close
-            // together by chance, the samples know better.
+            // Workers' values always vary by the noise of their samples. If a few workers agree by
+            // chance, the samples give the better estimate.
             Level::Workers => self.among_workers.max(self.within_worker),
             Level::Samples => self.within_worker,
         };
@@ -149,7 +151,7 @@ impl Estimate {
         if self.workers < FEWEST {
             of_mean
         } else {
-            TRIMMED * of_mean
+            TRIMMED_VARIANCE * of_mean
         }
     }
 
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_five_workers_and_more_the_lowest_and_the_highest_tenth_do_not_count() {
+    fn the_lowest_and_the_highest_tenth_of_five_or_more_workers_are_trimmed() {
         assert_eq!(case_value(&[1.0, 2.0, 3.0, 4.0, 1e9]), Some(3.0));
         assert_eq!(case_value(&[0.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 90.0]), Some(3.0));
         assert_eq!(
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_samples_or_broken_ones_has_no_figure() {
+    fn no_samples_and_samples_that_are_not_finite_have_no_value() {
         for broken in [&[][..], &[1.0, f64::NAN], &[f64::INFINITY]] {
             assert_eq!(Estimate::of(&[broken]), None, "{broken:?}");
         }
@@ -212,17 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_that_of_the_textbook() {
-        // Values 1 to 5 have the trimmed mean 3 and standard deviation √2.5; t of 4 degrees of
-        // freedom is 2.776.
+    fn the_interval_matches_the_textbook() {
+        // The values 1 to 5 have the trimmed mean 3 and the standard deviation √2.5. Student's t
+        // with 4 degrees of freedom is 2.776.
         let interval = shown(&[&[1.0], &[2.0], &[3.0], &[4.0], &[5.0]]).unwrap();
-        let reach = 2.776 * (TRIMMED * 2.5 / 5.0).sqrt();
+        let reach = 2.776 * (TRIMMED_VARIANCE * 2.5 / 5.0).sqrt();
         assert!((interval.low - (3.0 - reach)).abs() < 1e-3, "{interval:?}");
         assert!((interval.high - (3.0 + reach)).abs() < 1e-3, "{interval:?}");
     }
 
     #[test]
-    fn samples_that_agree_have_an_interval_without_width() {
+    fn equal_samples_have_an_interval_of_zero_width() {
         assert_eq!(
             shown(&[&[7.0, 7.0, 7.0][..]; 3]),
             Some(Interval { low: 7.0, high: 7.0 })
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_known_when_others_would_lie_within_a_part_of_it_or_a_step() {
+    fn a_value_is_known_if_its_interval_is_within_a_fraction_or_a_step() {
         let known = |values: &[f64], part, step| {
             let workers: Vec<&[f64]> = values.iter().map(std::slice::from_ref).collect();
             Estimate::of(&workers).unwrap().is_known_to(part, step)
@@ -248,14 +250,14 @@ mod tests {
         assert!(known(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 64.0));
     }
 
-    /// A normal deviate by the method of Box and Muller.
+    /// Returns a normal deviate by the Box-Muller method.
     fn normal(random: &mut fastrand::Rng, stddev: f64) -> f64 {
         let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
         stddev * radius * (std::f64::consts::TAU * random.f64()).cos()
     }
 
-    /// How many of 400 seeded runs round 100 have intervals that hold it: workers that are shifted,
-    /// with samples of some noise.
+    /// Returns how many of 400 seeded runs around 100 have an interval that contains 100. Workers
+    /// have shifts, and samples have noise.
     fn covered_of_400(workers: usize, samples: usize, [shift, noise]: [f64; 2]) -> usize {
         let mut random = fastrand::Rng::with_seed(5);
         let mut holds = || {
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_covers_what_is_true_about_95_times_in_100_also_where_workers_differ() {
+    fn the_interval_covers_the_truth_about_95_times_in_100_even_if_workers_differ() {
         for (workers, samples, spread) in [
             (1, 41, [0.0, 5.0]),
             (3, 20, [2.0, 0.5]),
@@ -292,7 +294,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_lies_among_the_values_and_moves_with_them(mut values in prop::collection::vec(1.0..1e9f64, 1..40)) {
+        fn the_value_lies_among_those_of_the_workers_and_scales_with_them(mut values in prop::collection::vec(1.0..1e9f64, 1..40)) {
             let value = case_value(&values).unwrap();
             let doubled: Vec<f64> = values.iter().map(|value| value * 2.0).collect();
             prop_assert!((case_value(&doubled).unwrap() - 2.0 * value).abs() <= 1e-9 * value);

@@ -1,31 +1,31 @@
-//! How much the runs of a history differ by themselves.
+//! The outlier fence of a history: how much its runs differ without a change.
 
 use super::quantile::{quantile, sorted};
 
-/// Runs that a history needs before it says what is noise.
+/// The fewest runs for a fence.
 pub const FEWEST_RUNS: usize = 10;
 
-/// Steps between runs of the same sources from which on the others do not count.
+/// From this number of steps between runs of the same sources on, other steps do not count.
 pub const FEWEST_STEPS: usize = 10;
 
-/// What a run of a history measured of one benchmark, and of which sources.
+/// The value of a benchmark in one run of a history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PastValue<S> {
-    /// The figure of the benchmark.
+    /// The value of the benchmark.
     pub value: f64,
-    /// Equal for runs of the same sources; `None` where they are not known to be those of any other
-    /// run.
+    /// The sources of the run. Runs with equal sources measured the same code. `None` if unknown or
+    /// modified.
     pub sources: Option<S>,
 }
 
-/// The largest relative change that is still usual between neighbouring runs: Q3 + 3·IQR of the
-/// absolute relative changes of their figures (J. W. Tukey, "Exploratory Data Analysis", 1977: the
-/// outer fence), as rustls' and rustc's benchmarks have it.
+/// Returns the largest relative change between consecutive runs that is still normal: Q3 + 3·IQR of
+/// the absolute relative changes. It is Tukey's outer fence (J. W. Tukey, "Exploratory Data
+/// Analysis", 1977), which rustls' and rustc's benchmarks also use.
 ///
-/// The figures are those of one benchmark on one device, in the order of the runs. What lies
-/// between two runs of different sources may be a change of the code, which is no noise: where
-/// [`FEWEST_STEPS`] neighbours are of the same sources, only their changes count, and otherwise
-/// all. `None` for fewer than [`FEWEST_RUNS`], and where a figure is not finite or not above zero.
+/// `runs` has the values of one benchmark on one device, in the order of the runs. A change between
+/// runs of different sources can be a change of the code instead of noise. If at least
+/// [`FEWEST_STEPS`] consecutive pairs have the same sources, only these count; otherwise all pairs
+/// do. `None` for fewer than [`FEWEST_RUNS`] runs, or if a value is not finite or not positive.
 pub fn history_fence<S: PartialEq>(runs: &[PastValue<S>]) -> Option<f64> {
     let is_above_zero = |run: &PastValue<S>| run.value.is_finite() && run.value > 0.0;
     if runs.len() < FEWEST_RUNS || !runs.iter().all(is_above_zero) {
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// The fence of runs whose sources nobody knows.
+    /// Returns the fence of runs with unknown sources.
     fn fence_of(medians: &[f64]) -> Option<f64> {
         let runs: Vec<PastValue<u32>> = medians.iter().map(|median| run(*median, None)).collect();
         history_fence(&runs)
@@ -60,8 +60,8 @@ mod tests {
         PastValue { value, sources }
     }
 
-    /// Runs of six revisions, each 30 % slower than the one before, in which neighbours of one
-    /// revision differ by 0.1 %.
+    /// Returns runs of six revisions. Each revision is 30 % slower than the one before, and
+    /// consecutive runs of one revision differ by 0.1 %.
     fn six_revisions(runs_of_each: u32, sources: fn(u32) -> Option<u32>) -> Vec<PastValue<u32>> {
         let revisions = (0..6u32).flat_map(|revision| (0..runs_of_each).map(move |run| (revision, run)));
         let slower = |revision: u32| 100.0 * 1.3f64.powi(revision as i32);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_that_are_no_times_have_no_fence() {
+    fn values_that_are_not_positive_have_no_fence() {
         for broken in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut medians = [100.0; 12];
             medians[5] = broken;

@@ -1,36 +1,37 @@
-//! How samples are distributed, in a number of steps that does not grow with theirs.
+//! Histograms with a bounded number of bins.
 
 use super::quantile::{quantile, sorted};
 
 /// Counts of samples in bins of equal width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Where the first bin begins.
+    /// Lower edge of the first bin.
     pub low: f64,
-    /// Where the last bin ends.
+    /// Upper edge of the last bin.
     pub high: f64,
-    /// Samples in each bin; a sample on an edge counts in the bin above, one at `high` in the last.
+    /// Number of samples in each bin. A sample on an edge counts in the bin above, and one at
+    /// `high` in the last bin.
     pub counts: Vec<u64>,
-    /// Samples below the first bin.
+    /// Number of samples below the first bin.
     pub below: u64,
-    /// Samples above the last bin.
+    /// Number of samples above the last bin.
     pub above: u64,
 }
 
-/// Fewest and most bins.
+/// Minimum and maximum number of bins.
 const BINS: (usize, usize) = (8, 40);
 
-/// Interquartile ranges beyond the quartiles that still belong to the picture: further out lie what
-/// Tukey calls far-out values, twice over.
+/// The range of the histogram beyond the quartiles, in interquartile ranges. It is twice the
+/// distance of Tukey's far-out values.
 const REACH: f64 = 6.0;
 
 impl Histogram {
-    /// The distribution of samples; `None` where there are none or one is not finite.
+    /// Returns the histogram of samples. `None` if there are none or one is not finite.
     ///
-    /// The width of the bins is that of Freedman and Diaconis, "On the histogram as a density
-    /// estimator", Probability Theory and Related Fields 57 (1981): twice the interquartile range
-    /// over the cube root of the number of samples. Samples far outside of the quartiles are
-    /// counted, and do not widen the range: a single disturbance would leave all others in one bin.
+    /// The bin width is that of Freedman and Diaconis, "On the histogram as a density estimator",
+    /// Probability Theory and Related Fields 57 (1981): twice the interquartile range divided by
+    /// the cube root of the number of samples. Samples far outside the quartiles are counted but do
+    /// not widen the range, because one disturbed sample would put all others into one bin.
     pub fn of(samples: &[f64]) -> Option<Histogram> {
         let sorted = sorted(samples)?;
         let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
@@ -66,7 +67,7 @@ impl Histogram {
         } else {
             let bins = self.counts.len();
             let share = (sample - self.low) / (self.high - self.low);
-            // Where all samples are equal there is no share, and they lie in the middle.
+            // If all samples are equal, there is no position, and they go to the middle bin.
             let bin = if share.is_finite() {
                 (share * bins as f64) as usize
             } else {
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_disturbance_is_counted_and_does_not_hide_the_others() {
+    fn an_outlier_is_counted_and_does_not_hide_the_others() {
         let samples: Vec<f64> = (0..100).map(f64::from).chain([1e6]).collect();
         let histogram = Histogram::of(&samples).unwrap();
         assert_eq!((histogram.below, histogram.above), (0, 1));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_distribution_says_so() {
+    fn no_samples_and_samples_that_are_not_finite_have_no_histogram() {
         assert_eq!(Histogram::of(&[]), None);
         assert_eq!(Histogram::of(&[1.0, f64::NAN]), None);
     }

@@ -1,30 +1,30 @@
-//! How often a comparison in turns looks at its rounds, and how sure each look must be.
+//! Interim analyses of alternating comparisons.
 
 use std::num::NonZeroUsize;
 
 use super::Confidence;
 
-/// How many rounds a comparison in turns has.
+/// When an alternating comparison is analyzed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InterimAnalyses {
-    /// As many as were asked for: it is looked at once, behind the last of them.
+    /// Once, after the requested number of rounds.
     #[default]
     Once,
-    /// As many as it takes to decide, up to a limit: it is looked at behind each number of
-    /// [`InterimAnalyses::ROUNDS`], and goes on where that has not decided.
+    /// After each number of rounds in [`InterimAnalyses::ROUNDS`]. The comparison continues until
+    /// an analysis decides it or the rounds are used up.
     UntilDecided,
 }
 
 impl InterimAnalyses {
-    /// Rounds behind which a comparison that may go on is looked at: each look knows the ratio √2
-    /// times as well as the one before.
+    /// The numbers of rounds after which a comparison that may continue is analyzed. Each analysis
+    /// knows the ratio √2 times as well as the one before.
     pub const ROUNDS: [usize; 3] = [5, 10, 20];
 
-    /// How sure a single look must be, for all of them together to be as sure as `all`. Each has
-    /// the same part of the probability of a false alarm, by the inequality of Bonferroni, so the
-    /// intervals of all looks hold at once: repeated confidence intervals (C. Jennison and B. W.
-    /// Turnbull, "Interim Analyses: The Repeated Confidence Interval Approach", Journal of the
-    /// Royal Statistical Society B 51 (1989)).
+    /// Returns the confidence of a single analysis, such that all of them together have the
+    /// confidence `all`. By the Bonferroni inequality, each gets an equal part of the probability
+    /// of a false alarm. The intervals of all analyses then hold at once: they are repeated
+    /// confidence intervals (C. Jennison and B. W. Turnbull, "Interim Analyses: The Repeated
+    /// Confidence Interval Approach", Journal of the Royal Statistical Society B 51 (1989)).
     pub fn confidence(self, all: Confidence) -> Confidence {
         let analyses = match self {
             InterimAnalyses::Once => 1.0,
@@ -33,8 +33,8 @@ impl InterimAnalyses {
         Confidence::new(1.0 - (1.0 - all.fraction()) / analyses).unwrap_or(all)
     }
 
-    /// How many rounds there are before the first look, where a case on its own would have so many
-    /// workers.
+    /// Returns the number of rounds before the first analysis. `workers` is the number of workers
+    /// that a case without a comparison has.
     pub fn first(self, workers: NonZeroUsize) -> NonZeroUsize {
         match self {
             InterimAnalyses::Once => workers,
@@ -42,7 +42,8 @@ impl InterimAnalyses {
         }
     }
 
-    /// How many rounds there are before the next look, behind so many.
+    /// Returns the number of rounds before the analysis that follows the one after `rounds`. `None`
+    /// if that was the last.
     pub fn next(self, rounds: usize) -> Option<usize> {
         match self {
             InterimAnalyses::Once => None,
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_share_the_probability_of_a_false_alarm() {
+    fn analyses_share_the_probability_of_a_false_alarm() {
         let each = InterimAnalyses::UntilDecided.confidence(Confidence::DEFAULT).fraction();
         assert!((1.0 - each - 0.01 / 3.0).abs() < 1e-12, "{each}");
         assert_eq!(
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_double_up_to_the_last_look() {
+    fn rounds_double_up_to_the_last_analysis() {
         let next: Vec<_> = [0, 5, 10, 20]
             .map(|rounds| InterimAnalyses::UntilDecided.next(rounds))
             .into();

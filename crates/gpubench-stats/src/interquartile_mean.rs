@@ -1,43 +1,43 @@
-//! The middle of samples that lie in modes.
+//! The interquartile mean, a robust center of samples that lie in modes.
 
 use super::moments::Moments;
 use super::quantile::sorted;
 
-/// The mean of the samples between the quartiles, which is the value of a worker: the trimmed mean
-/// of a quarter (J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance
-/// procedures for location based on a single sample", Sankhyā A 25 (1963)). A sample that a
-/// quartile cuts counts for the part inside. `None` where there are no samples or one is not
-/// finite.
+/// Returns the mean of the samples between the quartiles, which is the value of a worker. It is the
+/// trimmed mean with a quarter trimmed at each end (J. W. Tukey and D. H. McLaughlin, "Less
+/// vulnerable confidence and significance procedures for location based on a single sample",
+/// Sankhyā A 25 (1963)). A sample on a quartile counts in part. `None` if there are no samples or
+/// one is not finite.
 ///
-/// The middle sample jumps from one step of a clock to the next, and from one mode of the samples
-/// to another, when half of them lie on either side; this mean moves as their shares do. Like the
-/// median it does not mind what a quarter of the samples are.
+/// If half of the samples lie on either side of a clock step or of a gap between modes, the median
+/// jumps from one to the other. This mean moves gradually with their shares. Like the median, it is
+/// not affected by a quarter of outliers.
 pub fn interquartile_mean(samples: &[f64]) -> Option<f64> {
     Some(mean_between_quartiles(&sorted(samples)?))
 }
 
-/// [`interquartile_mean`] of ascending, finite samples, one at least.
+/// Returns the [`interquartile_mean`] of ascending, finite samples. There must be at least one.
 pub(super) fn mean_between_quartiles(sorted: &[f64]) -> f64 {
     let n = sorted.len() as f64;
     let (low, high) = (0.25 * n, 0.75 * n);
     let part = 1.0 / (high - low);
     let (first, last) = (low.floor() as usize, (high.ceil() as usize).clamp(1, sorted.len()));
     let inside = |position: usize| (position as f64 + 1.0).min(high) - (position as f64).max(low);
-    // Each part by itself, so that the sum of large samples stays a number.
+    // Each term is scaled first, so that the sum of large samples stays finite.
     let mean: f64 = (first..last)
         .map(|position| sorted[position] * (inside(position) * part))
         .sum();
-    // Rounding must not lead out of the samples.
+    // Rounding must not move the mean out of the samples' range.
     mean.clamp(sorted[first], sorted[last - 1])
 }
 
-/// The variance of the interquartile mean of ascending samples, relative to the square of `scale`:
-/// from the samples that are left, with those that are left out moved to their ends, as J. W. Tukey
-/// and D. H. McLaughlin have it (K. K. Yuen, "The two-sample trimmed t for unequal population
+/// Returns the variance of the interquartile mean of ascending samples, relative to the square of
+/// `scale`. It is the winsorized variance: trimmed samples are moved to the ends of the others (J.
+/// W. Tukey and D. H. McLaughlin; K. K. Yuen, "The two-sample trimmed t for unequal population
 /// variances", Biometrika 61 (1974)). Zero for a single sample and for none.
 pub(super) fn variance_of_mean(sorted: &[f64], scale: f64) -> f64 {
-    let left_out = sorted.len() / 4;
-    let kept = &sorted[left_out..sorted.len() - left_out];
+    let trimmed = sorted.len() / 4;
+    let kept = &sorted[trimmed..sorted.len() - trimmed];
     let (Some(least), Some(most)) = (kept.first(), kept.last()) else {
         return 0.0;
     };
@@ -69,8 +69,8 @@ mod tests {
         assert_eq!(interquartile_mean(&[0.0, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, 8.0]), Some(4.0));
     }
 
-    /// Standard deviations over 400 seeded sets of 20 samples in two modes 160 apart, as a front
-    /// end that polls gives them: of the middle sample, and of the mean.
+    /// Returns standard deviations of the median and of the mean over 400 seeded sets. Each has 20
+    /// samples in two modes 160 apart, as a front end that polls produces them.
     fn spread_of_two_modes() -> [f64; 2] {
         let mut random = fastrand::Rng::with_seed(3);
         let sets: Vec<Vec<f64>> = (0..400)
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_jump_between_modes_as_the_middle_sample_does() {
+    fn it_does_not_jump_between_modes_as_the_median_does() {
         let [middle, mean] = spread_of_two_modes();
         assert!(mean < 0.6 * middle, "{mean} and {middle}");
     }
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn no_samples_and_samples_that_are_not_finite_have_none() {
+    fn no_samples_and_samples_that_are_not_finite_have_no_mean() {
         assert_eq!(interquartile_mean(&[]), None);
         assert_eq!(interquartile_mean(&[1.0, f64::NAN]), None);
         assert_eq!(interquartile_mean(&[f64::MAX; 3]), Some(f64::MAX));
     }
 
-    /// What 10 000 resamples say.
-    fn by_drawing(sorted: &[f64]) -> f64 {
+    /// Returns the variance over 10 000 resamples.
+    fn bootstrap_variance(sorted: &[f64]) -> f64 {
         let mut random = fastrand::Rng::with_seed(5);
         let means: Vec<f64> = (0..10_000)
             .map(|_| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variance_is_about_the_one_that_drawing_resamples_approaches() {
+    fn the_variance_approximates_that_of_a_bootstrap() {
         let in_modes = |n: usize| (0..n).map(move |i| if i * 10 < n * 7 { 3_376.0 } else { 3_536.0 });
         for samples in [
             (0..40).map(|i| 100.0 + f64::from(i)).collect::<Vec<_>>(),
@@ -133,7 +133,7 @@ mod tests {
         ] {
             let (variance, drawn) = (
                 variance_of_mean(&samples, mean_between_quartiles(&samples)),
-                by_drawing(&samples),
+                bootstrap_variance(&samples),
             );
             assert!(
                 (0.8..2.0).contains(&(variance / drawn)),

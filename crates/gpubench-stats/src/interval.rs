@@ -1,25 +1,25 @@
-//! Intervals, and that of a median by order statistics: for decisions while samples arrive.
+//! Intervals, and the interval of a median by order statistics.
 
-/// An interval, ends included.
+/// A closed interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
-    /// Upper end, at least the lower one.
+    /// Upper end, not below the lower end.
     pub high: f64,
 }
 
 impl Interval {
-    /// The larger of the two distances from `center` to the ends.
+    /// Returns the larger of the two distances from `center` to the ends.
     pub fn reach_from(&self, center: f64) -> f64 {
         (self.high - center).max(center - self.low)
     }
 }
 
-/// The 95 % interval of the median between two order statistics (H. A. David and H. N. Nagaraja,
-/// "Order Statistics", 2003, section 7.1): free of any assumption about the distribution,
-/// conservative, and cheap. `None` for fewer than six samples, which no such interval exists for.
-/// The samples are ascending and finite.
+/// Returns the 95 % interval of the median between two order statistics (H. A. David and H. N.
+/// Nagaraja, "Order Statistics", 2003, section 7.1). It makes no assumption about the distribution,
+/// and is conservative and cheap. `None` for fewer than six samples, for which there is no such
+/// interval. The samples must be ascending and finite.
 pub(super) fn order_statistic_interval(sorted: &[f64]) -> Option<Interval> {
     let rank = lower_rank(sorted.len())?;
     Some(Interval {
@@ -28,10 +28,10 @@ pub(super) fn order_statistic_interval(sorted: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The largest rank `r`, from 0, such that at most `r` of `n` samples lie below the true median
-/// with a probability of at most 2.5 %.
+/// Returns the largest rank `r`, from 0, such that with a probability of at most 2.5 %, at most `r`
+/// of `n` samples lie below the true median.
 fn lower_rank(n: usize) -> Option<usize> {
-    // Beyond this 2^-n leaves the range of normal numbers, and the normal approximation is good to
+    // Beyond this number, 2^-n is not a normal number, and the normal approximation is accurate to
     // a fraction of a rank.
     const EXACT: usize = 1_000;
     if n > EXACT {
@@ -63,7 +63,7 @@ mod tests {
         order_statistic_interval(&sorted(samples)?)
     }
 
-    /// Seeded normal deviates by the method of Box and Muller.
+    /// Returns seeded normal deviates by the Box-Muller method.
     fn normal(random: &mut fastrand::Rng, n: usize, mean: f64, stddev: f64) -> Vec<f64> {
         (0..n)
             .map(|_| {
@@ -73,7 +73,8 @@ mod tests {
             .collect()
     }
 
-    /// How many of 400 seeded sets of `n` samples have an interval that holds the true median.
+    /// Returns how many of 400 seeded sets of `n` samples have an interval that contains the true
+    /// median.
     fn covered_of_400(n: usize, interval: impl Fn(&[f64]) -> Option<Interval>) -> usize {
         let mut random = fastrand::Rng::with_seed(7);
         (0..400)
@@ -86,9 +87,9 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_those_of_the_published_tables() {
-        // The classical table of nonparametric intervals of the median: n = 6 first, then ranks 2
-        // of 10, 6 of 20, 40 of 100, counted from 1.
+    fn ranks_match_the_published_tables() {
+        // From the classical table of nonparametric intervals of the median: n = 6 is the first,
+        // then ranks 2 of 10, 6 of 20 and 40 of 100, counted from 1.
         assert_eq!(lower_rank(5), None);
         assert_eq!(lower_rank(6), Some(0));
         assert_eq!(lower_rank(10), Some(1));
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_reaches_as_far_as_its_farther_end() {
+    fn the_reach_of_an_interval_is_that_of_its_farther_end() {
         let interval = Interval { low: 1.0, high: 4.0 };
         assert_eq!(interval.reach_from(2.0), 2.0);
         assert_eq!(interval.reach_from(3.5), 2.5);
@@ -111,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_covers_at_least_95_times_in_100() {
+    fn the_interval_covers_the_median_at_least_95_times_in_100() {
         let covered = covered_of_400(41, interval_of);
         assert!((376..=400).contains(&covered), "{covered} of 400");
     }
 
     #[test]
-    fn few_or_broken_samples_have_no_interval_of_order_statistics() {
+    fn few_samples_and_samples_that_are_not_finite_have_no_interval() {
         assert_eq!(interval_of(&[1.0; 5]), None);
         assert_eq!(interval_of(&[1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN]), None);
     }

@@ -1,9 +1,9 @@
-//! Statistics as pure functions: when warm-up is over, when enough samples have been taken, and
-//! what they say.
+//! Statistics as pure functions: the end of warm-up, the end of sampling, estimates, intervals and
+//! ratios.
 //!
-//! Nothing here knows a device, a clock or a metric: samples come in as `f64` in whatever unit,
-//! elapsed time as a `Duration`. Only `conservation` is about times, in nanoseconds. No input
-//! panics; what is not defined for an input is `None`, never NaN.
+//! Nothing here depends on a device, a clock or a metric. Samples are `f64` in any unit, and
+//! elapsed time is a `Duration`. Only `conservation` works on times, in nanoseconds. No input
+//! causes a panic. An undefined result is `None`, never NaN.
 #![forbid(unsafe_code)]
 
 mod comparison;

@@ -1,8 +1,8 @@
-//! Mean and spread.
+//! Mean and standard deviation.
 
-/// Mean and standard deviation, kept up as samples arrive: B. P. Welford, "Note on a method for
-/// calculating corrected sums of squares and products", Technometrics 4 (1962). Unlike a sum of
-/// squares it does not cancel where the spread is small beside the mean.
+/// Running mean and standard deviation: B. P. Welford, "Note on a method for calculating corrected
+/// sums of squares and products", Technometrics 4 (1962). Unlike a sum of squares, it does not
+/// suffer from cancellation if the spread is small compared with the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
     n: u64,
@@ -11,7 +11,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Those of some samples.
+    /// Computes the moments of some samples.
     pub fn of(samples: &[f64]) -> Moments {
         let mut moments = Moments::default();
         for sample in samples {
@@ -20,7 +20,7 @@ impl Moments {
         moments
     }
 
-    /// Takes one more sample in.
+    /// Adds a sample.
     pub fn push(&mut self, sample: f64) {
         self.n += 1;
         let from_old_mean = sample - self.mean;
@@ -28,21 +28,21 @@ impl Moments {
         self.squares += from_old_mean * (sample - self.mean);
     }
 
-    /// Arithmetic mean; `None` without samples or where it is not finite.
+    /// Returns the arithmetic mean. `None` if there are no samples or it is not finite.
     pub fn mean(&self) -> Option<f64> {
         (self.n > 0 && self.mean.is_finite()).then_some(self.mean)
     }
 
-    /// Standard deviation with `n - 1` in the denominator; `None` for fewer than two samples or
-    /// where it is not finite.
+    /// Returns the standard deviation with `n - 1` in the denominator. `None` if there are fewer
+    /// than two samples or it is not finite.
     pub fn stddev(&self) -> Option<f64> {
         let freedom = self.n.checked_sub(2)? + 1;
         let stddev = (self.squares.max(0.0) / freedom as f64).sqrt();
         (stddev.is_finite() && self.squares.is_finite()).then_some(stddev)
     }
 
-    /// Coefficient of variation, `stddev / |mean|`; `None` where one of them is not defined or the
-    /// mean is zero.
+    /// Returns the coefficient of variation, `stddev / |mean|`. `None` if one of them is undefined
+    /// or the mean is zero.
     pub fn cv(&self) -> Option<f64> {
         let cv = self.stddev()? / self.mean()?.abs();
         cv.is_finite().then_some(cv)
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_is_none() {
+    fn undefined_moments_are_none() {
         assert_eq!(Moments::of(&[]).mean(), None);
         assert_eq!(Moments::of(&[3.0]).mean(), Some(3.0));
         assert_eq!(Moments::of(&[3.0]).stddev(), None);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_spread_beside_a_large_mean_does_not_cancel() {
+    fn a_small_spread_around_a_large_mean_does_not_cancel() {
         let moments = Moments::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
         assert!((moments.stddev().unwrap() - 1.0).abs() < 1e-6);
     }

@@ -1,38 +1,36 @@
-//! The ratio of two sides that were measured in turns: what drifted met both alike, and does not
-//! count.
+//! The ratio of two alternating sides. Drift affects both sides alike and cancels.
 
 use super::comparison::{Confidence, FEWEST_WORKERS, Ratio};
 use super::estimate::MOST_FREEDOM;
 use super::quantile::{median, quantile, sorted};
 use super::student::student_quantile;
 
-/// What Student's t is made larger by: where processes differ by far more than their samples, its
-/// false alarms would be one in a hundred to the letter.
+/// A factor on Student's t. Without it, the rate of false alarms would be exactly one in a hundred
+/// if processes differ much more than their samples.
 const MARGIN: f64 = 1.05;
 
-/// Rounds of two fresh workers that took their samples in turns: how much more the candidate's took
-/// in each, and how that spreads.
+/// Rounds of two fresh workers that alternate: the log ratio of the candidate in each round, and
+/// its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Paired {
     rounds: usize,
-    /// Mean over the rounds of the median logarithm of the ratio of neighbouring samples.
+    /// Median log ratio of neighbouring samples, as a mean over the rounds.
     center: f64,
-    /// Variance of those medians among the rounds.
+    /// Variance of these medians among the rounds.
     among_rounds: f64,
-    /// Variance that such a median has from the noise of its samples alone, on average over the
-    /// rounds.
+    /// Variance of such a median due to the noise of its samples, as a mean over the rounds.
     within_round: f64,
-    /// The smaller side's geometric mean of the workers' medians.
+    /// Geometric mean of the workers' medians, of the side where it is smaller.
     smaller: f64,
 }
 
 impl Paired {
-    /// The samples of each worker, in the order they were taken: the workers at one position shared
-    /// a round, and their samples at one position are neighbours in time. Where one has more
-    /// samples, the last of them have no neighbour and do not count; nor do rounds without any.
+    /// Pairs the samples of each worker, in the order of measurement. Workers at the same position
+    /// shared a round, and their samples at the same position are neighbours in time. Samples
+    /// without a neighbour do not count, nor do rounds without samples.
     ///
-    /// `None` where the sides have different numbers of workers, where fewer than
-    /// [`FEWEST_WORKERS`] rounds count, and where a sample is not finite or not above zero.
+    /// `None` if the sides have different numbers of workers, if fewer than [`FEWEST_WORKERS`]
+    /// rounds count, or if a sample is not finite or not positive.
     pub fn of(baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<Paired> {
         if baseline.len() != candidate.len() {
             return None;
@@ -45,7 +43,7 @@ impl Paired {
             return None;
         }
         let number = rounds.len() as f64;
-        let mean = |figure: fn(&Round) -> f64| mean(&rounds, figure);
+        let mean = |value: fn(&Round) -> f64| mean(&rounds, value);
         let center = mean(|round| round.center);
         let squares: f64 = rounds.iter().map(|round| (round.center - center).powi(2)).sum();
         let smaller = mean(|round| round.baseline).min(mean(|round| round.candidate));
@@ -58,12 +56,12 @@ impl Paired {
         })
     }
 
-    /// Number of rounds that count.
+    /// Returns the number of rounds that count.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// Which of the two it is that the interval is wide for.
+    /// Returns the main reason for the width of the interval.
     pub fn wide_for(&self) -> Spread {
         if self.among_rounds > 2.0 * self.within_round {
             Spread::AmongRounds
@@ -72,17 +70,17 @@ impl Paired {
         }
     }
 
-    /// The geometric mean over the rounds of the median ratio of neighbouring samples, with the
-    /// interval of a paired comparison: the standard error of that mean, times Student's t with one
-    /// degree of freedom less than there are rounds and at most seven, times 1.05, on a logarithmic
-    /// scale.
+    /// Returns the geometric mean over the rounds of the median ratio of neighbouring samples, with
+    /// the interval of a paired comparison. The interval is, on a logarithmic scale, the standard
+    /// error of that mean, times Student's t, times 1.05. The degrees of freedom are one fewer than
+    /// the rounds, but at most seven.
     ///
-    /// Rounds are the units that repeat on their own; the samples in one share their processes (T.
-    /// Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013; A. Georges, D.
-    /// Buytaert and L. Eeckhout, "Statistically Rigorous Java Performance Evaluation", OOPSLA
-    /// 2007). Where few rounds lie close together by chance, the samples in them know the error
-    /// better: the larger of the two variances counts. The interval always takes in a change of
-    /// `step`, that of the clock for times.
+    /// Rounds are the independent repetitions, because the samples of a round share their processes
+    /// (T. Kalibera and R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013; A.
+    /// Georges, D. Buytaert and L. Eeckhout, "Statistically Rigorous Java Performance Evaluation",
+    /// OOPSLA 2007). If a few rounds agree by chance, their samples give the better error, so the
+    /// larger of the two variances counts. The interval always contains a change of `step`, the
+    /// resolution of the samples.
     pub fn ratio(&self, confidence: Confidence, step: f64) -> Ratio {
         let rounds = self.rounds as f64;
         let error = (self.among_rounds.max(self.within_round) / rounds).sqrt();
@@ -92,29 +90,28 @@ impl Paired {
     }
 }
 
-/// What varies the most in a comparison in turns.
+/// The main source of variation in an alternating comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// Processes of one side: the medians of the rounds lie further apart than their samples
-    /// explain.
+    /// Processes: the medians of the rounds differ by more than their samples explain.
     AmongRounds,
-    /// The samples of a process.
+    /// The samples of each process.
     WithinRounds,
 }
 
-/// A worker of each side, in logarithms.
+/// A round: one worker of each side, in logarithms.
 struct Round {
-    /// The median of the ratios of neighbouring samples.
+    /// Median of the log ratios.
     center: f64,
-    /// Those ratios, ascending.
+    /// Log ratios of neighbouring samples, ascending.
     ratios: Vec<f64>,
-    /// Median of the samples that have a neighbour, of either side.
+    /// Median of each side's samples that have a neighbour.
     baseline: f64,
     candidate: f64,
 }
 
 impl Round {
-    /// `None` for samples without a logarithm, and where none has a neighbour.
+    /// Pairs the samples of a round. `None` if a sample has no logarithm or none has a neighbour.
     fn of(baseline: &[f64], candidate: &[f64]) -> Option<Round> {
         let pairs = baseline.len().min(candidate.len());
         let (before, after) = (logarithms(&baseline[..pairs])?, logarithms(&candidate[..pairs])?);
@@ -133,12 +130,14 @@ impl Round {
     }
 }
 
-/// The variance of the median of a round, on average, from all ratios about the medians of their
-/// rounds: half the distance of the quantiles that lie one standard deviation of the binomial
-/// distribution, √n/2 of n ratios, on either side of the middle. It is how dense ratios lie there
-/// that tells how well their median is known (H. A. David and H. N. Nagaraja, "Order Statistics",
-/// 2003, section 7.1): a step of the machine's speed, or a time slice that another process had,
-/// puts single ratios far out.
+/// Returns the variance of the median of a round due to the noise of its samples, as a mean over
+/// the rounds. It pools all ratios, each relative to the median of its round.
+///
+/// The standard error of a median is half the distance between two quantiles. They lie one standard
+/// deviation of the binomial distribution, √n/2 of n ratios, on either side of the middle. The
+/// density of the ratios there decides how well their median is known (H. A. David and H. N.
+/// Nagaraja, "Order Statistics", 2003, section 7.1). Outliers do not matter, such as those from a
+/// step of the machine's speed or a time slice of another process.
 fn noise(rounds: &[Round]) -> Option<f64> {
     let distances = |round: &Round| -> Vec<f64> { round.ratios.iter().map(|ratio| ratio - round.center).collect() };
     let distances = sorted(&rounds.iter().flat_map(distances).collect::<Vec<f64>>())?;
@@ -157,11 +156,12 @@ fn logarithms(samples: &[f64]) -> Option<Vec<f64>> {
     samples.iter().map(logarithm).collect()
 }
 
-/// A sum depends on its order; the comparison must not depend on that of the rounds.
-fn mean(rounds: &[Round], figure: fn(&Round) -> f64) -> f64 {
-    let mut figures: Vec<f64> = rounds.iter().map(figure).collect();
-    figures.sort_unstable_by(f64::total_cmp);
-    figures.iter().sum::<f64>() / figures.len() as f64
+/// Returns a mean over the rounds. Floating-point sums depend on the order of their terms, but the
+/// comparison must not depend on the order of the rounds.
+fn mean(rounds: &[Round], value: fn(&Round) -> f64) -> f64 {
+    let mut values: Vec<f64> = rounds.iter().map(value).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
@@ -185,7 +185,7 @@ mod tests {
         (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
     }
 
-    /// Three rounds on a machine that becomes twice as slow from window to window.
+    /// Three rounds on a machine whose time doubles from window to window.
     fn drifting(factor: f64) -> Vec<Vec<f64>> {
         let sample = |window: i32| 100.0 * factor * 2f64.powi(window);
         (0..3)
@@ -196,15 +196,21 @@ mod tests {
     #[test]
     fn drift_that_both_sides_share_does_not_count() {
         let (before, after) = (drifting(1.0), drifting(1.03));
-        let in_turns = ratio(&before, &after);
-        assert!(near(in_turns.estimate, 1.03), "{in_turns:?}");
-        assert!(near(in_turns.interval.low, in_turns.interval.high), "{in_turns:?}");
+        let alternating = ratio(&before, &after);
+        assert!(near(alternating.estimate, 1.03), "{alternating:?}");
+        assert!(
+            near(alternating.interval.low, alternating.interval.high),
+            "{alternating:?}"
+        );
         let sides = [&before, &after].map(|side| {
             let workers: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
             Estimate::of(&workers).unwrap()
         });
-        let apart = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0).unwrap();
-        assert!(apart.interval.low < 0.1 && apart.interval.high > 10.0, "{apart:?}");
+        let separate = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0).unwrap();
+        assert!(
+            separate.interval.low < 0.1 && separate.interval.high > 10.0,
+            "{separate:?}"
+        );
     }
 
     #[test]
@@ -222,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_without_samples_do_not_count_and_three_must_be_left() {
+    fn rounds_without_samples_do_not_count_and_three_must_remain() {
         let side = [vec![100.0, 101.0], vec![100.0], vec![102.0], vec![]];
         assert_eq!(paired(&side, &side).map(|paired| paired.rounds()), Some(3));
         assert_eq!(paired(&side[1..], &side[1..]), None);
@@ -236,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_are_no_times_have_no_ratio() {
+    fn samples_that_are_not_positive_have_no_ratio() {
         let side = vec![vec![100.0, 101.0]; 3];
         for broken in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut other = side.clone();
@@ -251,7 +257,7 @@ mod tests {
         let before = vec![vec![1.0; 4]; 3];
         let after = [0.01f64, 0.02, 0.03].map(|center| vec![center.exp(); 4]);
         let ratio = ratio(&before, &after);
-        // Student's t for two degrees of freedom is 9.9248.
+        // Student's t with two degrees of freedom is 9.9248.
         let reach = ratio.interval.high.ln() - 0.02;
         assert!((reach - 1.05 * 9.924_8 * 0.01 / 3f64.sqrt()).abs() < 1e-5, "{reach}");
     }
@@ -296,7 +302,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn no_times_however_far_apart_have_a_ratio_that_is_no_number(
+        fn a_ratio_is_finite_for_times_of_any_size(
             rounds in prop::collection::vec((1..=f64::MAX.to_bits(), 1..=f64::MAX.to_bits()), 3..7),
             tick in 0.0..1e3f64,
         ) {
@@ -316,7 +322,7 @@ mod tests {
         }
 
         #[test]
-        fn what_slows_both_samples_of_each_pair_alike_does_not_matter([one, other] in sides(), seed: u64) {
+        fn a_slowdown_of_both_samples_of_a_pair_does_not_matter([one, other] in sides(), seed: u64) {
             let mut random = fastrand::Rng::with_seed(seed);
             let (mut slowed, mut other_slowed) = (one.clone(), other.clone());
             for (before, after) in slowed.iter_mut().zip(&mut other_slowed) {
@@ -339,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn an_interval_is_finite_and_holds_the_estimate([one, other] in sides(), tick in 0.0..1e12f64) {
+        fn an_interval_is_finite_and_contains_the_estimate([one, other] in sides(), tick in 0.0..1e12f64) {
             let confidence = Confidence::new(1.0 - 1e-12).unwrap();
             let ratio = paired(&one, &other).unwrap().ratio(confidence, tick);
             prop_assert!(ratio.interval.low > 0.0 && ratio.interval.high.is_finite(), "{:?}", ratio);

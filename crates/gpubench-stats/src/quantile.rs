@@ -1,6 +1,6 @@
 //! Quantiles.
 
-/// The samples in ascending order; `None` where there are none or one is not finite.
+/// Returns the samples in ascending order. `None` if there are none or one is not finite.
 pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || samples.iter().any(|sample| !sample.is_finite()) {
         return None;
@@ -10,11 +10,11 @@ pub(super) fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// The quantile `p` (0 to 1) of ascending samples, interpolated linearly between the two nearest:
-/// definition 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The American
-/// Statistician 50 (1996), the default of R and NumPy.
+/// Returns the quantile `p` (0 to 1) of ascending samples, interpolated linearly between the two
+/// nearest. It is definition 7 of Hyndman and Fan, "Sample quantiles in statistical packages", The
+/// American Statistician 50 (1996), the default of R and NumPy.
 ///
-/// `None` for no samples and for a `p` outside of 0 to 1.
+/// `None` if there are no samples or `p` is outside 0 to 1.
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
         return None;
@@ -27,12 +27,12 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     Some(between(sorted[below], sorted[above], weight))
 }
 
-/// The median of samples in any order; `None` where there are none or one is not finite.
+/// Returns the median of samples in any order. `None` if there are none or one is not finite.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(&sorted(samples)?, 0.5)
 }
 
-/// The point `weight` of the way from `low` to `high`, never outside of them.
+/// Interpolates from `low` to `high` by `weight`, without leaving that range.
 fn between(low: f64, high: f64, weight: f64) -> f64 {
     (low * (1.0 - weight) + high * weight).clamp(low, high)
 }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_quantile_says_so() {
+    fn no_samples_and_invalid_p_have_no_quantile() {
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[1.0], 1.5), None);
         assert_eq!(quantile(&[1.0], f64::NAN), None);

@@ -1,10 +1,10 @@
-//! Student's distribution, and the incomplete beta function behind it.
+//! Student's distribution and the incomplete beta function.
 
-/// The `t` such that a variable of Student's distribution with `freedom` degrees of freedom lies
-/// between `-t` and `t` with a probability of `confidence`. Infinite for a `confidence` of one and
-/// where there is no freedom; zero for a `confidence` of zero or less.
+/// Returns the `t` such that a variable of Student's distribution with `freedom` degrees of freedom
+/// lies between `-t` and `t` with probability `confidence`. Infinite for a `confidence` of one or
+/// more, or without freedom. Zero for a `confidence` of zero or less.
 ///
-/// By bisection on the distribution function, P(|T| > t) = I(freedom / (freedom + t²); freedom / 2,
+/// It bisects the distribution function, P(|T| > t) = I(freedom / (freedom + t²); freedom / 2,
 /// 1/2): M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 1964, 26.7.1.
 pub fn student_quantile(confidence: f64, freedom: f64) -> f64 {
     if confidence <= 0.0 {
@@ -30,10 +30,10 @@ pub fn student_quantile(confidence: f64, freedom: f64) -> f64 {
     high
 }
 
-/// The regularized incomplete beta function I(x; a, b) for `a` and `b` above zero: its continued
-/// fraction (Abramowitz and Stegun, 26.5.8), evaluated by the method of W. J. Lentz, "Generating
-/// Bessel functions in Mie scattering calculations using continued fractions", Applied Optics 15
-/// (1976).
+/// Returns the regularized incomplete beta function I(x; a, b) for positive `a` and `b`. It
+/// evaluates the continued fraction (Abramowitz and Stegun, 26.5.8) by the method of W. J. Lentz,
+/// "Generating Bessel functions in Mie scattering calculations using continued fractions", Applied
+/// Optics 15 (1976).
 pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -41,7 +41,7 @@ pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The fraction converges fast on this side of the mean; the other side is its mirror image.
+    // The fraction converges fast on this side of the mean. The other side is its mirror image.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -49,7 +49,7 @@ pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     front / (a * beta_fraction(x, a, b))
 }
 
-/// The continued fraction 1 + d₁/(1 + d₂/(1 + …)).
+/// Evaluates the continued fraction 1 + d₁/(1 + d₂/(1 + …)).
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const MOST_TERMS: u32 = 500;
     const TINY: f64 = 1e-300;
@@ -73,8 +73,9 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     value
 }
 
-/// The natural logarithm of the gamma function above zero: Stirling's series (Abramowitz and
-/// Stegun, 6.1.41), from ten on, where its terms below are good to 1e-13; below by the recurrence.
+/// Returns the natural logarithm of the gamma function for positive `x`. From ten on, it uses
+/// Stirling's series (Abramowitz and Stegun, 6.1.41), whose terms here are accurate to 1e-13. Below
+/// ten, it uses the recurrence.
 pub(super) fn ln_gamma(x: f64) -> f64 {
     if x < 10.0 {
         return ln_gamma(x + 1.0) - x.ln();
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_published_tables() {
+    fn quantiles_match_the_published_tables() {
         for (confidence, freedom, published) in [
             (0.95, 1.0, 12.706),
             (0.99, 2.0, 9.925),
@@ -111,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn certainty_takes_everything_in_and_no_confidence_nothing() {
+    fn full_confidence_is_infinite_and_no_confidence_is_zero() {
         assert_eq!(student_quantile(1.0, 4.0), f64::INFINITY);
         assert_eq!(student_quantile(0.0, 4.0), 0.0);
         assert_eq!(student_quantile(0.99, 0.0), f64::INFINITY);
     }
 
     #[test]
-    fn the_incomplete_beta_function_has_its_closed_forms() {
+    fn the_incomplete_beta_function_matches_its_closed_forms() {
         for x in [0.0, 0.1, 0.5, 0.93, 1.0] {
             near(incomplete_beta(x, 1.0, 1.0), x, 1e-13);
             near(incomplete_beta(x, 3.0, 1.0), x.powi(3), 1e-13);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gamma_function_has_the_values_of_the_factorial() {
+    fn the_gamma_function_matches_the_factorial() {
         near(ln_gamma(1.0), 0.0, 1e-12);
         near(ln_gamma(0.5), std::f64::consts::PI.sqrt().ln(), 1e-12);
         near(ln_gamma(11.0), 3_628_800.0f64.ln(), 1e-12);

@@ -1,4 +1,4 @@
-//! What the samples of a case say, in a few numbers.
+//! Summary statistics of a case.
 
 use super::comparison::Confidence;
 use super::estimate::Estimate;
@@ -7,8 +7,8 @@ use super::moments::Moments;
 use super::quantile::{quantile, sorted};
 use gpubench_contract::{Stats, WorkerShare};
 
-/// Sums the samples of a case's fresh workers up; those without samples do not count. `None` where
-/// there are none at all, where one of them is not finite, and where the interval is not.
+/// Computes the statistics of a case from the samples of its workers. Workers without samples do
+/// not count. `None` if there are no samples, or if one of them or the interval is not finite.
 pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     let samples = workers.concat();
     let sorted = sorted(&samples)?;
@@ -30,7 +30,7 @@ pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     })
 }
 
-/// The share of a worker with these samples.
+/// Returns the record of a worker with these samples.
 pub fn worker_share(samples: &[f64]) -> WorkerShare {
     WorkerShare {
         samples: samples.len() as u64,
@@ -68,17 +68,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_a_median_is_that_of_the_samples() {
+    fn the_median_is_that_of_all_samples() {
         let stats = summary(&[&[1.0, 2.0, 9.0], &[100.0]]).unwrap();
         assert_eq!(stats.median, 5.5);
         assert!((stats.value - 51.5).abs() < 1e-9, "{}", stats.value);
     }
 
     #[test]
-    fn the_interval_is_as_wide_as_the_workers_differ() {
+    fn the_interval_reflects_the_spread_among_workers() {
         let of_workers = |values: [f64; 3]| summary(&values.each_ref().map(std::slice::from_ref)).unwrap();
         assert_eq!(of_workers([100.0; 3]).relative_interval(), Some(0.0));
-        // t of 2 degrees of freedom is 4.303, and 5 / √3 is 2.887.
+        // Student's t with 2 degrees of freedom is 4.303, and 5 / √3 is 2.887.
         let differing = of_workers([95.0, 100.0, 105.0]).relative_interval().unwrap();
         assert!((differing - 0.1242).abs() < 1e-4, "{differing}");
     }

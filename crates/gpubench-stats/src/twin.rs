@@ -1,4 +1,4 @@
-//! What a fixed job of the tool's own says of the machine, and a ratio of two runs beside it.
+//! Drift of the machine between two runs, as their twins show it, and its effect on a ratio.
 
 use super::comparison::{Confidence, Ratio};
 use super::estimate::{Estimate, Level};
@@ -6,16 +6,16 @@ use super::interquartile_mean::interquartile_mean;
 use super::quantile::median;
 use gpubench_contract::Twin;
 
-/// How many times a small drift counts as an error of a ratio, and by how much more a larger one
-/// does: it is twice that at 10 %, since kernels that two threads contend in slow down by several
-/// times on processors on which a twin does by a quarter. With these, fewer than one row in a
-/// hundred between runs of the same code was told apart on two busy processors
+/// The weight of a small drift as an error of a ratio, and how fast the weight grows with the
+/// drift: it doubles at 10 %. A kernel with two contending threads can slow down several times on a
+/// processor where a twin slows down by a quarter. With these weights, fewer than one row in a
+/// hundred differed between runs of the same code on two busy processors
 /// (`docs/measurements/2026-11-23-apart.md`).
 const DOUBT: f64 = 1.5;
 const GROWTH: f64 = 10.0;
 
-/// Sums up what a twin took in each round, in nanoseconds; rounds without it do not count. `None`
-/// where there are none at all, where a time is not finite, and where the interval is not.
+/// Summarizes the twin's times in each round, in nanoseconds. Rounds without a time do not count.
+/// `None` if there are no times, or if one of them or the interval is not finite.
 pub fn twin(rounds: &[&[f64]]) -> Option<Twin> {
     let estimate = Estimate::of(rounds)?;
     let interval = estimate.interval(Confidence::SHOWN)?;
@@ -26,17 +26,18 @@ pub fn twin(rounds: &[&[f64]]) -> Option<Twin> {
     })
 }
 
-/// How far a machine drifted between two runs.
+/// The drift of a machine between two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// What the candidate's twin took over what the baseline's did.
+    /// The time of the candidate's twin divided by that of the baseline's.
     pub factor: f64,
-    /// The standard error of its logarithm, by how the rounds of either twin differ.
+    /// Standard error of the logarithm of `factor`, from the spread among the rounds of both twins.
     error: f64,
 }
 
 impl Drift {
-    /// `None` where it is not known: a twin has no rounds, or a figure that is not above zero.
+    /// Computes the drift from two twins. `None` if a twin has no rounds or its value is not
+    /// positive.
     pub fn between(baseline: &Twin, candidate: &Twin) -> Option<Drift> {
         let of_rounds = |twin: &Twin| Estimate::of(&twin.rounds_ns.chunks(1).collect::<Vec<_>>());
         let (before, after) = (of_rounds(baseline)?, of_rounds(candidate)?);
@@ -48,8 +49,8 @@ impl Drift {
         })
     }
 
-    /// How far a machine drifted beside the cases of two runs, either way: the median, as a
-    /// logarithm. Zero where there are none.
+    /// Returns the typical drift over the cases of two runs: the median of the absolute logarithms.
+    /// Zero if there are none.
     pub fn typical(drifts: &[Drift]) -> f64 {
         median(&drifts.iter().map(|drift| drift.log().abs()).collect::<Vec<_>>()).unwrap_or(0.0)
     }
@@ -60,13 +61,13 @@ impl Drift {
 }
 
 impl Ratio {
-    /// This ratio over what the machine drifted meanwhile; it drifted beside other cases of the
-    /// same runs by what is `typical`.
+    /// Returns this ratio divided by the drift. `typical` is the typical drift of the cases of the
+    /// same runs.
     ///
-    /// Kernels do not slow down as a twin does, so the drift is an error of the ratio as well: as
-    /// large as what the case's own twin drifted, its standard error and what is typical are
-    /// together. The interval reaches as far as that of the figures and that error do together, and
-    /// always takes in the ratio as it was measured.
+    /// Drift does not slow down a kernel exactly as it does a twin, so drift is an error of the
+    /// ratio as well. That error combines the drift of the case's twin, its standard error, and the
+    /// typical drift. The interval combines the interval of the values with that error. It always
+    /// contains the measured ratio.
     pub fn relative_to(self, drift: Drift, typical: f64) -> Ratio {
         let drifted = drift.log().hypot(drift.error).hypot(typical);
         let reach = self.reach().hypot(DOUBT * drifted * (1.0 + GROWTH * drifted));
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_has_the_figure_that_a_case_of_the_same_times_would_have() {
+    fn the_value_of_a_twin_is_computed_like_that_of_a_case() {
         let rounds: [&[f64]; 3] = [&[100.0, 101.0, 110.0, 99.0], &[], &[120.0, 119.0]];
         let (twin, case) = (twin(&rounds).unwrap(), crate::summary(&rounds).unwrap());
         assert_eq!((twin.value_ns, twin.ci95_ns), (case.value, case.ci95));
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_times_and_broken_ones_are_no_twin() {
+    fn no_times_and_times_that_are_not_finite_are_no_twin() {
         assert_eq!(twin(&[]), None);
         assert_eq!(twin(&[&[], &[]]), None);
         assert_eq!(twin(&[&[1.0, f64::NAN]]), None);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_differ_say_less_of_the_machine() {
+    fn rounds_that_differ_increase_the_error_of_the_drift() {
         let [steady, restless] = [1.0, 10.0].map(|spread| {
             let run = [100.0 - spread, 100.0, 100.0 + spread];
             between(&run, &run).error
@@ -129,36 +130,39 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_without_times_above_zero_says_nothing() {
+    fn a_twin_without_positive_times_has_no_drift() {
         let fine = of_rounds(&[100.0, 101.0]);
-        let silent = Twin {
+        let empty = Twin {
             rounds_ns: Vec::new(),
             ..fine.clone()
         };
         let (least, most) = (of_rounds(&[f64::MIN_POSITIVE; 2]), of_rounds(&[f64::MAX / 4.0; 2]));
-        assert_eq!(Drift::between(&least, &most), None, "no number says how far");
-        for broken in [of_rounds(&[0.0, 0.0]), of_rounds(&[-1.0, -1.0]), silent] {
+        assert_eq!(Drift::between(&least, &most), None, "the factor is not finite");
+        for broken in [of_rounds(&[0.0, 0.0]), of_rounds(&[-1.0, -1.0]), empty] {
             assert_eq!(Drift::between(&fine, &broken), None);
             assert_eq!(Drift::between(&broken, &fine), None);
         }
     }
 
     #[test]
-    fn a_change_that_the_machine_may_have_made_is_none() {
-        let leaves_out_one = |measured: f64, factor: f64, typical: f64| {
+    fn a_change_that_drift_can_explain_does_not_count() {
+        let excludes_one = |measured: f64, factor: f64, typical: f64| {
             let relative = ratio(measured, 0.01).relative_to(drifted(factor, 0.005), typical);
             relative.interval.low > 1.0 || relative.interval.high < 1.0
         };
-        assert!(leaves_out_one(1.1, 1.0, 0.0));
-        assert!(leaves_out_one(1.1, 1.02, 0.02));
-        assert!(!leaves_out_one(1.1, 1.1, 0.0), "all of it may be the machine's");
-        assert!(!leaves_out_one(1.0, 1.1, 0.0), "the kernel may not feel the machine");
-        assert!(!leaves_out_one(1.1, 1.04, 0.02), "it may feel it more than the twin");
-        assert!(!leaves_out_one(1.1, 1.0, 0.1), "its own twin may have been lucky");
+        assert!(excludes_one(1.1, 1.0, 0.0));
+        assert!(excludes_one(1.1, 1.02, 0.02));
+        assert!(!excludes_one(1.1, 1.1, 0.0), "drift can explain all of it");
+        assert!(!excludes_one(1.0, 1.1, 0.0), "drift may not affect the kernel");
+        assert!(
+            !excludes_one(1.1, 1.04, 0.02),
+            "drift may affect the kernel more than the twin"
+        );
+        assert!(!excludes_one(1.1, 1.0, 0.1), "the twin may have missed the drift");
     }
 
     #[test]
-    fn what_is_typical_is_the_median_of_drifts_either_way() {
+    fn the_typical_drift_is_the_median_of_absolute_drifts() {
         let drifts = [0.8, 1.1, 1.0].map(|factor| drifted(factor, 0.0));
         assert!((Drift::typical(&drifts) - 1.1f64.ln()).abs() < 1e-12);
         assert_eq!(Drift::typical(&[]), 0.0);
@@ -166,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_interval_holds_the_ratio_as_measured_and_that_beside_the_twin(
+        fn the_interval_contains_the_measured_and_the_corrected_ratio(
             (measured, factor) in (0.01..100.0f64, 0.01..100.0f64),
             (own, error, typical) in (0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64),
         ) {

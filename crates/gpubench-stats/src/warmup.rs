@@ -1,26 +1,26 @@
-//! When the first windows have warmed the device up.
+//! The rule that ends warm-up.
 
 use std::time::Duration;
 
 use super::quantile::median;
 
-/// When warm-up is over: the median of the most recent windows no longer differs from that of the
-/// windows before them.
+/// Decides when warm-up ends: when the median of the latest windows no longer differs from that of
+/// the windows before them.
 ///
-/// It may differ by `tolerance`, by one step of the clock, or by as much as the earlier windows
-/// differ among themselves: a noisy kernel is not kept warming up for its noise. Windows and time
-/// are bounded.
+/// The medians may differ by `tolerance`, by one step of the clock, or by as much as the earlier
+/// windows differ among themselves, so that a noisy kernel does not keep warming up because of its
+/// noise. The number of windows and the time are limited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarmUpRule {
-    /// Windows of each of the two groups that are compared.
+    /// Number of windows in each of the two groups that are compared.
     pub group: usize,
-    /// Relative difference of the two medians that counts as none.
+    /// Relative difference of the two medians that does not count.
     pub tolerance: f64,
-    /// Step of what the samples are measured with, as that of the device's clock.
+    /// Resolution of the samples, such as the step of the device's clock.
     pub step: f64,
-    /// Most windows.
+    /// Maximum number of windows.
     pub max_windows: usize,
-    /// Most time, by the clock that `is_over`'s caller reads.
+    /// Maximum time, as measured by the caller of `is_over`.
     pub max_time: Duration,
 }
 
@@ -37,14 +37,15 @@ impl Default for WarmUpRule {
 }
 
 impl WarmUpRule {
-    /// When a further fresh worker is warm on a device that the case's first one has warmed up.
+    /// Returns the rule for a further fresh worker on a device that the case's first worker has
+    /// warmed up.
     ///
-    /// The clocks have settled; what is slow is what the process does for the first time:
-    /// translating the addresses it has mapped, loading the code of its kernels. That is over with
-    /// the first windows, so two groups of two tell, and a noisy kernel, of which two windows tell
-    /// little, has six at most. The windows are compared with one another and never with those of
-    /// another worker: workers of the same code differ, and to wait until one is like the first
-    /// would hide by how much.
+    /// The clocks of the device are stable by then. Only what the process does for the first time
+    /// is slow: translating the addresses of its mappings and loading the code of its kernels. The
+    /// first windows absorb that, so two groups of two are enough. Two windows say little about a
+    /// noisy kernel, so there are at most six. Windows are never compared with those of another
+    /// worker. Workers of the same code differ, and waiting until one resembles the first would
+    /// hide that.
     pub fn of_further_worker(&self) -> WarmUpRule {
         WarmUpRule {
             group: self.group.min(2),
@@ -54,13 +55,12 @@ impl WarmUpRule {
         }
     }
 
-    /// Whether warm-up is over after the windows so far. To be asked before the first window and
-    /// after each.
+    /// Whether warm-up is over after these windows. Call it before the first window and after each.
     pub fn is_over(&self, windows: &[f64], elapsed: Duration) -> bool {
-        self.settled(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
+        self.is_stable(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
     }
 
-    fn settled(&self, windows: &[f64]) -> bool {
+    fn is_stable(&self, windows: &[f64]) -> bool {
         let Some(start) = windows.len().checked_sub(2 * self.group) else {
             return false;
         };
@@ -74,7 +74,7 @@ impl WarmUpRule {
 }
 
 /// Whether `value` lies strictly between the second smallest and the second largest of at least
-/// four samples: inside their noise, and not merely at the end of a slope.
+/// four samples. It is then within their noise, not at the end of a slope.
 fn is_among(samples: &[f64], value: f64) -> bool {
     let below = samples.iter().filter(|sample| **sample < value).count();
     let above = samples.iter().filter(|sample| **sample > value).count();
@@ -89,7 +89,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_millis(1);
 
-    /// Behind how many windows warm-up is over.
+    /// Returns the number of windows after which warm-up is over.
     fn run(rule: &WarmUpRule, windows: &[f64]) -> Option<usize> {
         (0..=windows.len()).find(|n| rule.is_over(&windows[..*n], SOON))
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_does_not_keep_the_device_warming_up() {
+    fn noise_does_not_prolong_warm_up() {
         let mut random = fastrand::Rng::with_seed(1);
         let windows: Vec<f64> = (0..50).map(|_| 100.0 + 20.0 * random.f64()).collect();
         let n = run(&WarmUpRule::default(), &windows).expect("it is over");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_of_one_tick_is_none() {
+    fn a_difference_of_one_tick_does_not_count() {
         let windows = [[1056.0; 5], [1024.0; 5]].concat();
         let rule = WarmUpRule {
             step: 32.0,
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_slope_meets_the_limit() {
+    fn an_endless_slope_stops_at_the_limit() {
         let windows: Vec<f64> = (0..100).map(|i| 1e6 * 0.95f64.powi(i)).collect();
         assert_eq!(run(&WarmUpRule::default(), &windows), Some(50));
     }
 
     #[test]
-    fn a_further_worker_is_warm_when_its_first_slow_windows_are_behind_it() {
+    fn a_further_worker_is_warm_after_its_first_slow_windows() {
         let rule = WarmUpRule::default().of_further_worker();
         assert_eq!(run(&rule, &[100.0; 30]), Some(4));
         let slow_at_first = [300.0, 120.0, 100.0, 100.0, 100.0, 100.0, 100.0];
@@ -141,7 +141,7 @@ mod tests {
             max_windows: 50,
             ..rule.clone()
         };
-        assert_eq!(run(&unlimited, &slow_at_first), Some(6), "they are alike");
+        assert_eq!(run(&unlimited, &slow_at_first), Some(6), "the groups are equal");
         let noisy: Vec<f64> = (0..30).map(|i| 100.0 * 1.3f64.powi(i % 3)).collect();
         assert!(run(&rule, &noisy).expect("it is over") <= 6);
         assert!(rule.is_over(&[1.0], Duration::from_millis(100)));

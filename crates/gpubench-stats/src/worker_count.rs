@@ -1,8 +1,9 @@
-//! How many fresh workers a case has.
+//! The number of fresh workers of a case.
 
 use std::num::NonZeroUsize;
 
-/// How many fresh workers a case has: so many, and more where those leave its median open.
+/// The number of fresh workers of a case: a first number, and more if these leave its value
+/// uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerCountRule {
     first: NonZeroUsize,
@@ -10,10 +11,10 @@ pub struct WorkerCountRule {
 }
 
 impl WorkerCountRule {
-    /// Workers whose medians may be enough: fewer say little of how far others would lie apart.
+    /// The number of workers that may be enough. Fewer say little about the spread among workers.
     const FIRST: NonZeroUsize = NonZeroUsize::new(5).expect("5 is not 0");
 
-    /// So many, whatever they say.
+    /// Returns a rule with a fixed number of workers.
     pub fn exactly(workers: NonZeroUsize) -> WorkerCountRule {
         WorkerCountRule {
             first: workers,
@@ -21,7 +22,7 @@ impl WorkerCountRule {
         }
     }
 
-    /// Five, and up to `most` where they do not agree.
+    /// Returns a rule with five workers, and up to `most` if they do not agree.
     pub fn until_known(most: NonZeroUsize) -> WorkerCountRule {
         WorkerCountRule {
             first: Self::FIRST.min(most),
@@ -29,22 +30,22 @@ impl WorkerCountRule {
         }
     }
 
-    /// Five and no more, where there might be up to `most`.
+    /// Returns a rule with exactly five workers, or `most` if that is fewer.
     pub fn first_of(most: NonZeroUsize) -> WorkerCountRule {
         WorkerCountRule::exactly(Self::FIRST.min(most))
     }
 
-    /// How many there are in any case.
+    /// Returns the minimum number of workers.
     pub fn first(self) -> NonZeroUsize {
         self.first
     }
 
-    /// How many there are at most.
+    /// Returns the maximum number of workers.
     pub fn most(self) -> NonZeroUsize {
         self.most
     }
 
-    /// The same for a case that has no more than `limit`.
+    /// Returns the same rule with at most `limit` workers.
     pub fn at_most(self, limit: NonZeroUsize) -> WorkerCountRule {
         WorkerCountRule {
             first: self.first.min(limit),
@@ -62,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn five_workers_are_first_where_more_may_follow() {
+    fn five_workers_come_first_if_more_may_follow() {
         let numbers = |worker_count: WorkerCountRule| (worker_count.first().get(), worker_count.most().get());
         assert_eq!(numbers(WorkerCountRule::until_known(number(8))), (5, 8));
         assert_eq!(numbers(WorkerCountRule::until_known(number(3))), (3, 3));

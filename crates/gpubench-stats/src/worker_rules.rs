@@ -1,4 +1,4 @@
-//! What each of a case's fresh workers may take of it.
+//! The stop rule of each worker of a case.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -6,30 +6,30 @@ use std::time::Duration;
 use super::{Estimate, Plateau, StopRule, WorkerCountRule};
 use gpubench_contract::StopReason;
 
-/// More processes than this for one case are a mistake.
+/// Maximum number of workers of a case. More are surely a mistake.
 pub const MOST_WORKERS: usize = 64;
 
-/// Estimates of the coefficient of variation that are compared at least, however many workers there
-/// are.
+/// Minimum number of estimates of the coefficient of variation that are compared, for any number of
+/// workers.
 const FEWEST_ESTIMATES: usize = 16;
 
-/// Samples of a worker before their spread and interval count: two that are alike by chance say
-/// nothing of either.
+/// Number of a worker's samples before their spread and interval count. Two samples can agree by
+/// chance.
 const FEWEST_OF_WORKER: usize = 6;
 
-/// Workers agree when their interval is at most this multiple of the target interval: the
-/// difference of two runs has an interval √2 times as wide as that of either.
+/// Workers agree if their interval is at most this multiple of the target interval. The difference
+/// of two runs has an interval √2 times as wide as that of one.
 const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// A case's stop rule, shared out among fresh workers that are measured one after another.
+/// A case's stop rule, divided among fresh workers that are measured one after another.
 ///
-/// Samples and time are divided, with what is left over going to the first ones, so that the limits
-/// of the case hold over all workers. The samples of n workers together know the median √n times as
-/// well as those of one, so each may stop at an interval √n times as wide, and at a coefficient of
-/// variation whose last `samples / n` estimates spread √n times as much. The target of the
-/// coefficient of variation itself depends on no number of samples and is every worker's. Where
-/// fewer workers may be enough, the parts are those of all that there may be. A worker that comes
-/// behind those n has as much as the last of them.
+/// Samples and time are divided, and the first workers get the remainder, so that the limits of the
+/// case hold for all workers together. The samples of n workers together know the median √n times
+/// as well as those of one. Each worker may therefore stop at an interval √n times as wide, and at
+/// a plateau of `samples / n` estimates with √n times the spread. The target coefficient of
+/// variation does not depend on the number of samples and applies to every worker. If fewer workers
+/// may be enough, the parts are still those of the maximum number. A worker after those n gets as
+/// much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerRules {
     case: StopRule,
@@ -37,8 +37,8 @@ pub struct WorkerRules {
 }
 
 impl WorkerRules {
-    /// WorkerRules a case's rule out among its workers, or among fewer where it may not take a sample of
-    /// each.
+    /// Divides a case's rule among its workers. If `max_samples` is smaller than the number of
+    /// workers, there are only that many workers.
     pub fn new(case: StopRule, worker_count: WorkerCountRule) -> WorkerRules {
         let most = NonZeroUsize::new(case.max_samples).unwrap_or(NonZeroUsize::MIN);
         WorkerRules {
@@ -47,19 +47,18 @@ impl WorkerRules {
         }
     }
 
-    /// Number of workers at most.
+    /// Returns the maximum number of workers.
     pub fn most(&self) -> usize {
         self.worker_count.most().get()
     }
 
-    /// Number of workers in any case.
+    /// Returns the minimum number of workers.
     pub fn first(&self) -> usize {
         self.worker_count.first().get()
     }
 
-    /// Whether the samples of each worker so far are as many as the case must have, and the workers
-    /// agree, so that two runs differ by no more than the target interval 95 times in 100. No more
-    /// workers are needed then.
+    /// Whether no more workers are needed: the workers have enough samples, and they agree so well
+    /// that two runs differ by no more than the target interval 95 times in 100.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
         let is_known = |estimate: Estimate| {
@@ -68,7 +67,7 @@ impl WorkerRules {
         samples >= self.case.min_samples && Estimate::of(workers).is_some_and(is_known)
     }
 
-    /// When the worker at `position`, counted from 0, has samples enough of its own.
+    /// Returns the stop rule of the worker at `position`, from 0.
     pub fn of(&self, position: usize) -> StopRule {
         let coarser = (self.most() as f64).sqrt();
         let plateau = self.case.plateau.map(|Plateau { samples, spread }| Plateau {
@@ -86,12 +85,12 @@ impl WorkerRules {
         }
     }
 
-    /// Most samples of all workers up to the one at `position`.
+    /// Returns the maximum number of samples of all workers up to the one at `position`.
     pub fn max_samples_until(&self, position: usize) -> usize {
         (0..=position).map(|position| self.of(position).max_samples).sum()
     }
 
-    /// Most time of all workers up to the one at `position`.
+    /// Returns the maximum time of all workers up to the one at `position`.
     pub fn max_time_until(&self, position: usize) -> Duration {
         let part = (position + 1) as f64 / self.most() as f64;
         self.case.max_time.mul_f64(part)
@@ -102,8 +101,8 @@ impl WorkerRules {
     }
 }
 
-/// Why a case stopped, of the reasons of its workers: that of the one that came the least far.
-/// [`StopReason`] lists them in this order.
+/// Returns why a case stopped: the least conclusive of its workers' reasons. [`StopReason`] lists
+/// them in this order.
 pub fn stop_of_case(workers: &[StopReason]) -> Option<StopReason> {
     workers.iter().copied().max()
 }
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
     use crate::median;
 
-    fn shares(min_samples: usize, max_samples: usize, workers: usize) -> WorkerRules {
+    fn rules(min_samples: usize, max_samples: usize, workers: usize) -> WorkerRules {
         let case = StopRule {
             min_samples,
             max_samples,
@@ -126,7 +125,7 @@ mod tests {
 
     #[test]
     fn one_worker_has_the_rule_of_the_case() {
-        let one = shares(20, 1_000, 1);
+        let one = rules(20, 1_000, 1);
         let rule = StopRule {
             spread_from: 6,
             ..StopRule::usual()
@@ -136,28 +135,28 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_divided_goes_to_the_first_workers() {
-        let shares = shares(7, 11, 5);
+    fn the_first_workers_get_the_remainder() {
+        let rules = rules(7, 11, 5);
         let limits: Vec<_> = (0..5)
-            .map(|worker| (shares.of(worker).min_samples, shares.of(worker).max_samples))
+            .map(|worker| (rules.of(worker).min_samples, rules.of(worker).max_samples))
             .collect();
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
-        assert_eq!(shares.of(4).max_time, Duration::from_millis(400));
+        assert_eq!(rules.of(4).max_time, Duration::from_millis(400));
     }
 
     #[test]
-    fn workers_that_may_be_enough_are_what_the_first_windows_count_on() {
-        let shares = WorkerRules::new(
+    fn the_limits_are_divided_by_the_maximum_number_of_workers() {
+        let rules = WorkerRules::new(
             StopRule::usual(),
             WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
         );
-        assert_eq!((shares.first(), shares.most()), (5, 8));
-        assert_eq!(shares.max_samples_until(7), 1_000);
+        assert_eq!((rules.first(), rules.most()), (5, 8));
+        assert_eq!(rules.max_samples_until(7), 1_000);
     }
 
     #[test]
     fn few_samples_and_workers_that_differ_do_not_suffice() {
-        let shares = WorkerRules::new(
+        let rules = WorkerRules::new(
             StopRule::usual(),
             WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
         );
@@ -166,37 +165,38 @@ mod tests {
                 .map(|worker| vec![100.0 + apart * f64::from(worker); samples])
                 .collect()
         };
-        let suffice = |workers: &[Vec<f64>]| shares.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let suffice = |workers: &[Vec<f64>]| rules.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
         assert!(suffice(&workers(6, 0.2)));
-        assert!(!suffice(&workers(3, 0.2)), "20 samples are the fewest");
+        assert!(!suffice(&workers(3, 0.2)), "20 samples are the minimum");
         assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than 1 % / √2");
     }
 
     #[test]
     fn a_case_of_three_samples_has_three_workers() {
-        let shares = shares(1, 3, 5);
-        assert_eq!(shares.most(), 3);
-        assert!((0..3).all(|worker| shares.of(worker).max_samples == 1));
+        let rules = rules(1, 3, 5);
+        assert_eq!(rules.most(), 3);
+        assert!((0..3).all(|worker| rules.of(worker).max_samples == 1));
     }
 
     #[test]
-    fn a_limit_that_any_worker_met_is_why_the_case_stopped() {
+    fn a_case_stopped_for_the_least_conclusive_reason() {
         use StopReason::*;
         assert_eq!(stop_of_case(&[MedianInterval, MaxTime, TargetCv]), Some(MaxTime));
         assert_eq!(stop_of_case(&[TargetCv, MedianInterval]), Some(MedianInterval));
         assert_eq!(stop_of_case(&[]), None);
     }
 
-    /// Normal samples with a coefficient of variation, from as many workers, until each has enough.
-    fn take(shares: &WorkerRules, cv: f64, seed: u64) -> Vec<f64> {
+    /// Returns normal samples with a coefficient of variation, from all workers, until each has
+    /// enough.
+    fn take(rules: &WorkerRules, cv: f64, seed: u64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut normal = || {
             let (radius, angle) = (1.0 - random.f64(), random.f64());
             (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
         };
         let mut all = Vec::new();
-        for worker in 0..shares.most() {
-            let (rule, mut own) = (shares.of(worker), Vec::new());
+        for worker in 0..rules.most() {
+            let (rule, mut own) = (rules.of(worker), Vec::new());
             while rule.decide(&own, Duration::ZERO).is_none() {
                 own.push(1e4 * (1.0 + cv * normal()));
             }
@@ -205,13 +205,13 @@ mod tests {
         all
     }
 
-    /// Over many cases: how many samples one takes on average, and the error of its median.
+    /// Returns the mean number of samples over many cases, and the error of their medians.
     fn cost_and_error(workers: usize, cv: f64) -> (f64, f64) {
-        let shares = shares(20, 1_000, workers);
+        let rules = rules(20, 1_000, workers);
         let cases = 60;
         let (mut samples, mut squares) = (0, 0.0);
         for seed in 0..cases {
-            let taken = take(&shares, cv, seed);
+            let taken = take(&rules, cv, seed);
             samples += taken.len();
             squares += (median(&taken).unwrap() / 1e4 - 1.0).powi(2);
         }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn several_workers_know_the_median_about_as_well_as_one_by_about_as_many_samples() {
+    fn several_workers_need_about_the_same_number_of_samples_as_one() {
         for (workers, cv) in [(5, 0.03), (5, 0.1), (8, 0.03), (8, 0.1)] {
             let ((one, error_of_one), (several, error_of_several)) =
                 (cost_and_error(1, cv), cost_and_error(workers, cv));
@@ -240,13 +240,13 @@ mod tests {
             min in 1usize..2_000, more in 0usize..2_000, workers in 1usize..=64,
         ) {
             let max = min + more;
-            let shares = shares(min, max, workers);
-            let sum = |of: fn(StopRule) -> usize| (0..shares.most()).map(|worker| of(shares.of(worker))).sum::<usize>();
+            let rules = rules(min, max, workers);
+            let sum = |of: fn(StopRule) -> usize| (0..rules.most()).map(|worker| of(rules.of(worker))).sum::<usize>();
             prop_assert_eq!(sum(|rule| rule.min_samples), min);
             prop_assert_eq!(sum(|rule| rule.max_samples), max);
-            prop_assert_eq!(shares.max_samples_until(shares.most() - 1), max);
-            for worker in 0..shares.most() {
-                let rule = shares.of(worker);
+            prop_assert_eq!(rules.max_samples_until(rules.most() - 1), max);
+            for worker in 0..rules.most() {
+                let rule = rules.of(worker);
                 prop_assert!(rule.max_samples >= rule.min_samples.max(1));
             }
         }

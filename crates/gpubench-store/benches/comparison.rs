@@ -1,4 +1,5 @@
-//! How long a comparison of two stored runs takes, and how often it is right on simulated samples.
+//! Measures how long a comparison of two stored runs takes, and how often it is right on simulated
+//! samples.
 //!
 //! `cargo bench -p gpubench-store --bench comparison` prints the time for 1 000 benchmarks, the
 //! rate of false alarms between runs of the same code, and how often changes are found.
@@ -12,13 +13,13 @@ use gpubench_store::compare::{NamedRun, Rules, Threshold, compare, is_decided, j
 use gpubench_store::testing::{DRIFTS, Drift, MACHINES, Machine, Noise, RunApart, SHAPES, Shifts, Size, TwoLevel, run};
 use gpubench_store::{read, save};
 
-/// Comparisons behind each rate: its standard error at 1 % is 0.07 %.
+/// Number of comparisons for each rate. The standard error of a rate of 1 % is 0.07 %.
 const TRIALS: usize = 20_000;
 
-/// Workers a side, and samples of each.
+/// Workers per side, and samples of each.
 const SIZES: [(usize, usize); 6] = [(3, 10), (3, 30), (5, 6), (5, 30), (8, 4), (8, 25)];
 
-/// A figure for a list of workers' samples.
+/// An estimator: from the samples of each worker to one value.
 type Estimator = fn(&[Vec<f64>]) -> f64;
 
 fn main() {
@@ -29,9 +30,9 @@ fn main() {
         ("power", power),
         ("precision", precision),
         ("apart", apart),
-        ("turns-alarms", alarms_in_turns),
-        ("turns-quiet", quiet_in_turns),
-        ("turns-power", power_in_turns),
+        ("turns-alarms", alarms_alternating),
+        ("turns-quiet", quiet_alternating),
+        ("turns-power", power_alternating),
         ("decided", until_decided),
     ];
     let wanted: Vec<String> = std::env::args()
@@ -65,7 +66,7 @@ fn time() {
         let [baseline, candidate] = [("before", &before), ("after", &after)].map(|(name, run)| NamedRun { name, run });
         black_box(compare(baseline, candidate, Arrangement::Apart, &Rules::default()));
         println!(
-            "1 000 benchmarks, {workers} workers of {samples} samples a side: read in {read_in:.0?}, compared in {:.0?}",
+            "1 000 benchmarks, {workers} workers of {samples} samples per side: read in {read_in:.0?}, compared in {:.0?}",
             began.elapsed()
         );
     }
@@ -76,7 +77,7 @@ const FLOOR: Threshold = Threshold {
     source: ThresholdSource::Floor,
 };
 
-/// The verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
+/// Returns the verdicts of [`TRIALS`] comparisons in which the second side is slower by `factor`.
 fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -> Vec<ChangeVerdict> {
     let mut random = fastrand::Rng::with_seed(2026);
     let mut side = |center: f64| {
@@ -96,7 +97,7 @@ fn compared(before: &Estimate, after: &Estimate) -> Ratio {
     Ratio::of(before, after, Confidence::DEFAULT, 0.0).expect("times")
 }
 
-/// Per cent of some verdicts.
+/// Returns the percentage of verdicts that match.
 fn share(verdicts: &[ChangeVerdict], of: impl Fn(ChangeVerdict) -> bool) -> f64 {
     100.0 * verdicts.iter().filter(|verdict| of(**verdict)).count() as f64 / verdicts.len() as f64
 }
@@ -111,7 +112,7 @@ fn row(name: &str, figure: impl Fn((usize, usize)) -> f64) {
 
 fn title(text: &str) {
     println!("\n{text}");
-    print!("  {:52}", "workers a side × samples of each");
+    print!("  {:52}", "workers per side × samples of each");
     for (workers, samples) in SIZES {
         print!("  {:>6}", format!("{workers}×{samples}"));
     }
@@ -123,12 +124,12 @@ fn is_alarm(verdict: ChangeVerdict) -> bool {
 }
 
 fn alarms() {
-    title("False alarms between runs of the same code, per cent");
+    title("False alarms between runs of the same code, percent");
     for shape in SHAPES {
         row(shape.name, |size| share(&verdicts(&shape, size, 1.0), is_alarm));
     }
-    // What nobody can tell from a change with few workers: all of one side in one mode and all of
-    // the other in the other.
+    // With few workers, this cannot be distinguished from a change: all workers of one side can be
+    // in one mode and all of the other side in the other.
     row(COIN.name, |size| share(&verdicts(&COIN, size, 1.0), is_alarm));
 }
 
@@ -139,7 +140,7 @@ const COIN: TwoLevel = TwoLevel {
 };
 
 fn quiet() {
-    title("No change between runs of the same code, per cent");
+    title("No change between runs of the same code, percent");
     for (shift, noise) in [(0.002, 0.01), (0.005, 0.01), (0.01, 0.01), (0.02, 0.01)] {
         let shape = normal(shift, noise);
         let name = format!("shift {} %, noise {} %", shift * 100.0, noise * 100.0);
@@ -150,7 +151,7 @@ fn quiet() {
 }
 
 fn power() {
-    title("Changes found, per cent");
+    title("Changes found, percent");
     for (change, shift, noise) in [
         (0.03, 0.0, 0.01),
         (0.03, 0.002, 0.01),
@@ -175,9 +176,9 @@ fn power() {
 }
 
 fn precision() {
-    title("Standard deviation of a side, per cent");
+    title("Standard deviation of a side, percent");
     let mut estimators: Vec<(&str, Estimator)> = Vec::new();
-    estimators.push(("the figure of a case", |side| {
+    estimators.push(("the value of a case", |side| {
         let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
         Estimate::of(&side).expect("samples").value().ln()
     }));
@@ -201,10 +202,11 @@ fn precision() {
     }
 }
 
-/// Workers a side, and samples of each, of runs apart.
-const SIZES_APART: [(usize, usize); 3] = [(5, 6), (5, 30), (10, 20)];
+/// Workers per side, and samples of each, for separate runs.
+const SIZES_SEPARATE: [(usize, usize); 3] = [(5, 6), (5, 30), (10, 20)];
 
-/// Runs apart on machines that drift, by their figures alone and relative to their twins.
+/// Compares separate runs on machines that drift, by their values alone and relative to their
+/// twins.
 fn apart() {
     for (factor, what, wanted) in [
         (
@@ -215,15 +217,15 @@ fn apart() {
         (1.1, "found, 10 % slower", |verdict| verdict == ChangeVerdict::Regressed),
         (1.03, "found, 3 % slower", |verdict| verdict == ChangeVerdict::Regressed),
     ] {
-        println!("\nTwo runs apart: {what}, per cent, by their figures alone and relative to their twins");
-        println!("  workers a side × samples of each: {SIZES_APART:?}");
+        println!("\nTwo separate runs: {what}, percent, by their values alone and relative to their twins");
+        println!("  workers per side × samples of each: {SIZES_SEPARATE:?}");
         for machine in &MACHINES {
             for follows in [0.0, 0.5, 1.0, 2.0] {
                 let shape = normal(0.005, 0.01);
                 let name = format!("{}, follows {follows}", machine.name);
                 print!("  {name:52}");
-                for size in SIZES_APART {
-                    let [alone, relative] = verdicts_apart(machine, &shape, size, factor, follows);
+                for size in SIZES_SEPARATE {
+                    let [alone, relative] = verdicts_separate(machine, &shape, size, factor, follows);
                     print!("  {:5.2} {:5.2}", share(&alone, wanted), share(&relative, wanted));
                 }
                 println!();
@@ -232,9 +234,9 @@ fn apart() {
     }
 }
 
-/// The verdicts of comparisons of two runs apart, by their figures alone and relative to their
-/// twins.
-fn verdicts_apart(
+/// Returns the verdicts of comparisons of two separate runs, by their values alone and relative to
+/// their twins.
+fn verdicts_separate(
     machine: &Machine,
     shape: &TwoLevel,
     size: (usize, usize),
@@ -254,15 +256,16 @@ fn verdicts_apart(
     [alone, relative]
 }
 
-/// What is compared of samples that were taken in turns.
+/// How alternating samples are compared.
 #[derive(Clone, Copy)]
 enum Method {
     Paired,
     Unpaired,
 }
 
-/// The verdicts of [`TRIALS`] comparisons in turns, in which the second side is slower by `factor`.
-fn verdicts_in_turns(
+/// Returns the verdicts of [`TRIALS`] alternating comparisons in which the second side is slower by
+/// `factor`.
+fn verdicts_alternating(
     method: Method,
     drift: &Drift,
     shape: &TwoLevel,
@@ -290,11 +293,11 @@ fn verdicts_in_turns(
         .collect()
 }
 
-fn alarms_in_turns() {
-    title("In turns: false alarms between two sides of the same code, per cent");
+fn alarms_alternating() {
+    title("Alternating: false alarms between two sides of the same code, percent");
     let rates = |drift: &Drift, shape: &TwoLevel| {
         row(&format!("{}: {}", drift.name, shape.name), |size| {
-            share(&verdicts_in_turns(Method::Paired, drift, shape, size, 1.0), is_alarm)
+            share(&verdicts_alternating(Method::Paired, drift, shape, size, 1.0), is_alarm)
         });
     };
     let [steady, .., everything] = &DRIFTS;
@@ -308,33 +311,33 @@ fn alarms_in_turns() {
     }
 }
 
-fn quiet_in_turns() {
-    title("In turns: no change between two sides of the same code, per cent");
+fn quiet_alternating() {
+    title("Alternating: no change between two sides of the same code, percent");
     for drift in &DRIFTS {
         row(&format!("{}: noise 1 %", drift.name), |size| {
-            let seen = verdicts_in_turns(Method::Paired, drift, &normal(0.0, 0.01), size, 1.0);
+            let seen = verdicts_alternating(Method::Paired, drift, &normal(0.0, 0.01), size, 1.0);
             share(&seen, ChangeVerdict::is_quiet)
         });
     }
 }
 
-fn power_in_turns() {
-    title("In turns: 3 % slower with noise of 1 %, found, per cent");
+fn power_alternating() {
+    title("Alternating: 3 % slower with noise of 1 %, found, percent");
     for (method, name) in [(Method::Paired, "paired"), (Method::Unpaired, "unpaired")] {
         for drift in &DRIFTS {
             row(&format!("{}: {name}", drift.name), |size| {
-                let seen = verdicts_in_turns(method, drift, &normal(0.0, 0.01), size, 1.03);
+                let seen = verdicts_alternating(method, drift, &normal(0.0, 0.01), size, 1.03);
                 share(&seen, |verdict| verdict == ChangeVerdict::Regressed)
             });
         }
     }
 }
 
-/// Rounds that go on until they decide, beside five of them.
+/// Compares rounds that continue until they decide with exactly five rounds.
 fn until_decided() {
     for pairs in [6, 20, 40] {
         println!(
-            "\nIn turns, all drifts, {pairs} pairs a round: alarms and 3 % slower found in per cent, of 5 rounds and of rounds until decided; mean rounds of the same code, and of slower code"
+            "\nAlternating, all drifts, {pairs} pairs per round: alarms and 3 % slower found in percent, of 5 rounds and of rounds until decided; mean rounds of the same code, and of slower code"
         );
         for shape in SHAPES.iter().chain([&COIN, &SLICES, &STEADY, &SHIFTED]) {
             let [same, slower] = [1.0, 1.03].map(|factor| decided(shape, pairs, factor));
@@ -369,9 +372,9 @@ const SLICES: TwoLevel = TwoLevel {
     noise: Noise::TimeSlices(1.0 / 3.0),
 };
 
-/// What comes of rounds that go on.
+/// The result of continuing until the rounds decide.
 struct Decided {
-    /// Verdicts of the first five rounds, looked at once.
+    /// Verdicts after exactly five rounds.
     of_five: Vec<ChangeVerdict>,
     verdicts: Vec<ChangeVerdict>,
     rounds: f64,

@@ -1,7 +1,7 @@
-//! How long a stored run of 1 000 cases with 200 samples each takes to save, to read and to check,
-//! and a history of 500 runs of 100 cases to append to.
+//! Measures how long it takes to save, read and check a stored run of 1 000 cases with 200 samples
+//! each, and to append to a history of 500 runs of 100 cases.
 //!
-//! `cargo bench -p gpubench-store --bench store` prints medians of nine times.
+//! `cargo bench -p gpubench-store --bench store` prints the median of nine runs.
 #![forbid(unsafe_code)]
 
 #[allow(dead_code)]
@@ -45,7 +45,7 @@ fn main() {
     });
 }
 
-/// The median of nine times.
+/// Prints the median time of nine runs.
 fn print(what: &str, mut action: impl FnMut()) {
     let mut times: Vec<Duration> = (0..9)
         .map(|_| {

@@ -1,4 +1,5 @@
-//! What every reader of a stored run relies on, and lines without a checksum may get wrong.
+//! Checks of a stored run that its readers rely on. JSON lines have no checksum that would catch
+//! them.
 
 use std::collections::HashSet;
 
@@ -7,33 +8,33 @@ use thiserror::Error;
 use super::StoredRun;
 use gpubench_contract::BenchmarkComplete;
 
-/// Something in a stored run that cannot be.
+/// A contradiction in a stored run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Contradiction {
-    /// The same case twice.
-    #[error("`{case}` is in it twice")]
+    /// A case appears twice.
+    #[error("`{case}` appears twice")]
     Twice {
         /// The case.
         case: String,
     },
-    /// A count that is not that of the samples.
-    #[error("{what} of `{case}` count {said} samples, and it has {samples}")]
+    /// A count differs from the number of samples.
+    #[error("{what} of `{case}` count {counted} samples, but it has {samples}")]
     Samples {
         /// The case.
         case: String,
-        /// What counts them.
+        /// The field that has the count.
         what: &'static str,
-        /// How many there are by that.
-        said: u64,
-        /// How many there are.
+        /// The count.
+        counted: u64,
+        /// The number of samples.
         samples: u64,
     },
 }
 
-/// Looks for what cannot be. Numbers are finite: JSON has no others.
+/// Checks a run for contradictions. Numbers need no check: JSON has only finite ones.
 ///
 /// # Errors
-/// The first that is found.
+/// The first contradiction.
 pub(super) fn check(stored: &StoredRun) -> Result<(), Contradiction> {
     let mut seen = HashSet::new();
     for result in &stored.results {
@@ -60,12 +61,12 @@ fn check_counts(result: &BenchmarkComplete) -> Result<(), Contradiction> {
             },
         ),
     ];
-    match counts.into_iter().find(|(_, said)| *said != samples) {
+    match counts.into_iter().find(|(_, counted)| *counted != samples) {
         None => Ok(()),
-        Some((what, said)) => Err(Contradiction::Samples {
+        Some((what, counted)) => Err(Contradiction::Samples {
             case: result.case.clone(),
             what,
-            said,
+            counted,
             samples,
         }),
     }

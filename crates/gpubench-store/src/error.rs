@@ -6,7 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use super::{Contradiction, FORMAT, NotAlike};
+use super::{Contradiction, FORMAT, SetupMismatch};
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 
@@ -14,99 +14,98 @@ use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// What is named is not there, or there is nowhere to keep it.
+    /// The named thing does not exist, or there is no folder for it.
     #[error("there is no {what}")]
     Missing {
-        /// What.
+        /// The missing thing.
         what: String,
-        /// What a person can do about it.
+        /// What the user can do.
         hint: String,
     },
-    /// A file is there and cannot be read.
+    /// A file exists but cannot be read.
     #[error("could not read `{path}`")]
     Unreadable {
         /// The file.
         path: Utf8PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// A file is not what it should be: empty, cut off, no JSON, of another format or of a later
-    /// tool.
+    /// A file has unexpected contents: empty, truncated, not JSON, another format or a later
+    /// version.
     #[error("`{path}` {how}")]
     Refused {
         /// The file.
         path: Utf8PathBuf,
-        /// What it is instead, to stand behind its name.
+        /// What is wrong, as the rest of a sentence that starts with the path.
         how: String,
-        /// Where it goes wrong, if that is known.
+        /// The position of the error in the JSON, if known.
         source: Option<serde_json::Error>,
-        /// What a person can do about it.
+        /// What the user can do.
         hint: String,
     },
-    /// An earlier tool wrote a file, with other figures in it.
-    #[error("`{path}` is a {what} of format version {found}, and this tool, {tool}, knows {known}")]
+    /// An earlier version of the tool wrote the file. Its values have another meaning.
+    #[error("`{path}` is a {what} in format version {found}, but `cargo gpubench` {tool} reads version {known}")]
     Older {
         /// The file.
         path: Utf8PathBuf,
-        /// What it is.
+        /// The kind of file.
         what: &'static str,
         /// The file's version.
         found: u64,
-        /// The version that this tool knows.
+        /// The version that this tool reads.
         known: u64,
-        /// This tool's version.
+        /// The version of this tool.
         tool: &'static str,
     },
-    /// A file's contents are not those that were written.
-    #[error("`{path}` was changed after it was written: its digest is not that of its contents")]
+    /// The contents of a file are not the contents that were written.
+    #[error("`{path}` was changed after it was written: its digest does not match its contents")]
     Altered {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// A file says what cannot be.
+    /// The contents of a file contradict each other.
     #[error("`{path}` contradicts itself")]
     Contradictory {
         /// The file.
         path: Utf8PathBuf,
-        /// How.
+        /// The contradiction.
         #[source]
         source: Contradiction,
     },
-    /// Results that would stay in a file were measured otherwise than those that are to be saved to
-    /// it.
-    #[error("`{path}` keeps {} that this run does not have, and they were not measured alike", counted(source.kept, "result"))]
-    NotAlike {
+    /// Results that would stay in a file have another setup than the results to save.
+    #[error("this run would leave {} with a different setup in `{path}`", counted(source.kept, "result"))]
+    SetupMismatch {
         /// The file.
         path: Utf8PathBuf,
-        /// What was not alike.
+        /// The difference.
         #[source]
-        source: NotAlike,
+        source: SetupMismatch,
     },
     /// A line of a history cannot be read.
     #[error("line {line} of the history `{path}` is damaged")]
     HistoryLine {
         /// The file.
         path: Utf8PathBuf,
-        /// The line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong.
+        /// The JSON error.
         #[source]
         source: serde_json::Error,
     },
-    /// A file cannot be written. One that was there is still there.
+    /// A file cannot be written. An existing file is unchanged.
     #[error("could not write `{path}`")]
     NotWritten {
         /// The file.
         path: Utf8PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
 }
 
 impl StoreError {
-    /// Refuses a file of another format version than the one that this tool knows.
+    /// Fails unless a file has the format version that this tool reads.
     pub(super) fn unless_of_version(
         path: &Utf8Path,
         what: &'static str,
@@ -119,10 +118,12 @@ impl StoreError {
             Ordering::Equal => Ok(()),
             Ordering::Greater => {
                 let hint = match written_by {
-                    Some(version) => format!("`cargo gpubench` {version} wrote it; use that version or a later one"),
-                    None => "a later `cargo gpubench` wrote it; use that one".to_owned(),
+                    Some(version) => {
+                        format!("`cargo gpubench` {version} wrote the file; use that version or a later one")
+                    }
+                    None => "a later version of `cargo gpubench` wrote the file; use that version".to_owned(),
                 };
-                let how = format!("has format version {found}, and this tool, {tool}, knows {known}");
+                let how = format!("has format version {found}, but `cargo gpubench` {tool} reads version {known}");
                 Err(StoreError::refused(&path, how, hint))
             }
             Ordering::Less => Err(StoreError::Older {
@@ -135,7 +136,7 @@ impl StoreError {
         }
     }
 
-    /// A baseline that is not among those that are known.
+    /// Returns the error for an unknown baseline.
     pub(super) fn no_baseline(name: &str, known: &[String]) -> StoreError {
         StoreError::Missing {
             what: format!("baseline `{name}`"),
@@ -143,15 +144,15 @@ impl StoreError {
         }
     }
 
-    /// A history is to be read or kept where there is nowhere to keep one.
-    pub fn homeless_history() -> StoreError {
-        StoreError::homeless("a history", "`--history-dir` names a folder".to_owned())
+    /// Returns the error for a history when there is no folder for histories.
+    pub fn no_history_folder() -> StoreError {
+        StoreError::no_folder("a history", "choose a folder with `--history-dir`".to_owned())
     }
 
-    /// Something is to be kept where there is nowhere to keep it.
-    pub(super) fn homeless(what: &str, hint: String) -> StoreError {
+    /// Returns the error for a file when there is no target directory.
+    pub(super) fn no_folder(what: &str, hint: String) -> StoreError {
         StoreError::Missing {
-            what: format!("target directory in which {what} could be"),
+            what: format!("target directory to store {what} in"),
             hint,
         }
     }
@@ -170,7 +171,7 @@ impl StoreError {
         }
     }
 
-    /// A file that is refused for what it holds, with what can be done about it.
+    /// Returns the error for a file with unexpected contents.
     pub(super) fn refused(path: &Utf8Path, how: impl Into<String>, hint: impl Into<String>) -> StoreError {
         StoreError::Refused {
             path: path.to_owned(),
@@ -180,7 +181,7 @@ impl StoreError {
         }
     }
 
-    /// One that is refused for its JSON, and left alone.
+    /// Returns the error for a file with unexpected JSON.
     pub(super) fn refused_by_json(path: &Utf8Path, how: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
         move |source| StoreError::Refused {
             path: path.to_owned(),
@@ -203,54 +204,55 @@ impl Expected for StoreError {
         match self {
             StoreError::Missing { hint, .. } | StoreError::Refused { hint, .. } => Some(hint.clone()),
             StoreError::Older { what, .. } => Some(match *what {
-                FORMAT_NAME => "its figures mean something else than today's; record it again, as with `--save-baseline`".to_owned(),
-                _ => "its figures mean something else than today's; remove it to record again, or name another folder with `--history-dir`".to_owned(),
+                FORMAT_NAME => "values of that version are not comparable; measure again with `--save-baseline`".to_owned(),
+                _ => "values of that version are not comparable; remove the file to start a new history, or choose another folder with `--history-dir`".to_owned(),
             }),
             StoreError::Altered { .. } | StoreError::Contradictory { .. } => {
-                Some("figures that were not measured prove nothing; measure all of it again with `--save-baseline`".to_owned())
+                Some("edited results cannot be trusted; measure all benchmarks again with `--save-baseline`".to_owned())
             }
-            StoreError::NotAlike { .. } => Some(
-                "times of different devices do not belong together; save under another name, or remove the file and measure every benchmark".to_owned(),
+            StoreError::SetupMismatch { .. } => Some(
+                "results with different setups cannot share a file; save under another name, or remove the file and measure every benchmark".to_owned(),
             ),
-            StoreError::HistoryLine { .. } => Some("remove the line, or the file to begin anew".to_owned()),
+            StoreError::HistoryLine { .. } => Some("remove the line, or remove the file to start a new history".to_owned()),
             StoreError::NotWritten { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
-                Some("end that process if it is none of yours that is still writing, and run again".to_owned())
+                Some("wait for that process or, if it hangs, end it; then run again".to_owned())
             }
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
     }
 }
 
-/// What can be done about a file that is refused.
-pub(super) const LEFT_ALONE: &str = "it is left as it is; name another, or remove it";
+/// The hint for a file with unexpected contents.
+pub(super) const LEFT_ALONE: &str = "choose another file, or remove this one";
 
-/// Said of a file of a known format that lacks something, or has something else in its place.
-pub(super) const MALFORMED: &str = "is not as its format demands";
+/// The error for a file of a known format with a missing or wrong field.
+pub(super) const MALFORMED: &str = "does not match its format";
 
-/// Said of a file in which something is no JSON.
+/// The error for a file that is not JSON.
 pub(super) const NOT_JSON: &str = "is not JSON";
 
-/// What a stored run is called in messages.
+/// The name of the file kind in messages.
 pub(super) const FORMAT_NAME: &str = "stored run";
 
 fn baselines_hint(name: &str, known: &[String]) -> String {
     match (known, closest(name, known.iter().map(String::as_str))) {
         _ if name == "html" => {
-            "`cargo gpubench --report html` makes a page of a run; `report` one of a stored run".to_owned()
+            "`cargo gpubench --report html` writes a page about a new run, `cargo gpubench report` about a stored one"
+                .to_owned()
         }
-        ([], _) => format!("there is none at all yet; `--save-baseline {name}` makes it"),
+        ([], _) => format!("no baselines exist yet; create it with `--save-baseline {name}`"),
         ([_], Some(similar)) => format!("did you mean `{similar}`?"),
-        (_, Some(similar)) => format!("`{similar}` is similar; there are {}", in_backticks(known)),
-        ([_], None) => format!("there is {}", in_backticks(known)),
-        (_, None) => format!("there are {}", in_backticks(known)),
+        (_, Some(similar)) => format!("did you mean `{similar}`? existing baselines: {}", in_backticks(known)),
+        ([_], None) => format!("existing baselines: {}", in_backticks(known)),
+        (_, None) => format!("existing baselines: {}", in_backticks(known)),
     }
 }
 
-/// What a file is, by what it says of itself.
+/// Describes the `format` field of a file that is not a stored run.
 pub(super) fn foreign_format(found: Option<&serde_json::Value>) -> String {
     match found {
         Some(serde_json::Value::String(format)) => format!("its format is `{format:.40}`, not `{FORMAT}`"),
-        Some(_) => "its format is no text".to_owned(),
-        None => "it does not say which format it has".to_owned(),
+        Some(_) => "its `format` is not a string".to_owned(),
+        None => "it has no `format`".to_owned(),
     }
 }

@@ -1,43 +1,43 @@
-//! Where results are kept by name.
+//! The folder for stored results.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::name::EXTENSION;
 use super::{BaselineName, RunName, StoreError};
 
-/// The folder in which the tool keeps results, if there is one.
+/// The folder for stored results, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home(Option<Utf8PathBuf>);
 
 impl Home {
-    /// Without a workspace there is none: only files can be named.
+    /// No folder, as outside a workspace. Only files can be named.
     pub const ABSENT: Home = Home(None);
 
-    /// The folder below cargo's target directory. It need not exist yet.
+    /// Returns the folder in cargo's target directory. It need not exist.
     pub fn in_target_directory(target_directory: &Utf8Path) -> Home {
         Home(Some(target_directory.join("gpubench")))
     }
 
-    /// Where baselines lie.
+    /// Returns the folder of baselines.
     pub fn baselines(&self) -> Option<Utf8PathBuf> {
         self.folder("baselines")
     }
 
-    /// Where histories lie.
+    /// Returns the folder of histories.
     pub fn histories(&self) -> Option<Utf8PathBuf> {
         self.folder("history")
     }
 
-    /// Where the page about a run is, unless another place is named.
+    /// Returns the default path of the HTML report.
     ///
     /// # Errors
-    /// There is nowhere to keep it.
+    /// There is no folder for stored results.
     pub fn page(&self) -> Result<Utf8PathBuf, StoreError> {
-        let homeless = || StoreError::homeless("the report", "`--report html=FILE` names a file".to_owned());
-        self.folder("report.html").ok_or_else(homeless)
+        let no_folder = || StoreError::no_folder("the report", "choose a file with `--report html=FILE`".to_owned());
+        self.folder("report.html").ok_or_else(no_folder)
     }
 
-    /// Where the names of cases are that were listed last.
+    /// Returns the path of the list of known cases.
     pub(super) fn listing(&self) -> Option<Utf8PathBuf> {
         self.folder("cases.txt")
     }
@@ -46,7 +46,7 @@ impl Home {
         Some(self.0.as_ref()?.join(name))
     }
 
-    /// The names of the baselines there are, in order.
+    /// Returns the names of all baselines, sorted.
     pub fn known(&self) -> Vec<String> {
         let entries = self.baselines().and_then(|folder| folder.read_dir_utf8().ok());
         let baseline = |path: &Utf8Path| -> Option<String> {
@@ -63,27 +63,28 @@ impl Home {
         known
     }
 
-    /// The file of a baseline, whether it exists or not.
+    /// Returns the path of a baseline, which need not exist.
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
-        let instead = format!("name a file, as in `./{name}.json`");
-        let homeless = || StoreError::homeless(&format!("the baseline `{name}`"), instead);
+        let instead = format!("use a file instead, as in `./{name}.json`");
+        let no_folder = || StoreError::no_folder(&format!("the baseline `{name}`"), instead);
         Ok(self
             .baselines()
-            .ok_or_else(homeless)?
+            .ok_or_else(no_folder)?
             .join(format!("{name}.{EXTENSION}")))
     }
 
-    /// The file that a person means who wants to read it: a baseline's, else any file of that name.
+    /// Returns the path of a run to read: a baseline or, if there is none, a file of that name.
     ///
     /// # Errors
-    /// There is none; there is nowhere to look for baselines.
+    /// Neither exists, or there is no folder for baselines.
     pub fn find(&self, name: &RunName) -> Result<Utf8PathBuf, StoreError> {
         let baseline = match name {
             RunName::File(path) if path.exists() => return Ok(path.clone()),
             RunName::File(path) => {
                 return Err(StoreError::Missing {
                     what: format!("file `{path}`"),
-                    hint: "a name with a path separator, or one that ends in `.json`, is a file's".to_owned(),
+                    hint: "a name with a path separator or the extension `.json` is a file; other names are baselines"
+                        .to_owned(),
                 });
             }
             RunName::Baseline(baseline) => baseline,
@@ -94,14 +95,14 @@ impl Home {
             Ok(file) if file.exists() => Ok(file),
             _ if here.is_file() => Ok(here.to_owned()),
             Ok(_) => Err(StoreError::no_baseline(baseline.as_str(), &self.known())),
-            Err(homeless) => Err(homeless),
+            Err(no_folder) => Err(no_folder),
         }
     }
 
-    /// The file that a person means who wants to write it.
+    /// Returns the path of a run to write.
     ///
     /// # Errors
-    /// It is a baseline's, and there is nowhere to keep it.
+    /// The name is a baseline's, and there is no folder for baselines.
     pub fn place(&self, name: &RunName) -> Result<Utf8PathBuf, StoreError> {
         match name {
             RunName::File(path) => Ok(path.clone()),

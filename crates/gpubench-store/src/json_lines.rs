@@ -1,4 +1,4 @@
-//! The run that the lines of `--export-json` and `--message-format json` tell of.
+//! Reading of a run from the lines of `--export-json` and `--message-format json`.
 
 use camino::Utf8Path;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use super::read::{foreign, truncated};
 use super::{FORMAT, FORMAT_VERSION, StoreError, StoredRun};
 use gpubench_contract::{BenchmarkComplete, RunFinished, RunStarted, SchemaVersion};
 
-/// What every record says of itself.
+/// The fields that every record has.
 #[derive(Deserialize)]
 struct RecordHead {
     reason: Option<String>,
@@ -29,7 +29,7 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
         if let Some(found) = head.schema_version {
             StoreError::unless_of_version(path, FORMAT_NAME, found, SchemaVersion::NUMBER, None)?;
         }
-        // Records that later tools add are not of interest here.
+        // Ignores records that later versions add.
         match head.reason.as_deref() {
             Some("run-started") => runs.push(record(path, number, line)?),
             Some("benchmark-complete") => results.push(record(path, number, line)?),
@@ -47,15 +47,16 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             results,
             finished,
         }),
-        Err(none) if none.is_empty() => Err(foreign(path, "none of its records begins a run".to_owned())),
+        Err(none) if none.is_empty() => Err(foreign(path, "it has no `run-started` record".to_owned())),
         Err(runs) => {
-            let how = format!("holds {} runs", runs.len());
-            Err(StoreError::refused(path, how, "split it into a file a run"))
+            let how = format!("contains {} runs", runs.len());
+            Err(StoreError::refused(path, how, "split it into one file per run"))
         }
     }
 }
 
-/// A line as a record; serde_json would count every line as the first.
+/// Parses a line as a record. The error has the line number in the file, since serde_json sees only
+/// one line.
 fn record<T: DeserializeOwned>(path: &Utf8Path, number: usize, line: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(line).map_err(|error| match error.classify() {
         Category::Eof => truncated(path, number),

@@ -1,5 +1,5 @@
-//! What stays of a stored run when another is saved over it: the results of benchmarks that the
-//! other did not measure, and the good ones of those that failed in it, each of its own run.
+//! Merging of a run into a stored run. Results of benchmarks that the new run did not measure stay,
+//! and so do good results of benchmarks that failed in it. Each result keeps its run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,26 +8,26 @@ use thiserror::Error;
 use super::StoredRun;
 use gpubench_contract::{BenchmarkComplete, DeviceIdentity, EarlierRun, RunStarted, Verdict};
 
-/// What becomes of results that the run which is saved over them does not have.
+/// Which stored results stay if the new run does not have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Others {
-    /// They go: the run takes the place of the whole file.
+    /// None. The new run replaces the whole file.
     #[default]
     Go,
-    /// They stay: the run is of a part of the benchmarks.
+    /// All. The new run measured only some of the benchmarks.
     Stay,
-    /// Those of these packages go unless they are among these cases, which there are and which were
-    /// not selected. Those of other packages stay.
+    /// Results of other packages stay. Results of these packages go, except for cases that exist
+    /// but were not selected.
     GoWithTheirBenchmarks {
-        /// Packages of which all was selected.
+        /// Packages whose cases were all selected.
         packages: HashSet<String>,
-        /// Full names of cases that were not selected all the same, as those that are ignored.
+        /// Full names of cases that exist but were not selected, such as ignored ones.
         left_out: HashSet<String>,
     },
 }
 
 impl Others {
-    /// Whether a result stays that the run does not have.
+    /// Whether a result stays if the new run does not have it.
     fn keep(&self, result: &BenchmarkComplete) -> bool {
         match self {
             Others::Go => false,
@@ -38,7 +38,7 @@ impl Others {
         }
     }
 
-    /// Whether nothing that a stored run says it has is outside of what was measured and what goes.
+    /// Whether the new run replaces every result of the stored run.
     pub(super) fn is_replaced(&self, previous: &StoredRun, measured: &HashSet<String>) -> bool {
         *self != Others::Stay && !previous.results.iter().any(|result| self.stays(result, measured))
     }
@@ -48,41 +48,41 @@ impl Others {
     }
 }
 
-/// Why results cannot lie in one file.
+/// The reason why results cannot share a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{difference}")]
-pub struct NotAlike {
-    /// How many would have to.
+pub struct SetupMismatch {
+    /// Number of results that would stay.
     pub kept: usize,
-    /// What was not alike when they were measured.
+    /// The difference between the setups.
     pub difference: String,
 }
 
-/// What became of a run that another was saved over.
+/// What happened to the results of a stored run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// How many results stayed that the other run does not have.
+    /// Number of results that stayed because the new run does not have them.
     pub kept: usize,
-    /// How many went without another in their place.
+    /// Number of results that were removed without a replacement.
     pub gone: usize,
-    /// Full names of benchmarks that passed and now failed, whose earlier results stayed.
+    /// Full names of benchmarks that passed before and failed now, whose earlier results stayed.
     pub spared: Vec<String>,
-    /// Full names of benchmarks that passed and now failed, whose earlier results went, since they
-    /// were measured otherwise.
+    /// Full names of benchmarks that passed before and failed now, whose earlier results were
+    /// removed because their setup differs.
     pub lost: Vec<String>,
 }
 
-/// How many results of `previous` stay when a run on a device of this identity with these cases is
-/// saved over it.
+/// Returns how many results of `previous` stay when a run with this device identity and these cases
+/// is saved over it.
 ///
 /// # Errors
-/// They are of another device, or were measured otherwise.
+/// They have another device or setup.
 pub(super) fn count_kept(
     previous: &StoredRun,
     identity: &DeviceIdentity,
     measured: &HashSet<String>,
     others: &Others,
-) -> Result<usize, NotAlike> {
+) -> Result<usize, SetupMismatch> {
     let stays = |result: &&BenchmarkComplete| others.stays(result, measured);
     let kept: Vec<&BenchmarkComplete> = previous.results.iter().filter(stays).collect();
     let difference = kept
@@ -90,19 +90,23 @@ pub(super) fn count_kept(
         .find_map(|result| previous.origin_of(result).identity().difference(identity));
     match difference {
         None => Ok(kept.len()),
-        Some(difference) => Err(NotAlike {
+        Some(difference) => Err(SetupMismatch {
             kept: kept.len(),
             difference,
         }),
     }
 }
 
-/// A run as it is saved over `previous`, with what became of that: its results take the places of
-/// those of the same cases, and new ones follow.
+/// Merges a run into `previous`. Its results replace those of the same cases, and new ones follow.
+/// Also returns what happened to the results of `previous`.
 ///
 /// # Errors
-/// What would stay is of another device, or was measured otherwise.
-pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Result<(StoredRun, Saved), NotAlike> {
+/// The results that would stay have another device or setup.
+pub(super) fn merged(
+    run: StoredRun,
+    previous: StoredRun,
+    others: &Others,
+) -> Result<(StoredRun, Saved), SetupMismatch> {
     let measured: HashSet<String> = run.results.iter().map(BenchmarkComplete::full_name).collect();
     let kept = count_kept(&previous, &run.origin().identity(), &measured, others)?;
     let gone = previous
@@ -111,15 +115,15 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         .filter(|result| !measured.contains(&result.full_name()))
         .count()
         - kept;
-    let (spared, lost) = good_before(&run, &previous, others);
-    let became = Saved {
+    let (spared, lost) = earlier_good_results(&run, &previous, others);
+    let saved = Saved {
         kept,
         gone,
         spared,
         lost,
     };
-    if kept == 0 && became.spared.is_empty() {
-        return Ok((run, became));
+    if kept == 0 && saved.spared.is_empty() {
+        return Ok((run, saved));
     }
     let earlier_runs = [
         run.run.earlier_runs.clone(),
@@ -133,27 +137,27 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         .enumerate()
         .map(|(place, result)| (result.full_name(), place))
         .collect();
-    let mut own: Vec<Option<BenchmarkComplete>> = run.results.into_iter().map(Some).collect();
-    let mut results = Vec::with_capacity(own.len() + kept);
+    let mut new_results: Vec<Option<BenchmarkComplete>> = run.results.into_iter().map(Some).collect();
+    let mut results = Vec::with_capacity(new_results.len() + kept);
     for result in previous.results {
         match places.get(&result.full_name()) {
-            Some(place) if became.spared.contains(&result.full_name()) => {
-                own[*place] = None;
+            Some(place) if saved.spared.contains(&result.full_name()) => {
+                new_results[*place] = None;
                 results.push(result);
             }
-            Some(place) => results.extend(own[*place].take()),
+            Some(place) => results.extend(new_results[*place].take()),
             None if others.keep(&result) => results.push(result),
             None => {}
         }
     }
-    results.extend(own.into_iter().flatten());
+    results.extend(new_results.into_iter().flatten());
     let mut packages = run.run.packages;
     for result in &results {
         if !packages.contains(&result.package) {
             packages.push(result.package.clone());
         }
     }
-    tell_apart(&mut results, &packages);
+    make_unique(&mut results, &packages);
     let count =
         |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;
     let finished = run.finished.map(|mut finished| {
@@ -166,20 +170,20 @@ pub(super) fn merged(run: StoredRun, previous: StoredRun, others: &Others) -> Re
         run: RunStarted {
             packages,
             cases: results.len() as u64,
-            earlier_runs: still_there(earlier_runs, &run.run.run_id, &results),
+            earlier_runs: needed_runs(earlier_runs, &run.run.run_id, &results),
             ..run.run
         },
         results,
         finished,
         ..run
     };
-    Ok((run, became))
+    Ok((run, saved))
 }
 
-/// Benchmarks that passed in `previous` and fail in a run that was measured: those whose earlier
-/// results can lie in one file with it, and those whose cannot. A run that takes the place of the
-/// whole file is a copy, failures and all.
-fn good_before(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<String>, Vec<String>) {
+/// Returns the benchmarks that passed in `previous` and fail in `run`: those whose earlier results
+/// can stay, and those whose setup differs. A run that replaces the whole file is copied with its
+/// failures.
+fn earlier_good_results(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<String>, Vec<String>) {
     if *others == Others::Go {
         return (Vec::new(), Vec::new());
     }
@@ -194,22 +198,22 @@ fn good_before(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<S
     (names(spared), names(lost))
 }
 
-/// Gives results of several runs the positions and names that those of one run have: no two the
-/// same, which reports know them by.
-fn tell_apart(results: &mut [BenchmarkComplete], packages: &[String]) {
+/// Renumbers results of several runs and makes their names unique, because reports identify results
+/// by them.
+fn make_unique(results: &mut [BenchmarkComplete], packages: &[String]) {
     for (result, index) in results.iter_mut().zip(0..) {
         result.index = index;
-        // A run of one package leaves the package away.
+        // In a run of one package, case names do not have the package.
         if packages.len() > 1 {
             result.case = result.full_name();
         }
     }
 }
 
-/// Those of some earlier runs that results are of, each once.
-pub(super) fn still_there(runs: Vec<EarlierRun>, own: &str, results: &[BenchmarkComplete]) -> Vec<EarlierRun> {
+/// Returns the earlier runs that results belong to, each once.
+pub(super) fn needed_runs(runs: Vec<EarlierRun>, run_id: &str, results: &[BenchmarkComplete]) -> Vec<EarlierRun> {
     let named: HashSet<&str> = results.iter().map(|result| result.run_id.as_str()).collect();
-    let mut seen = HashSet::from([own.to_owned()]);
+    let mut seen = HashSet::from([run_id.to_owned()]);
     let is_needed = |run: &EarlierRun| named.contains(run.run_id.as_str()) && seen.insert(run.run_id.clone());
     runs.into_iter().filter(is_needed).collect()
 }

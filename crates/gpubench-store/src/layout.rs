@@ -1,8 +1,7 @@
-//! The text of a stored run: one JSON object, a line for each result, so that what changed can be
-//! seen in a diff.
+//! The text of a stored run: one JSON object with one line per result, so that diffs are readable.
 //!
-//! The field `sha256` is the SHA-256 digest of the whole file with the field's own digits as zeros.
-//! It tells an edited file from a written one; it is no signature.
+//! The field `sha256` is the SHA-256 digest of the whole file, with its own digits set to zeros. It
+//! detects an edited file. It is not a signature.
 
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use gpubench_diagnostic::hexadecimal;
 const DIGITS: usize = 64;
 const FIELD: &[u8] = br#""sha256":""#;
 
-/// The text of a run's file.
+/// Returns the text of a run's file.
 pub(super) fn text_of(stored: &StoredRun) -> serde_json::Result<Vec<u8>> {
     let StoredRun {
         format,
@@ -50,12 +49,12 @@ pub(super) fn text_of(stored: &StoredRun) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Whether a file's digest is that of its contents.
+/// Whether a file's digest matches its contents.
 pub(super) fn is_as_written(text: &[u8]) -> bool {
     digits_of(text).is_some_and(|digits| digest_of(text, &digits).as_bytes() == &text[digits])
 }
 
-/// Where the digits of the digest are.
+/// Returns the position of the digest's digits.
 fn digits_of(text: &[u8]) -> Option<Range<usize>> {
     let field = text.windows(FIELD.len()).position(|window| window == FIELD)?;
     let begin = field + FIELD.len();

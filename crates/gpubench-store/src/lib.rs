@@ -1,8 +1,8 @@
-//! Runs on disk: what a baseline, a comparison and a report are made from.
+//! Stored runs: baselines, histories and comparisons.
 //!
-//! [`load`] finds a run by the name of a baseline or of a file and refuses what it cannot vouch
-//! for; [`save`] replaces a file as a whole or not at all. [`history`] keeps the figures of many
-//! runs on one device.
+//! [`load`] finds a run by the name of a baseline or a file, and rejects files that are damaged or
+//! edited. [`save`] replaces a whole file atomically. [`history`] stores the values of many runs on
+//! one device.
 #![forbid(unsafe_code)]
 
 pub mod compare;
@@ -32,7 +32,7 @@ mod tests;
 pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;
-pub use kept::{NotAlike, Others, Saved};
+pub use kept::{Others, Saved, SetupMismatch};
 pub use listing::Listing;
 pub use lock::{Holder, LockError, lock_within};
 pub use name::{BaselineName, NotABaselineName, RunName};

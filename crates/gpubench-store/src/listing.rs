@@ -1,5 +1,4 @@
-//! The names of the cases there were when the crates were last listed, for commands that build
-//! nothing.
+//! The cases that were listed last, for commands that build nothing.
 
 use std::io;
 use std::time::SystemTime;
@@ -10,20 +9,20 @@ use super::Home;
 use crate::Replacement;
 use gpubench_diagnostic::read_text_at_most;
 
-/// Most bytes of the list; a longer one is as good as none.
+/// Maximum size of the list in bytes. A longer list is ignored.
 const LONGEST: u64 = 64 << 20;
 
-/// The cases of a workspace's crates, as far as they have been listed.
+/// The known cases of a workspace's crates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Full names, in the order of the crates and of their sources.
+    /// Full names, in the order of the crates and their sources.
     pub names: Vec<String>,
-    /// When it was last written.
+    /// When the list was written.
     pub written_at: Option<SystemTime>,
 }
 
 impl Listing {
-    /// What was listed last in a home; `None` where nothing was, or where it cannot be read.
+    /// Reads the list in a home. `None` if there is none or it cannot be read.
     pub fn remembered(home: &Home) -> Option<Listing> {
         let path = home.listing()?;
         let text = read_text_at_most(&path, LONGEST).ok()?;
@@ -33,7 +32,7 @@ impl Listing {
         })
     }
 
-    /// Takes note of the cases of some packages. What is known of other packages stays.
+    /// Stores the cases of some packages. The cases of other packages stay.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_of_other_packages_stays() {
+    fn the_cases_of_other_packages_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let target = Utf8Path::from_path(folder.path()).expect("UTF-8");
         let remembered = || Listing::remembered(&Home::in_target_directory(target)).map(|listing| listing.names);

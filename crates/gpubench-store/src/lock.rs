@@ -1,4 +1,4 @@
-//! Locks on files: none is waited for without an end, or without a word of who holds it.
+//! File locks with a time limit and an error that names the holder.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -10,34 +10,33 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-/// The longest that another process may hold the lock on a file that it writes: writing takes
-/// milliseconds.
+/// How long to wait for another process that writes a file. Writing takes milliseconds.
 pub(crate) const WRITING: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10 });
 
-/// How long it takes at first, and later, to notice that a lock is free.
-const FIRST_LOOK: Duration = Duration::from_millis(1);
-const LATER_LOOK: Duration = Duration::from_millis(50);
+/// The pause between attempts, at first and later.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LATER_PAUSE: Duration = Duration::from_millis(50);
 
-/// Why a lock is not ours.
+/// Why a lock was not taken.
 #[derive(Debug, Error)]
 pub enum LockError {
-    /// Somebody else held it all the time.
+    /// Another process held the lock for the whole time.
     #[error("`{path}` was locked by {holder} for {}", seconds(*.waited))]
     Held {
-        /// The file with the lock.
+        /// The locked file.
         path: Utf8PathBuf,
-        /// Who has it.
+        /// The process that holds the lock.
         holder: Holder,
-        /// How long it was waited for.
+        /// The time waited.
         waited: Duration,
     },
-    /// Whoever waited does not want it any more.
-    #[error("the wait for the lock on `{path}` was ended")]
+    /// The caller ended the wait.
+    #[error("gave up waiting for the lock on `{path}`")]
     GivenUp {
-        /// The file with the lock.
+        /// The locked file.
         path: Utf8PathBuf,
     },
-    /// The file system has no locks, for example.
+    /// The lock failed, for example because the file system has no locks.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -51,15 +50,16 @@ impl From<LockError> for io::Error {
     }
 }
 
-/// The process that holds a lock, as well as the system tells.
+/// The process that holds a lock, if the system knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its number, and its name while it runs; not those of a process in another container.
+    /// The process ID and, while the process runs, its name. `None` for a process in another
+    /// container.
     process: Option<(u32, Option<String>)>,
 }
 
 impl Holder {
-    /// Who holds the lock on an open file.
+    /// Returns the holder of the lock on an open file.
     pub fn of(file: &File) -> Holder {
         let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
         let process = file.metadata().ok().and_then(|file| process_in(&locks, &file));
@@ -70,7 +70,7 @@ impl Holder {
 }
 
 impl Holder {
-    /// Its number, where the system tells.
+    /// Returns the process ID, if known.
     pub fn process(&self) -> Option<u32> {
         self.process.as_ref().map(|(process, _)| *process)
     }
@@ -80,17 +80,17 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.process {
             Some((process, Some(name))) => write!(f, "process {process} (`{name}`)"),
-            Some((process, None)) => write!(f, "process {process}, which ended and left it to a child,"),
-            None => f.write_str("a process that the system does not name"),
+            Some((process, None)) => write!(f, "process {process} (ended; a child still has the lock)"),
+            None => f.write_str("an unknown process"),
         }
     }
 }
 
-/// Takes the lock on an open file, or fails when another process held it for all of `limit`. While
-/// it is held, `waiting` is told by whom every now and then, and may end the wait.
+/// Takes the lock on an open file. Waits for at most `limit`. Meanwhile it calls `waiting`
+/// regularly with the holder; `waiting` can end the wait.
 ///
 /// # Errors
-/// Another process holds it, the wait was ended, or the file cannot be locked.
+/// Another process holds the lock, `waiting` ended the wait, or the file cannot be locked.
 pub fn lock_within(
     file: &File,
     path: &Utf8Path,
@@ -98,7 +98,7 @@ pub fn lock_within(
     mut waiting: impl FnMut(&Holder) -> ControlFlow<()>,
 ) -> Result<(), LockError> {
     let began = Instant::now();
-    let mut pause = FIRST_LOOK;
+    let mut pause = FIRST_PAUSE;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
@@ -118,18 +118,18 @@ pub fn lock_within(
             });
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(LATER_LOOK);
+        pause = (pause * 2).min(LATER_PAUSE);
     }
 }
 
-/// Takes the lock on a file that other processes hold only to write something.
+/// Takes the lock on a file that other processes lock only briefly, to write.
 pub(crate) fn lock_to_write(file: &File, path: &Utf8Path) -> io::Result<()> {
     lock_within(file, path, WRITING, |_| ControlFlow::Continue(())).map_err(io::Error::from)
 }
 
-/// A line is `1: FLOCK ADVISORY WRITE 4711 08:01:131090 0 EOF`; of one that waits, `->` is the
-/// second word. File systems that span several devices have another device there than in the
-/// metadata, so that only the inode counts.
+/// A line looks like `1: FLOCK ADVISORY WRITE 4711 08:01:131090 0 EOF`. For a waiting process, the
+/// second word is `->`. Only the inode is compared: file systems that span several devices have
+/// another device here than in the metadata.
 fn process_in(locks: &str, file: &std::fs::Metadata) -> Option<u32> {
     let inode = file.ino().to_string();
     locks.lines().find_map(|line| {
@@ -168,10 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_stays_held_is_an_error_that_names_file_and_holder() {
+    fn a_lock_that_stays_held_is_an_error_with_its_file_and_holder() {
         let (_folder, path) = file();
         let held = opened(&path);
-        held.lock().expect("nobody has it");
+        held.lock().expect("it is free");
         let wait = |limit| lock_within(&opened(&path), &path, limit, |_| ControlFlow::Continue(()));
         let refused = wait(Duration::ZERO).expect_err("it is held");
         let text = refused.to_string();
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_may_give_up() {
+    fn a_wait_can_be_ended() {
         let (_folder, path) = file();
         let held = opened(&path);
-        held.lock().expect("nobody has it");
-        let asked = Cell::new(0);
+        held.lock().expect("it is free");
+        let calls = Cell::new(0);
         let refused = lock_within(&opened(&path), &path, Duration::MAX, |_| {
-            asked.set(asked.get() + 1);
-            match asked.get() {
+            calls.set(calls.get() + 1);
+            match calls.get() {
                 2 => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }

@@ -1,4 +1,4 @@
-//! Names of stored runs: a baseline's, or a file's.
+//! Names of stored runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,33 +6,33 @@ use std::str::FromStr;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-/// What the tool's own files of stored runs end in.
+/// The extension of the files of stored runs.
 pub(super) const EXTENSION: &str = "json";
 
-/// Longer names do not fit a folder's entry with what is added to them.
+/// Maximum length of a name. With the added parts, it must fit the file system's limit.
 const LONGEST: usize = 200;
 
-/// How a person names a stored run.
+/// The name that a user gives a stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunName {
-    /// A name under which the tool keeps it.
+    /// A baseline.
     Baseline(BaselineName),
-    /// A file: the name has a path separator or ends in `.json` or `.jsonl`.
+    /// A file. The name has a path separator or ends in `.json` or `.jsonl`.
     File(Utf8PathBuf),
 }
 
-/// A baseline's name: letters, digits and `-_.`, not beginning with a dot. `-` alone is none:
-/// elsewhere it is standard output, which no run is kept in.
+/// A baseline's name: letters, digits and `-_.`, without a leading dot. `-` alone is not a name,
+/// because other options use it for standard output.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaselineName(String);
 
-/// A text that names neither a baseline nor a file.
+/// The error for a string that is neither a baseline's name nor a path.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is not a name: letters, digits and `-_.` make one, or a path makes a file")]
+#[error("`{0}` is not a valid name: use letters, digits and `-_.` for a baseline, or a path for a file")]
 pub struct NotABaselineName(String);
 
 impl BaselineName {
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -48,9 +48,9 @@ impl FromStr for BaselineName {
     type Err = NotABaselineName;
 
     fn from_str(text: &str) -> Result<BaselineName, NotABaselineName> {
-        let admitted = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let is_taken = matches!(text, "" | "-") || text.starts_with('.');
-        let is_name = !is_taken && text.len() <= LONGEST && text.chars().all(admitted);
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_reserved = matches!(text, "" | "-") || text.starts_with('.');
+        let is_name = !is_reserved && text.len() <= LONGEST && text.chars().all(is_allowed);
         if is_name {
             Ok(BaselineName(text.to_owned()))
         } else {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_digits_and_three_signs_name_a_baseline() {
+    fn a_baseline_name_has_letters_digits_and_three_signs() {
         for text in ["main", "v1.2.3", "feature-x_2", "7", "a.txt"] {
             assert_eq!(
                 text.parse(),
@@ -98,21 +98,21 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_or_the_extension_names_a_file() {
+    fn a_name_with_a_separator_or_the_extension_is_a_file() {
         for text in ["./main", "a/b", "/tmp/x", "main.json", "run.jsonl", "../x"] {
             assert_eq!(text.parse(), Ok(RunName::File(text.into())), "{text}");
         }
     }
 
     #[test]
-    fn what_is_standard_output_elsewhere_is_no_name_of_a_run() {
+    fn a_dash_is_not_the_name_of_a_run() {
         assert!("-".parse::<RunName>().is_err());
         assert!("-a".parse::<RunName>().is_ok());
         assert_eq!("./-".parse(), Ok(RunName::File("./-".into())));
     }
 
     #[test]
-    fn what_could_leave_the_folder_or_hide_in_it_is_no_name() {
+    fn a_name_cannot_leave_the_folder_or_be_hidden() {
         for text in ["", ".", "..", ".hidden", "a b", "naïve", "a\nb", "a\\b", "*"] {
             assert_eq!(
                 text.parse::<RunName>(),

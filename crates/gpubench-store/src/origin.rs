@@ -1,11 +1,11 @@
-//! Which run a stored result is of.
+//! The runs that stored results come from.
 
 use super::StoredRun;
 use gpubench_contract::{BenchmarkComplete, EarlierRun};
 
 impl StoredRun {
-    /// What a result of the file's own run is of, as another file would tell of it that had kept
-    /// the result.
+    /// Returns the file's own run, in the form in which another file would record it as an earlier
+    /// run.
     pub fn origin(&self) -> EarlierRun {
         let run = &self.run;
         EarlierRun {
@@ -19,14 +19,14 @@ impl StoredRun {
         }
     }
 
-    /// The results that are of earlier runs.
+    /// Returns the results of earlier runs.
     pub fn kept(&self) -> impl Iterator<Item = &BenchmarkComplete> {
         let earlier = &self.run.earlier_runs;
         let is_kept = |result: &&BenchmarkComplete| earlier.iter().any(|run| run.run_id == result.run_id);
         self.results.iter().filter(is_kept)
     }
 
-    /// Which run a result is of; the file's own where none of the earlier ones has its name.
+    /// Returns the run of a result: the earlier run with its ID, or else the file's own run.
     pub fn origin_of(&self, result: &BenchmarkComplete) -> EarlierRun {
         let mut earlier = self.run.earlier_runs.iter();
         let its = earlier.find(|run| run.run_id == result.run_id);

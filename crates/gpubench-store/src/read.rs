@@ -1,4 +1,4 @@
-//! Reading stored runs, and refusing what is none.
+//! Reading and validation of stored runs.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use super::layout::is_as_written;
 use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
 use gpubench_diagnostic::read_at_most;
 
-/// Most bytes of a stored run or a history, which are read whole: more than a hundred thousand
-/// cases.
+/// Maximum size of a stored run or a history in bytes. They are read whole, and this is enough for
+/// more than a hundred thousand cases.
 const LONGEST: u64 = 512 << 20;
 
-/// What any file of the tool's says of itself, however new it is.
+/// The fields that identify any file of the tool, in any version.
 #[derive(Deserialize)]
 struct Head {
     format: Option<Value>,
@@ -27,10 +27,10 @@ struct Head {
     run: Option<Value>,
 }
 
-/// Finds and reads the run that a person names.
+/// Finds and reads the run with a name.
 ///
 /// # Errors
-/// There is none, or it is refused as [`read`] says.
+/// There is none, or [`read`] rejects it.
 pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
     read(&home.find(name)?)
 }
@@ -38,8 +38,8 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// Reads a stored run, or the lines of `--export-json` and `--message-format json`.
 ///
 /// # Errors
-/// The file cannot be read, is truncated, something else, of another version's format, changed
-/// since it was written, contradicts itself, or holds several runs.
+/// The file cannot be read, is truncated, is not a stored run, has another format version, was
+/// edited, contradicts itself, or contains several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
     let stored = parse(path, &text)?;
@@ -50,11 +50,11 @@ pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     Ok(stored)
 }
 
-/// What a stored run says that [`read`] refuses because it was edited. Nothing in it may be shown,
-/// kept or compared: it is only for what would be lost with it.
+/// Reads a stored run that [`read`] rejects because it was edited. The result must not be shown,
+/// kept or compared. It only shows which results would be lost.
 ///
 /// # Errors
-/// It is no stored run of a version that this tool knows.
+/// It is not a stored run in this version's format.
 pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
     let as_it_says = || from_json(&text).map_err(|source| refusal_of_record(path, &text, source));
@@ -64,11 +64,11 @@ pub(super) fn read_unverified(path: &Utf8Path) -> Result<StoredRun, StoreError> 
     }
 }
 
-/// Whether a file is a stored run that this tool may replace: one that was edited or that an
-/// earlier tool wrote may be, one that is something else never.
+/// Checks that a file is a stored run that may be replaced. It may be edited or from an earlier
+/// version of the tool.
 ///
 /// # Errors
-/// It is not.
+/// It is something else.
 pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> {
     match kind_of(path, text)? {
         Kind::Stored(head) => match of_this_version(path, &head) {
@@ -79,7 +79,7 @@ pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> 
     }
 }
 
-/// What is in a file; `None` where there is none.
+/// Reads a file. `None` if it does not exist.
 pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
     match read_at_most(path, LONGEST) {
         Ok(text) => Ok(Some(text)),
@@ -88,10 +88,10 @@ pub(super) fn contents(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
     }
 }
 
-/// A value of JSON. A text that is checked as a whole need not be checked string by string.
+/// Parses JSON. Checking the whole text as UTF-8 first is faster than checking each string.
 ///
 /// # Errors
-/// As [`serde_json::from_slice`].
+/// The same as for [`serde_json::from_slice`].
 pub(super) fn from_json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
     match std::str::from_utf8(text) {
         Ok(text) => serde_json::from_str(text),
@@ -99,11 +99,11 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::R
     }
 }
 
-/// What a text says it is.
+/// The kind of a file.
 enum Kind {
-    /// A stored run of some version.
+    /// A stored run of any version.
     Stored(Head),
-    /// The lines of a run.
+    /// The JSON lines of a run.
     Lines,
 }
 
@@ -133,7 +133,7 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
 
 fn of_this_version(path: &Utf8Path, head: &Head) -> Result<(), StoreError> {
     let Some(found) = head.format_version.as_ref().and_then(Value::as_u64) else {
-        let found = "it does not say which version of the format it has";
+        let found = "it has no valid `format_version`";
         return Err(foreign(path, found.to_owned()));
     };
     let written_by = head.run.as_ref().and_then(|run| run["tool_version"].as_str());
@@ -146,28 +146,28 @@ pub(super) fn truncated(path: &Utf8Path, line: usize) -> StoreError {
 
 pub(super) fn foreign(path: &Utf8Path, found: String) -> StoreError {
     let hint = format!("`--save-baseline` and `--export-json` write stored runs; {LEFT_ALONE}");
-    StoreError::refused(path, format!("is no {FORMAT_NAME}: {found}"), hint)
+    StoreError::refused(path, format!("is not a {FORMAT_NAME}: {found}"), hint)
 }
 
-/// What a text is whose first value does not say.
+/// Returns the error for a text whose first value cannot be parsed.
 fn refusal(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
     match error.classify() {
         Category::Eof => truncated(path, error.line()),
         Category::Syntax if is_at_the_end(text, &error) => truncated(path, error.line()),
-        Category::Data => foreign(path, "it is JSON of another kind".to_owned()),
+        Category::Data => foreign(path, "it is other JSON".to_owned()),
         Category::Syntax | Category::Io => StoreError::refused_by_json(path, NOT_JSON)(error),
     }
 }
 
-/// A number that ends in its sign or its point is invalid, and if nothing comes after it, it has
-/// been cut off.
+/// Whether the error is at the end of the file. A number that ends in its sign or its point is a
+/// syntax error, and at the end of the file it means that the file is truncated.
 fn is_at_the_end(text: &[u8], error: &serde_json::Error) -> bool {
     let lines = text.split(|byte| *byte == b'\n');
     let (count, last) = lines.fold((0, 0), |(count, _), line| (count + 1, line.len()));
     error.line() == count && error.column() >= last && text.first() == Some(&b'{')
 }
 
-/// What is wrong with a record of a format that is known.
+/// Returns the error for a record of a known format.
 fn refusal_of_record(path: &Utf8Path, text: &[u8], error: serde_json::Error) -> StoreError {
     match error.classify() {
         Category::Data => StoreError::refused_by_json(path, MALFORMED)(error),

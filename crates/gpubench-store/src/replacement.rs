@@ -1,5 +1,4 @@
-//! Replacing a file as a whole: whatever ends the process, the old contents or the new ones are
-//! there.
+//! Atomic replacement of a file: if the process ends, either the old or the new contents are there.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,8 +9,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::lock::lock_to_write;
 use gpubench_diagnostic::create_regular;
 
-/// A file beside the one that is to be replaced, under a lock: of several processes that replace
-/// the same file, one goes after the other. One that a killed process left behind is taken over.
+/// A locked temporary file next to the target. Processes that replace the same file wait for each
+/// other. A temporary file of a killed process is reused.
 #[derive(Debug)]
 pub struct Replacement {
     file: File,
@@ -20,19 +19,17 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Makes the folder and the file beside the target.
+    /// Creates the folder and the temporary file.
     ///
     /// # Errors
-    /// When one of them cannot be made, or another process keeps the lock for longer than writing
+    /// One of them cannot be created, or another process holds the lock for longer than writing
     /// takes.
     pub fn of(target: &Utf8Path) -> io::Result<Replacement> {
         let target = target.canonicalize_utf8().unwrap_or_else(|_| target.to_owned());
         match std::fs::metadata(&target) {
             Ok(there) if there.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
             Ok(there) if !there.is_file() => {
-                return Err(io::Error::other(
-                    "it is a device or a pipe, which nothing can take the place of",
-                ));
+                return Err(io::Error::other("it is a device or a pipe and cannot be replaced"));
             }
             _ => {}
         }
@@ -41,27 +38,27 @@ impl Replacement {
         std::fs::create_dir_all(folder_of(&target))?;
         loop {
             let file = create_regular(&path, 0o666)?;
-            let ours = file.metadata()?;
+            let opened = file.metadata()?;
             lock_to_write(&file, &path)?;
-            // Whoever had the lock may have made it the target.
-            let is_there = |there: &std::fs::Metadata| (there.dev(), there.ino()) == (ours.dev(), ours.ino());
+            // The previous holder of the lock may have renamed the file to the target.
+            let is_there = |there: &std::fs::Metadata| (there.dev(), there.ino()) == (opened.dev(), opened.ino());
             if std::fs::symlink_metadata(&path).as_ref().is_ok_and(is_there) {
                 return Ok(Replacement { file, path, target });
             }
         }
     }
 
-    /// Gives the target these contents, so that they outlast a power failure.
+    /// Writes the contents to the target, so that they survive a power failure.
     ///
     /// # Errors
-    /// When they cannot be written; the target is as it was, unless it is the folder alone whose
-    /// change may not outlast a power failure.
+    /// They cannot be written. The target is then unchanged, unless only the sync of the folder
+    /// failed.
     pub fn commit(mut self, contents: &[u8]) -> io::Result<()> {
         self.fill(contents).inspect_err(|_| {
-            // What is left of it would be taken over by the next one anyway.
+            // If this fails, the next replacement reuses the file.
             let _ = std::fs::remove_file(&self.path);
         })?;
-        // From here on a file of that name is another process's.
+        // From here on, a file with the temporary name belongs to another process.
         File::open(folder_of(&self.target))?.sync_all()
     }
 
@@ -72,10 +69,10 @@ impl Replacement {
         std::fs::rename(&self.path, &self.target)
     }
 
-    /// Leaves the target as it is.
+    /// Leaves the target unchanged.
     ///
     /// # Errors
-    /// When the file beside it cannot be removed.
+    /// The temporary file cannot be removed.
     pub fn abandon(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }

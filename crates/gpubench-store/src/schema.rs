@@ -1,4 +1,4 @@
-//! The schemas of the files that the tool keeps.
+//! The JSON schemas of stored files.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::history::{HISTORY_FORMAT, HISTORY_FORMAT_VERSION, HistoryEntry, HistoryHead};
 use super::{FORMAT, FORMAT_VERSION, StoredRun};
 
-/// File names and schemas: of a stored run, of a history's first line, of its other lines.
+/// Returns the file names and schemas of a stored run, a history's first line and its other lines.
 pub(super) fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("gpubench-run-v2.schema.json", stored_run()),

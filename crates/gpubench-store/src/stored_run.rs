@@ -1,17 +1,17 @@
-//! One run as it lies in a file.
+//! The contents of a stored run.
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::still_there;
+use super::kept::needed_runs;
 use gpubench_contract::{BenchmarkComplete, Revision, RunEnd, RunFinished, RunStarted};
 
-/// What every stored run says it is.
+/// The `format` of every stored run.
 pub const FORMAT: &str = "gpubench-run";
 
-/// The version of the format that this tool writes. Files of others are refused, not guessed at.
+/// The format version that this tool writes. It rejects files of other versions.
 pub const FORMAT_VERSION: u64 = 2;
 
-/// A run as it lies in a file: the records of the machine contract, with where the sources stood.
+/// A stored run: the records of a run, and the revision of its sources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredRun {
@@ -19,30 +19,30 @@ pub struct StoredRun {
     pub format: String,
     /// [`FORMAT_VERSION`].
     pub format_version: u64,
-    /// When it was written, as RFC 3339 in UTC.
+    /// When the file was written, as RFC 3339 in UTC.
     pub saved_at: String,
-    /// Where the sources of the run stood; `None` outside of a git repository.
+    /// Revision of the sources. `None` outside a git repository.
     pub revision: Option<Revision>,
-    /// The run's first record: device, driver, tool; and the earlier runs that some of the results
-    /// were kept from.
+    /// The run's first record: device, driver and tool. It also has the earlier runs that some of
+    /// the results were kept from.
     pub run: RunStarted,
-    /// The cases' results with their raw samples, in the order of the run; where there are kept
-    /// ones, in that of the run that was saved first.
+    /// The results with their raw samples, in the order of the run. If some results were kept, the
+    /// order is that of the run that was saved first.
     pub results: Vec<BenchmarkComplete>,
-    /// The run's last record; `None` where it never came to its end. Its counts are those of all
+    /// The run's last record. `None` if the run did not finish. Its counts include the kept
     /// results.
     pub finished: Option<RunFinished>,
 }
 
 impl StoredRun {
-    /// A run to be stored now.
+    /// Creates a stored run with the current time.
     pub fn of(
         mut run: RunStarted,
         results: Vec<BenchmarkComplete>,
         finished: Option<RunFinished>,
         revision: Option<Revision>,
     ) -> StoredRun {
-        run.earlier_runs = still_there(run.earlier_runs, &run.run_id, &results);
+        run.earlier_runs = needed_runs(run.earlier_runs, &run.run_id, &results);
         StoredRun {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,

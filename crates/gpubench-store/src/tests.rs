@@ -10,13 +10,13 @@ use gpubench_diagnostic::{Expected, Explanation, chain};
 use gpubench_stats::summary;
 use gpubench_testing::{SampleRun, every_verdict, on_gpu};
 
-/// The records of a run, one on each line, as an export has them.
+/// Returns the records of a run, one per line, as in an export.
 fn lines(run: &SampleRun) -> String {
     let line = |record: &Record| serde_json::to_string(record).unwrap() + "\n";
     run.records().iter().map(line).collect()
 }
 
-/// A run as it is stored.
+/// Returns a run as it is stored.
 pub(crate) fn stored(run: &SampleRun) -> StoredRun {
     StoredRun {
         format: FORMAT.to_owned(),
@@ -43,15 +43,15 @@ impl Folder {
         Home::in_target_directory(&self.path)
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> Utf8PathBuf {
         let path = self.path.join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// An error without the folder's name.
-    fn told(&self, error: &StoreError) -> String {
+    /// Returns the text of an error without the folder's name.
+    fn message(&self, error: &StoreError) -> String {
         let text = Explanation(error).to_string();
         anstream::adapter::strip_str(&text)
             .to_string()
@@ -71,7 +71,7 @@ fn text(run: &StoredRun) -> String {
     String::from_utf8(layout::text_of(run).unwrap()).unwrap()
 }
 
-/// The text of an edited run with the digest that the tool would have written.
+/// Returns the text of an edited run with a correct digest.
 fn rewritten(edit: impl FnOnce(&mut StoredRun)) -> String {
     let mut run = stored(&every_verdict());
     edit(&mut run);
@@ -83,7 +83,7 @@ fn name(text: &str) -> RunName {
 }
 
 #[test]
-fn a_saved_run_reads_back_as_it_was() {
+fn a_saved_run_reads_back_unchanged() {
     let folder = folder();
     for run in [every_verdict(), on_gpu()] {
         let run = stored(&run);
@@ -102,7 +102,7 @@ fn nothing_but_the_run_is_left_in_the_folder() {
     assert_eq!(
         folder.path.join("gpubench/baselines").read_dir_utf8().unwrap().count(),
         0,
-        "looking leaves nothing behind"
+        "checking leaves no file"
     );
     destination.save(stored(&on_gpu()), &Others::Go).unwrap();
     let files: Vec<_> = folder
@@ -126,7 +126,7 @@ fn a_file_of_any_name_can_be_a_run() {
 }
 
 #[test]
-fn a_symbolic_link_stays_one() {
+fn a_symbolic_link_is_kept() {
     let folder = folder();
     let file = folder.file("real.json", text(&stored(&on_gpu())));
     let link = folder.path.join("link.json");
@@ -149,7 +149,7 @@ fn the_lines_of_an_export_are_a_run() {
 }
 
 #[test]
-fn records_that_later_tools_add_are_passed_over() {
+fn records_that_later_versions_add_are_ignored() {
     let folder = folder();
     let path = folder.path.join("run.jsonl");
     let mut lines = lines(&on_gpu());
@@ -170,7 +170,7 @@ fn a_stored_run_has_a_line_for_each_result() {
 }
 
 #[test]
-fn errors_name_the_file_and_say_what_can_be_done() {
+fn errors_name_the_file_and_a_remedy() {
     let folder = folder();
     let whole = text(&stored(&every_verdict()));
     let json = serde_json::from_str::<serde_json::Value>(&whole).unwrap();
@@ -221,19 +221,19 @@ fn errors_name_the_file_and_say_what_can_be_done() {
             whole.lines().filter(|line| !line.contains("sha256")).collect(),
         ),
     ];
-    let mut told = String::new();
+    let mut message = String::new();
     for (name, contents) in files {
         let path = folder.file(name, &contents);
         let error = read(&path).expect_err(name);
         assert_eq!(error.exit_code().number(), 2, "{name}");
-        told += &(folder.told(&error) + "\n");
+        message += &(folder.message(&error) + "\n");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(message);
 }
 
-/// Nothing of it lies on the disk, and nothing of it is read.
+/// The file is sparse: it uses no disk space, and it is not read.
 #[test]
-fn a_file_that_is_too_long_is_refused_unread() {
+fn a_file_that_is_too_long_is_rejected_unread() {
     let folder = folder();
     let path = folder.file("long.json", "");
     let file = std::fs::File::options().write(true).open(&path).unwrap();
@@ -247,19 +247,19 @@ fn a_file_that_is_too_long_is_refused_unread() {
 }
 
 #[test]
-fn a_run_that_is_not_there_is_looked_for_among_those_that_are() {
+fn an_unknown_baseline_lists_the_existing_ones() {
     let folder = folder();
-    let missing = |text: &str, home: &Home| folder.told(&load(&name(text), home).unwrap_err());
-    let mut told = missing("main", &folder.home());
+    let missing = |text: &str, home: &Home| folder.message(&load(&name(text), home).unwrap_err());
+    let mut message = missing("main", &folder.home());
     save(&folder.path.join("gpubench/baselines/main.json"), &stored(&on_gpu())).unwrap();
-    told += &missing("feature", &folder.home());
+    message += &missing("feature", &folder.home());
     save(&folder.path.join("gpubench/baselines/v1.json"), &stored(&on_gpu())).unwrap();
-    told += &missing("mian", &folder.home());
-    told += &missing("feature", &folder.home());
-    told += &missing("feature", &Home::ABSENT);
-    told += &missing("elsewhere/run.json", &folder.home());
-    insta::assert_snapshot!(told);
-    assert!(missing("html", &folder.home()).contains("`cargo gpubench --report html` makes a page of a run"));
+    message += &missing("mian", &folder.home());
+    message += &missing("feature", &folder.home());
+    message += &missing("feature", &Home::ABSENT);
+    message += &missing("elsewhere/run.json", &folder.home());
+    insta::assert_snapshot!(message);
+    assert!(missing("html", &folder.home()).contains("`cargo gpubench --report html` writes a page about a new run"));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn only_stored_runs_of_known_versions_are_replaced() {
 }
 
 #[test]
-fn what_a_killed_save_left_is_taken_over() {
+fn the_temporary_file_of_a_killed_save_is_reused() {
     let folder = folder();
     let path = folder.file("main.json", text(&stored(&on_gpu())));
     folder.file(".main.json.tmp", vec![b'x'; 1 << 20]);
@@ -307,21 +307,21 @@ fn what_a_killed_save_left_is_taken_over() {
 }
 
 #[test]
-fn a_file_that_another_process_never_finishes_writing_is_an_error_that_names_it() {
+fn a_file_that_another_process_keeps_locked_is_an_error_with_that_process() {
     let folder = folder();
     let path = folder.home().place(&name("main")).unwrap();
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let beside = path.with_file_name(".main.json.tmp");
-    let held = std::fs::File::create(&beside).unwrap();
+    let temporary = path.with_file_name(".main.json.tmp");
+    let held = std::fs::File::create(&temporary).unwrap();
     held.lock().unwrap();
     let error = Destination::of(&name("main"), &folder.home()).unwrap_err();
     let text = gpubench_diagnostic::chain(&error);
     let holder = format!("was locked by process {} (`", std::process::id());
-    assert!(text.contains(beside.as_str()) && text.contains(&holder), "{text}");
+    assert!(text.contains(temporary.as_str()) && text.contains(&holder), "{text}");
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_found_before_there_is_a_run() {
+fn an_unwritable_path_is_found_before_the_run() {
     let folder = folder();
     let file = folder.file("file", "");
     for path in [file.join("run.json"), folder.path.join("folder.json")] {
@@ -335,7 +335,7 @@ fn a_place_that_cannot_be_written_is_found_before_there_is_a_run() {
 }
 
 #[test]
-fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
+fn concurrent_saves_leave_one_complete_run() {
     let folder = folder();
     let path = folder.path.join("main.json");
     let runs = [stored(&every_verdict()), stored(&on_gpu())];
@@ -359,16 +359,16 @@ fn saves_at_the_same_time_leave_one_of_the_runs_whole() {
     assert_eq!(folder.path.read_dir_utf8().unwrap().count(), 1);
 }
 
-/// Each is an edit whose digest was made to fit, or one of lines, which have none.
+/// Each edit has a correct digest, or is an edit of lines, which have none.
 #[test]
-fn what_cannot_be_is_refused_also_with_the_right_digest() {
+fn contradictions_are_rejected_even_with_a_correct_digest() {
     let folder = folder();
     type Edit = fn(&mut StoredRun);
     let edits: [(&str, Edit); 4] = [
         ("removed", |run| {
             run.results[0].samples.pop();
         }),
-        ("unsaid", |run| run.results[0].stats = None),
+        ("without_statistics", |run| run.results[0].stats = None),
         ("twice", |run| run.results[1] = run.results[0].clone()),
         ("workers", |run| {
             run.results[0].workers = vec![WorkerShare {
@@ -377,20 +377,20 @@ fn what_cannot_be_is_refused_also_with_the_right_digest() {
             }];
         }),
     ];
-    let mut told = String::new();
+    let mut message = String::new();
     for (what, edit) in edits {
         let error = read(&folder.file("run.json", rewritten(edit))).expect_err(what);
         assert!(matches!(error, StoreError::Contradictory { .. }), "{what}: {error:?}");
-        told += &(what.to_owned()
+        message += &(what.to_owned()
             + ": "
             + &gpubench_diagnostic::chain(&error).replace(folder.path.as_str(), "FOLDER")
             + "\n");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(message);
 }
 
 #[test]
-fn every_single_changed_byte_is_noticed() {
+fn every_changed_byte_is_noticed() {
     let folder = folder();
     let whole = text(&stored(&on_gpu())).into_bytes();
     for position in (0..whole.len()).step_by(whole.len() / 200) {
@@ -402,7 +402,7 @@ fn every_single_changed_byte_is_noticed() {
 }
 
 #[test]
-fn every_truncation_is_called_one() {
+fn every_truncation_is_reported_as_one() {
     let folder = folder();
     let whole = text(&stored(&on_gpu()));
     for length in (1..whole.trim_end().len()).step_by(whole.len() / 100) {
@@ -415,7 +415,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_samples_read_back_bit_by_bit(samples in prop::collection::vec(0.0..1e15f64, 1..40)) {
+    fn any_samples_read_back_exactly(samples in prop::collection::vec(0.0..1e15f64, 1..40)) {
         let folder = folder();
         let mut run = stored(&every_verdict());
         let result = &mut run.results[0];
@@ -438,7 +438,7 @@ fn schema_path() -> Utf8PathBuf {
 }
 
 #[test]
-fn the_schemas_in_the_repository_are_those_of_the_files() {
+fn the_checked_in_schemas_match_the_files() {
     for (file, schema) in schema::all() {
         let path = schema_path().join(file);
         if std::env::var_os("GPUBENCH_UPDATE_SCHEMA").is_some() {
@@ -453,7 +453,7 @@ fn the_schemas_in_the_repository_are_those_of_the_files() {
 }
 
 #[test]
-fn a_stored_run_is_as_its_schema_says() {
+fn a_stored_run_matches_its_schema() {
     let (_, schema) = schema::all().remove(0);
     let validator = jsonschema::validator_for(&schema).unwrap();
     for run in [every_verdict(), on_gpu()] {
@@ -466,7 +466,7 @@ fn a_stored_run_is_as_its_schema_says() {
 }
 
 #[test]
-fn a_temporary_file_that_leads_elsewhere_or_is_none_is_an_error_and_not_followed() {
+fn a_temporary_file_that_is_a_link_or_not_a_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = Utf8Path::from_path(folder.path()).unwrap().join("run.json");
     let (temporary, elsewhere) = (folder.path().join(".run.json.tmp"), folder.path().join("precious"));
@@ -478,12 +478,9 @@ fn a_temporary_file_that_leads_elsewhere_or_is_none_is_an_error_and_not_followed
     let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();
     assert!(fifo.success());
     assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
-    // The same where the run itself would be, and a person names it.
+    // The same must hold for the target itself.
     let fifo = Utf8Path::from_path(&temporary).unwrap();
     assert!(Destination::of(&name(fifo.as_str()), &Home::ABSENT).is_err());
     let error = chain(&read(fifo).unwrap_err());
-    assert!(
-        error.contains("is a pipe, a socket or a device, and no file"),
-        "{error}"
-    );
+    assert!(error.contains("is a pipe, a socket or a device, not a file"), "{error}");
 }

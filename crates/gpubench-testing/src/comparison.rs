@@ -134,7 +134,7 @@ pub fn on_another_device() -> ComparisonComplete {
     for row in &mut comparison.rows {
         row.verdict = ChangeVerdict::NotCompared;
         row.change = None;
-        row.remark = Some(format!("not measured alike: {difference}"));
+        row.remark = Some(format!("measured differently: {difference}"));
     }
     comparison
 }

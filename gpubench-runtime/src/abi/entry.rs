@@ -1,4 +1,4 @@
-//! The symbol that a cdylib exports, and the functions behind it.
+//! The exported symbol of a cdylib, and the functions in its table.
 
 use std::ffi::c_void;
 
@@ -31,9 +31,9 @@ static TABLE: Table = Table {
     host_call,
 };
 
-/// Entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
-// SAFETY: the name has the prefix of this crate, and `links` in the manifest keeps a second version
-// of it out of the build.
+/// The entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
+// SAFETY: the name has this crate's prefix, and `links` in the manifest keeps a second version out
+// of the build.
 #[unsafe(no_mangle)]
 pub extern "C" fn gpubench_abi_v1() -> *const Table {
     &raw const TABLE
@@ -114,7 +114,7 @@ unsafe extern "C" fn host_open(
             environment,
         );
         let call: Box<HostCall> = Box::new(case.host(host)?);
-        // SAFETY: the caller lends the place for the call. The state is never freed: it lives as
+        // SAFETY: the caller lends the place for the call. The state is never freed, so it lives as
         // long as the process.
         unsafe { state.write(Box::into_raw(call).cast()) };
         Ok(())
@@ -131,17 +131,17 @@ unsafe extern "C" fn host_call(state: *mut c_void, answer: Sink) -> i32 {
 }
 
 /// # Safety
-/// `request` is readable until the function returns.
+/// `request` must be readable until the function returns.
 unsafe fn read(request: Bytes) -> Result<RecordRequest> {
     let bytes = match request.len {
         0 => &[],
-        // SAFETY: `len` bytes from `data` are readable, as this function asks.
+        // SAFETY: the caller guarantees that `len` bytes from `data` are readable.
         len => unsafe { std::slice::from_raw_parts(request.data, len) },
     };
     decode(bytes).map_err(|error| Error::from(error).context("request"))
 }
 
-/// Runs `work` and writes its answer, its error or its panic to the sink.
+/// Runs `work` and writes the answer, the error or the panic message to the sink.
 fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
     let (status, bytes) = match guard(work) {
         Ok(Ok(value)) => (value.status(), value.into_bytes()),
@@ -155,12 +155,12 @@ fn respond<T: Answer>(answer: Sink, work: impl FnOnce() -> Result<T>) -> i32 {
         }
         Err(panic) => (Status::Panicked, panic.into_bytes()),
     };
-    // SAFETY: the sink takes bytes during the call, and these live through it.
+    // SAFETY: the sink takes the bytes during the call, while they are alive.
     unsafe { (answer.write)(answer.context, bytes.as_ptr(), bytes.len()) };
     status as i32
 }
 
-/// What a function of the table answers with.
+/// The answer of a function in the table.
 trait Answer {
     fn status(&self) -> Status {
         Status::Done
@@ -181,7 +181,7 @@ impl Answer for () {
     }
 }
 
-/// The answer to `record`.
+/// Returns the answer to `record`.
 enum Recorded {
     Recording(Recording),
     NeedsOccupancy(OccupancyQuery),

@@ -1,4 +1,4 @@
-//! Memory lent by the tool, as slices.
+//! The tool's memory as slices.
 
 use super::table::Buffer;
 use crate::catalog::{DType, Tensor};
@@ -6,16 +6,16 @@ use crate::element::{BF16, Elements, F16};
 use crate::error::{Error, Result};
 use crate::tensors::{CpuData, CpuTensor};
 
-/// The memory of those tensors that `concerned` picks; the others may have none.
+/// Returns the memory of the tensors that `concerned` selects. The others may have none.
 ///
 /// # Errors
-/// A number of buffers that is not the number of tensors, and memory that does not have the size or
-/// alignment its tensor needs.
+/// Returns an error if the number of buffers is not the number of tensors, or if a buffer has the
+/// wrong size or alignment.
 ///
 /// # Safety
-/// `count` buffers are readable at `buffers`; each with an address has `len` readable and writable
-/// bytes there, which nobody else touches and which no other buffer shares for as long as the
-/// result lives. Their contents are initialised.
+/// `count` buffers must be readable at `buffers`. Each buffer with an address must have `len`
+/// initialised bytes there, readable and writable. While the result lives, nobody else may use them
+/// and no two buffers may share them.
 pub(super) unsafe fn cpu_data<'a>(
     tensors: &'a [Tensor],
     concerned: fn(&Tensor) -> bool,
@@ -23,16 +23,13 @@ pub(super) unsafe fn cpu_data<'a>(
     count: usize,
 ) -> Result<CpuData<'a>> {
     if count != tensors.len() {
-        return Err(Error::new(format!(
-            "{count} buffers were lent for {} tensors",
-            tensors.len()
-        )));
+        return Err(Error::new(format!("{count} buffers for {} tensors", tensors.len())));
     }
     let mut lent = Vec::new();
     for (position, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| concerned(tensor)) {
-        // SAFETY: `position` is below `count`, and that many buffers are readable.
+        // SAFETY: `position` is below `count`, the number of readable buffers.
         let buffer = unsafe { *buffers.add(position) };
-        // SAFETY: the caller lends the memory of the buffer, as this function asks.
+        // SAFETY: the caller lends the buffer's memory, as this function requires.
         let elements = unsafe { elements(tensor, buffer) };
         let elements = elements.map_err(|error| error.context(format!("memory of tensor `{}`", tensor.name)))?;
         lent.push(CpuTensor {
@@ -44,28 +41,25 @@ pub(super) unsafe fn cpu_data<'a>(
     Ok(CpuData::new(lent))
 }
 
-/// The address of every tensor on the device, in order.
+/// Returns the device address of every tensor, in order.
 ///
 /// # Errors
-/// A number of buffers that is not the number of tensors, and memory that does not have the size
-/// its tensor needs.
+/// Returns an error if the number of buffers is not the number of tensors, or if a buffer has the
+/// wrong size.
 ///
 /// # Safety
-/// `count` buffers are readable at `buffers`.
+/// `count` buffers must be readable at `buffers`.
 pub(super) unsafe fn addresses(tensors: &[Tensor], buffers: *const Buffer, count: usize) -> Result<Vec<*mut u8>> {
     if count != tensors.len() {
-        return Err(Error::new(format!(
-            "{count} buffers were lent for {} tensors",
-            tensors.len()
-        )));
+        return Err(Error::new(format!("{count} buffers for {} tensors", tensors.len())));
     }
     let address = |(position, tensor): (usize, &Tensor)| {
-        // SAFETY: `position` is below `count`, and that many buffers are readable.
+        // SAFETY: `position` is below `count`, the number of readable buffers.
         let buffer = unsafe { *buffers.add(position) };
         let bytes = tensor.elements() as usize * tensor.dtype.size();
         if buffer.data.is_null() || buffer.len != bytes {
             let got = if buffer.data.is_null() { 0 } else { buffer.len };
-            let error = Error::new(format!("{got} bytes were lent, {bytes} are needed"));
+            let error = Error::new(format!("{got} bytes instead of {bytes}"));
             return Err(error.context(format!("memory of tensor `{}`", tensor.name)));
         }
         Ok(buffer.data)
@@ -74,14 +68,14 @@ pub(super) unsafe fn addresses(tensors: &[Tensor], buffers: *const Buffer, count
 }
 
 /// # Safety
-/// As [`cpu_data`] says of a buffer.
+/// The buffer must meet the requirements of [`cpu_data`].
 unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> {
     let count = tensor.elements();
     let count = count as usize;
     let bytes = count * tensor.dtype.size();
     if buffer.data.is_null() || buffer.len != bytes {
         let got = if buffer.data.is_null() { 0 } else { buffer.len };
-        return Err(Error::new(format!("{got} bytes were lent, {bytes} are needed")));
+        return Err(Error::new(format!("{got} bytes instead of {bytes}")));
     }
     if !buffer.data.addr().is_multiple_of(tensor.dtype.size()) {
         return Err(Error::new(format!(
@@ -93,7 +87,7 @@ unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> 
         ($($variant:ident $element:ty),*) => {
             match tensor.dtype {
                 // SAFETY: the address is aligned for the type, the bytes are `count` elements of
-                // it, every bit pattern is a value of it, and nobody else touches them.
+                // it, every bit pattern is valid, and nobody else uses them.
                 $(DType::$variant => Elements::$variant(unsafe { std::slice::from_raw_parts_mut(buffer.data.cast::<$element>(), count) }),)*
             }
         };

@@ -1,10 +1,9 @@
-//! What crosses the boundary between a kernel crate's cdylib and the tool: C types and bytes, never
-//! Rust types.
+//! The interface between a kernel crate's cdylib and the tool: C types and bytes, never Rust types.
 //!
-//! A cdylib that has benchmarks exports one symbol, [`ENTRY_SYMBOL`], that returns a [`Table`].
-//! Everything with structure travels as bytes in the format of [`codec`](crate::codec): the
-//! [`Catalog`](crate::catalog::Catalog) of benchmarks, the [`Recording`](crate::catalog::Recording)
-//! of a case. No panic leaves a function of the table.
+//! A cdylib with benchmarks exports one symbol, [`ENTRY_SYMBOL`], which returns a [`Table`].
+//! Structured data crosses as bytes in the format of [`codec`](crate::codec): the
+//! [`Catalog`](crate::catalog::Catalog) of benchmarks and the
+//! [`Recording`](crate::catalog::Recording) of a case. No function of the table lets a panic out.
 
 mod entry;
 mod memory;

@@ -1,4 +1,4 @@
-//! Panics of user code, kept inside the cdylib and turned into messages.
+//! Catches panics of user code inside the cdylib and turns them into messages.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -6,26 +6,27 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_h
 use std::sync::Once;
 
 thread_local! {
-    /// The panic message of this thread while it is inside [`guard`].
+    /// This thread's last panic message inside [`guard`].
     static CAUGHT: RefCell<Option<Option<String>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`; on a panic, the message with the place it came from.
+/// Runs `work`. On a panic, returns the message with its location.
 ///
-/// Nothing is caught where panics abort.
+/// With `panic = "abort"`, it catches nothing.
 pub(super) fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     install_hook();
     CAUGHT.set(Some(None));
-    // What a panic leaves behind is dropped with the process or never looked at again.
+    // State that a panic leaves inconsistent is dropped with the process, or never read again.
     let result = catch_unwind(AssertUnwindSafe(work));
     let message = CAUGHT.take().flatten();
-    // This library's own standard library is not shut down when the process ends: text without a
+    // Flush here: the process does not shut down this library's standard library, so text without a
     // line end would be lost.
     let _ = std::io::stdout().flush();
     result.map_err(|payload| message.unwrap_or_else(|| text(payload.as_ref()).to_owned()))
 }
 
-/// From then on, panics inside [`guard`] are kept; others go where they went before.
+/// Installs a hook that keeps panic messages inside [`guard`] and passes other panics to the
+/// previous hook.
 fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_becomes_its_message_and_place() {
+    fn a_panic_becomes_its_message_with_its_location() {
         let line = line!() + 1;
         let message = guard(|| panic!("no {}", "pixels")).unwrap_err();
         assert!(message.starts_with("no pixels (at "), "{message}");
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_that_was_caught_inside_is_not_reported() {
+    fn a_panic_that_user_code_catches_is_not_reported() {
         assert_eq!(guard(|| catch_unwind(|| panic!("inner")).is_err()), Ok(true));
     }
 }

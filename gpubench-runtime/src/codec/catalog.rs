@@ -1,4 +1,4 @@
-//! The types of [`catalog`](crate::catalog) as parts of messages.
+//! Encoding of the types in [`catalog`](crate::catalog).
 
 use super::{codec_enum, codec_struct};
 use crate::catalog::*;

@@ -1,9 +1,9 @@
-//! Catalogs, requests and recordings as bytes.
+//! Encoding of catalogs, requests and recordings as bytes.
 //!
-//! Bytes written by [`encode`] start with a format number; everything after it is fixed by the
-//! type: integers in little-endian order, lengths and tags in front of what they count or select.
-//! [`decode`] takes bytes from a process that is not trusted: it fails on anything [`encode`] would
-//! not have written, never panics, and allocates no more than a small multiple of the input.
+//! Bytes written by [`encode`] start with a format number. The type determines the rest: integers
+//! are little-endian, and a length or tag precedes the data that it describes. [`decode`] reads
+//! bytes from an untrusted process. It fails on anything that [`encode`] would not write, never
+//! panics, and allocates at most a small multiple of the input.
 
 mod catalog;
 mod plan;
@@ -13,10 +13,10 @@ mod write;
 pub use read::{Decode, DecodeError, Reader};
 pub use write::Encode;
 
-/// First four bytes of every message; changes with the format.
+/// First four bytes of every message. They change with the format.
 const FORMAT: u32 = u32::from_le_bytes(*b"gpb\x03");
 
-/// `message` as bytes.
+/// Returns `message` as bytes.
 pub fn encode<T: Encode>(message: &T) -> Vec<u8> {
     let mut out = Vec::new();
     FORMAT.encode(&mut out);
@@ -24,11 +24,11 @@ pub fn encode<T: Encode>(message: &T) -> Vec<u8> {
     out
 }
 
-/// The message in `bytes`, all of which it must take up.
+/// Reads a message from `bytes`, which must not continue after it.
 ///
 /// # Errors
-/// When the bytes are of another format, end early, go on after the message, or hold a tag or text
-/// that no message has.
+/// Returns an error if the bytes have another format, end early, continue after the message, or
+/// contain an invalid tag or text.
 pub fn decode<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
     let mut reader = Reader::new(bytes);
     if reader.read::<u32>()? != FORMAT {
@@ -39,7 +39,7 @@ pub fn decode<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
     Ok(message)
 }
 
-/// Implements both directions for a struct, field by field in this order.
+/// Implements both traits for a struct, field by field in this order.
 macro_rules! codec_struct {
     ($name:ident { $($field:ident),* $(,)? }) => {
         impl $crate::codec::Encode for $name {
@@ -58,7 +58,7 @@ macro_rules! codec_struct {
     };
 }
 
-/// Implements both directions for an enum: a tag byte, then the variant's fields.
+/// Implements both traits for an enum: a tag byte, then the variant's fields.
 macro_rules! codec_enum {
     ($name:ident { $($tag:literal = $variant:ident $(($inner:ident))? $({ $($field:ident),* })?),* $(,)? }) => {
         impl $crate::codec::Encode for $name {

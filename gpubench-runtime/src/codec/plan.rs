@@ -1,4 +1,4 @@
-//! The types of [`plan`](crate::plan) as parts of messages.
+//! Encoding of the types in [`plan`](crate::plan).
 
 use super::{codec_enum, codec_struct};
 use crate::plan::*;

@@ -1,39 +1,38 @@
-//! Reading messages from bytes that nobody vouches for.
+//! Decoding of untrusted bytes.
 
 use std::fmt;
 
 /// A type that can be part of a message.
 ///
-/// Every type takes up at least one byte: that bounds what a vector of them can be made to
-/// allocate.
+/// Every type takes at least one byte. This limits how much memory a vector can allocate.
 pub trait Decode: Sized {
-    /// Reads it.
+    /// Reads a value.
     ///
     /// # Errors
-    /// When the bytes are not what [`encode`](super::encode) writes.
+    /// Returns an error if the bytes are not what [`encode`](super::encode) writes.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
-/// Why bytes are not a message.
+/// The reason why bytes are not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// They do not start with this version's format number.
+    /// Does not start with this version's format number.
     Format,
-    /// They end inside the message.
+    /// Ends inside the message.
     Truncated,
-    /// They go on after the message.
+    /// Continues after the message.
     Trailing {
-        /// How many are left.
+        /// Number of extra bytes.
         bytes: usize,
     },
-    /// A choice that the type does not have.
+    /// A tag that the type does not have.
     Tag {
         /// The type.
         of: &'static str,
-        /// The byte found.
+        /// Byte found.
         tag: u8,
     },
-    /// A text that is not UTF-8.
+    /// Text that is not UTF-8.
     Text,
 }
 
@@ -51,7 +50,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// The bytes of a message that are still to be read.
+/// The unread bytes of a message.
 #[derive(Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -89,7 +88,8 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    /// A length: no more than the bytes left, since every element takes up at least one.
+    /// Reads a length. It is at most the number of bytes left, since every element takes at least
+    /// one.
     fn len(&mut self) -> Result<usize, DecodeError> {
         let len: u64 = self.read()?;
         usize::try_from(len)
@@ -122,7 +122,7 @@ impl Decode for String {
 impl<T: Decode> Decode for Vec<T> {
     fn decode(reader: &mut Reader<'_>) -> Result<Vec<T>, DecodeError> {
         let len = reader.len()?;
-        // Grows as elements are read: a length that lies is found out before memory is asked for.
+        // Grow as elements are read, so that a false length does not allocate memory.
         let mut elements = Vec::new();
         for _ in 0..len {
             elements.push(reader.read()?);

@@ -4,7 +4,7 @@ use crate::plan::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Texts with more than one byte a character among them.
+/// Strings, including multi-byte characters.
 fn text() -> impl Strategy<Value = String> {
     "[a-zµ:<>0-9_]{0,12}"
 }
@@ -276,14 +276,14 @@ fn recording() -> impl Strategy<Value = Recording> {
     })
 }
 
-/// Encodes, decodes and compares, by bytes too: a NaN is unequal to itself.
+/// Encodes, decodes and compares. It also compares the bytes, because a NaN does not equal itself.
 fn round_trips<T: Encode + Decode>(message: &T) {
     let bytes = encode(message);
     let decoded: T = decode(&bytes).unwrap();
     assert_eq!(encode(&decoded), bytes);
 }
 
-/// No prefix of a message and no message with a byte more is one.
+/// Checks that no prefix of a message, and no message with an extra byte, decodes.
 fn only_the_whole_is_a_message<T: Encode + Decode>(message: &T) {
     let mut bytes = encode(message);
     for end in 0..bytes.len() {
@@ -293,7 +293,7 @@ fn only_the_whole_is_a_message<T: Encode + Decode>(message: &T) {
     assert_eq!(decode::<T>(&bytes).err(), Some(DecodeError::Trailing { bytes: 1 }));
 }
 
-/// What is accepted is exactly what encoding would have written.
+/// Checks that accepted bytes are exactly what encoding writes.
 fn is_refused_or_canonical<T: Encode + Decode>(bytes: &[u8]) {
     if let Ok(message) = decode::<T>(bytes) {
         assert_eq!(encode(&message), bytes);
@@ -302,29 +302,29 @@ fn is_refused_or_canonical<T: Encode + Decode>(bytes: &[u8]) {
 
 proptest! {
     #[test]
-    fn a_catalog_survives_the_journey(catalog in catalog()) {
+    fn a_catalog_survives_a_round_trip(catalog in catalog()) {
         round_trips(&catalog);
     }
 
     #[test]
-    fn a_request_survives_the_journey(request in request()) {
+    fn a_request_survives_a_round_trip(request in request()) {
         round_trips(&request);
     }
 
     #[test]
-    fn a_recording_survives_the_journey(recording in recording()) {
+    fn a_recording_survives_a_round_trip(recording in recording()) {
         round_trips(&recording);
     }
 
     #[test]
-    fn a_message_cut_short_or_lengthened_is_refused(catalog in catalog(), recording in recording(), request in request()) {
+    fn a_truncated_or_extended_message_is_rejected(catalog in catalog(), recording in recording(), request in request()) {
         only_the_whole_is_a_message(&catalog);
         only_the_whole_is_a_message(&recording);
         only_the_whole_is_a_message(&request);
     }
 
     #[test]
-    fn hostile_bytes_are_refused_or_canonical(body in vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_are_rejected_or_canonical(body in vec(any::<u8>(), 0..300)) {
         let bytes = [&FORMAT.to_le_bytes()[..], &body].concat();
         is_refused_or_canonical::<Catalog>(&bytes);
         is_refused_or_canonical::<Recording>(&bytes);
@@ -332,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_with_a_byte_changed_is_refused_or_canonical(recording in recording(), place: prop::sample::Index, byte: u8) {
+    fn a_message_with_a_changed_byte_is_rejected_or_canonical(recording in recording(), place: prop::sample::Index, byte: u8) {
         let mut bytes = encode(&recording);
         let place = place.index(bytes.len());
         bytes[place] = byte;
@@ -341,14 +341,14 @@ proptest! {
 }
 
 #[test]
-fn a_length_that_lies_is_refused_before_memory_is_asked_for() {
+fn a_false_length_is_rejected_before_memory_is_allocated() {
     let mut bytes = FORMAT.to_le_bytes().to_vec();
     bytes.extend_from_slice(&u64::MAX.to_le_bytes());
     assert_eq!(decode::<Catalog>(&bytes), Err(DecodeError::Truncated));
 }
 
 #[test]
-fn bytes_of_another_format_are_told_from_damaged_ones() {
+fn bytes_of_another_format_are_distinguished_from_damaged_ones() {
     assert_eq!(decode::<Catalog>(b"not a catalog"), Err(DecodeError::Format));
     assert_eq!(decode::<Catalog>(b""), Err(DecodeError::Truncated));
 }

@@ -1,8 +1,8 @@
-//! Writing messages.
+//! Encoding.
 
 /// A type that can be part of a message.
 pub trait Encode {
-    /// Appends it to `out`.
+    /// Appends the value to `out`.
     fn encode(&self, out: &mut Vec<u8>);
 }
 

@@ -1,11 +1,11 @@
-//! Floating-point numbers of 16 bits, as memory holds them.
+//! 16-bit floating-point numbers.
 //!
-//! They are for storage: arithmetic happens in `f32`, to and from which they convert, rounding to
+//! The types are for storage only. To compute, convert them to `f32` and back. Conversions round to
 //! nearest, ties to even.
 
 use std::fmt;
 
-/// IEEE 754 binary16: 1 sign, 5 exponent and 10 fraction bits. CUDA's `__half`.
+/// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits. CUDA's `__half`.
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct F16(u16);
@@ -16,18 +16,18 @@ pub struct F16(u16);
 pub struct BF16(u16);
 
 impl F16 {
-    /// The number with these bits.
+    /// Returns the number with these bits.
     pub const fn from_bits(bits: u16) -> F16 {
         F16(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     pub const fn to_bits(self) -> u16 {
         self.0
     }
 
-    /// The nearest number, ties to even; infinite from 65520 on. A NaN stays a NaN of the same
-    /// sign.
+    /// Returns the nearest number, ties to even. It is infinite from 65520 on. A NaN stays a NaN of
+    /// the same sign.
     pub fn from_f32(value: f32) -> F16 {
         let bits = value.to_bits();
         let sign = (bits >> 16) as u16 & 0x8000;
@@ -45,15 +45,15 @@ impl F16 {
             let rebiased = magnitude - ((127 - 15) << 23);
             round_off(rebiased, 13)
         } else {
-            // Adding one half puts the number's bits, in units of 2^-24, at the low end of the
-            // fraction; the addition rounds as wanted.
+            // Adding one half moves the bits, in units of 2^-24, to the low end of the fraction.
+            // The addition rounds to nearest even.
             let shifted = f32::from_bits(magnitude) + 0.5;
             (shifted.to_bits() - 0.5f32.to_bits()) as u16
         };
         F16(sign | rounded)
     }
 
-    /// The same number.
+    /// Returns the same number as `f32`.
     pub fn to_f32(self) -> f32 {
         let sign = u32::from(self.0 & 0x8000) << 16;
         let exponent = u32::from(self.0 >> 10) & 0x1f;
@@ -68,33 +68,33 @@ impl F16 {
 }
 
 impl BF16 {
-    /// The number with these bits.
+    /// Returns the number with these bits.
     pub const fn from_bits(bits: u16) -> BF16 {
         BF16(bits)
     }
 
-    /// Its bits.
+    /// Returns the bits.
     pub const fn to_bits(self) -> u16 {
         self.0
     }
 
-    /// The nearest number, ties to even. A NaN stays a NaN of the same sign.
+    /// Returns the nearest number, ties to even. A NaN stays a NaN of the same sign.
     pub fn from_f32(value: f32) -> BF16 {
         let bits = value.to_bits();
         if value.is_nan() {
-            // The quiet bit keeps a NaN whose upper fraction is zero from turning into an infinity.
+            // The quiet bit stops a NaN with an upper fraction of zero from becoming an infinity.
             return BF16((bits >> 16) as u16 | 0x0040);
         }
         BF16(round_off(bits, 16))
     }
 
-    /// The same number.
+    /// Returns the same number as `f32`.
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }
 }
 
-/// `value` without its lowest `bits`, rounded to nearest, ties to even.
+/// Returns `value` without its lowest `bits`, rounded to nearest, ties to even.
 fn round_off(value: u32, bits: u32) -> u16 {
     let odd = value >> bits & 1;
     ((value + (1 << (bits - 1)) - 1 + odd) >> bits) as u16
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The value of a format with `exponent` and `fraction` bits, from the definition in IEEE 754.
+    /// Returns the value of a format with `exponent` and `fraction` bits, by the definition in IEEE 754.
     fn decode(bits: u16, exponent: u32, fraction: u32) -> f64 {
         let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
         let bias = (1i32 << (exponent - 1)) - 1;
@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    /// The nearest number of a format by search among all of them, ties to even; `step` is the
-    /// distance to infinity's stand-in.
+    /// Searches all numbers of a format for the nearest one, ties to even. `step` is the distance
+    /// to the number that stands for infinity.
     fn nearest(value: f32, exponent: u32, fraction: u32) -> u16 {
         let value = f64::from(value);
         let sign = if value.is_sign_negative() { 0x8000u16 } else { 0 };
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_f16_and_bf16_reads_as_its_definition_says_and_comes_back() {
+    fn every_f16_and_bf16_converts_as_defined_and_back() {
         for bits in 0..=u16::MAX {
             let half = F16::from_bits(bits);
             let expected = decode(bits, 5, 10);
@@ -255,10 +255,10 @@ mod tests {
         }
 
         #[test]
-        fn numbers_near_the_halves_own_range_round_to_the_nearest(exponent in -30i32..17, fraction in 0u32..1 << 23) {
+        fn numbers_near_the_range_of_halves_round_to_the_nearest(exponent in -30i32..17, fraction in 0u32..1 << 23) {
             let value = f32::from_bits(((exponent + 127) as u32) << 23 | fraction);
             prop_assert_eq!(F16::from_f32(value).to_bits(), nearest(value, 5, 10));
-            // Exactly between two neighbours.
+            // Exactly halfway between two neighbours.
             let tie = f32::from_bits(((exponent + 127) as u32) << 23 | (fraction & !0x1fff) | 0x1000);
             prop_assert_eq!(F16::from_f32(tie).to_bits(), nearest(tie, 5, 10));
         }

@@ -1,5 +1,4 @@
-//! Element types of tensors: the integers of 8 to 64 bits and the floating-point types of 16 to 64
-//! bits.
+//! Element types of tensors: integers of 8 to 64 bits and floating-point types of 16 to 64 bits.
 
 mod half;
 mod shape;
@@ -10,20 +9,20 @@ pub use shape::{Extents, Shape};
 
 use crate::catalog::DType;
 
-/// A type that a tensor can hold.
+/// The type of a tensor's elements.
 ///
-/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]; not for types
-/// of other crates.
+/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]. Other crates
+/// cannot implement it.
 #[diagnostic::on_unimplemented(
     message = "a tensor cannot hold `{Self}`",
     note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, f32 or f64"
 )]
 pub trait Element: Copy + sealed::Sealed + 'static {
-    /// The type as the catalog names it.
+    /// The type's name in the catalog.
     const DTYPE: DType;
 
-    /// A tensor of this type with these extents, outermost first: `f32::shape([height, width, 3])`,
-    /// `u32::shape(n)`.
+    /// Returns a tensor shape with this element type and these extents, outermost first:
+    /// `f32::shape([height, width, 3])`, `u32::shape(n)`.
     fn shape(extents: impl Extents) -> Shape
     where
         Self: Sized,
@@ -43,14 +42,14 @@ mod sealed {
 
 macro_rules! elements {
     ($($variant:ident $type:ty, $name:literal;)*) => {
-        /// A tensor's memory with its element type.
+        /// A tensor's memory as a slice of its element type.
         #[doc(hidden)]
         pub enum Elements<'a> {
             $(#[allow(missing_docs)] $variant(&'a mut [$type]),)*
         }
 
         impl Elements<'_> {
-            /// The element type.
+            /// Returns the element type.
             #[doc(hidden)]
             pub fn dtype(&self) -> DType {
                 match self {
@@ -80,14 +79,14 @@ macro_rules! elements {
         )*
 
         impl DType {
-            /// Bytes of an element.
+            /// Returns the bytes of an element.
             pub const fn size(self) -> usize {
                 match self {
                     $(DType::$variant => size_of::<$type>(),)*
                 }
             }
 
-            /// The Rust type's name: `f32`, `u8`, `BF16`.
+            /// Returns the Rust type's name: `f32`, `u8`, `BF16`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(DType::$variant => $name,)*
@@ -113,13 +112,13 @@ elements! {
 }
 
 impl DType {
-    /// Whether elements are floating-point numbers.
+    /// Returns whether elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
     }
 
-    /// Smallest and largest integer of which every integer between is a value of the type: for
-    /// floating-point types plus and minus two to the number of significant bits.
+    /// Returns the largest range of integers that the type represents without gaps. For
+    /// floating-point types, it ends at plus and minus two to the number of significant bits.
     pub(crate) const fn integer_range(self) -> (i128, i128) {
         match self {
             DType::U8 => (0, u8::MAX as i128),
@@ -137,7 +136,7 @@ impl DType {
         }
     }
 
-    /// Largest finite value of a floating-point type.
+    /// Returns the largest finite value of a floating-point type.
     pub(crate) const fn largest(self) -> f64 {
         match self {
             DType::F16 => 65504.0,

@@ -3,8 +3,8 @@
 use crate::catalog::DType;
 use crate::error::{Error, Result};
 
-/// An element type with extents, outermost first; made by
-/// [`Element::shape`](crate::Element::shape).
+/// An element type with extents, outermost first. [`Element::shape`](crate::Element::shape) returns
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     dtype: DType,
@@ -16,23 +16,25 @@ impl Shape {
         Shape { dtype, extents }
     }
 
-    /// Element type.
+    /// Returns the element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Extents, outermost first.
+    /// Returns the extents, outermost first.
     pub fn extents(&self) -> &[u64] {
         &self.extents
     }
 
-    /// Number of elements, where it is at least one and the bytes fit the address space.
+    /// Returns the number of elements, if there is at least one and the bytes fit the address
+    /// space.
     pub(crate) fn elements(&self) -> Result<u64> {
         elements(&self.extents, self.dtype)
     }
 }
 
-/// Number of elements of a shape, where it is at least one and the bytes fit the address space.
+/// Returns the number of elements of a shape, if there is at least one and the bytes fit the
+/// address space.
 pub(crate) fn elements(extents: &[u64], dtype: DType) -> Result<u64> {
     let elements = extents
         .iter()
@@ -51,7 +53,7 @@ pub(crate) fn elements(extents: &[u64], dtype: DType) -> Result<u64> {
     }
 }
 
-/// Extents of a tensor: a number, or an array, slice or vector of them, outermost first.
+/// The extents of a tensor, outermost first: a number, or an array, slice or vector of numbers.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a shape: write `[rows, cols]` with `usize` extents")]
 pub trait Extents {
     #[doc(hidden)]

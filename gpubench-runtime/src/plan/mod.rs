@@ -1,8 +1,8 @@
-//! Launch plans: what one call of a benchmark does on a device, as data, and the
-//! [`Launcher`](crate::Launcher) that makes them.
+//! Launch plans, and the [`Launcher`](crate::Launcher) that records them. A plan describes one call
+//! of a benchmark as data.
 //!
-//! A benchmark function describes its launches to a launcher in a process without a device; a
-//! worker that holds no user host code replays what was described.
+//! A benchmark function records its launches in a process without a device. A worker that loads no
+//! host code of the user replays them.
 
 pub(crate) mod launcher;
 pub(crate) mod rules;

@@ -1,9 +1,9 @@
-//! The rules of a recording: its tensors, the steps of its plan, and what the device can do.
+//! The validation rules of a recording: tensors, plan steps and device limits.
 //!
-//! The launcher checks each step as it is described, so that the benchmark function's own error
-//! names the mistake. The tool checks the whole recording again: it comes from a process that runs
-//! the user's code and may say anything. So nothing here overflows, and nothing takes longer than
-//! the recording is long.
+//! The launcher checks each step as it is recorded, so that the benchmark function gets the error.
+//! The tool then checks the whole recording again, because the process that sent it runs user code
+//! and is not trusted. The checks therefore never overflow, and their time is linear in the size of
+//! the recording.
 
 use std::collections::HashSet;
 
@@ -13,28 +13,27 @@ use crate::element::elements;
 use crate::error::{Error, Result};
 use crate::tensors::check_fill;
 
-/// Bytes of constant memory.
+/// Size of constant memory in bytes.
 const CONSTANT_MEMORY: usize = 64 << 10;
 
-/// Most steps of a plan: every one is held by several processes, and queued while the call's clock
-/// runs.
+/// Maximum number of steps in a plan: several processes hold all steps, and they are queued while
+/// the call's clock runs.
 const MAX_STEPS: usize = 1 << 14;
 
-/// Most blocks of a cluster.
+/// Maximum number of blocks in a cluster.
 const MAX_CLUSTER: u32 = 16;
 
-/// The end of each message about a device that lacks clusters or what came with them.
+/// The end of every message about a feature that came with clusters.
 const SINCE_90: &str = "need compute capability 9.0 (hint: add `requires(capability = 9.0)`)";
 
 fn broken(message: impl std::fmt::Display) -> Result<()> {
     Err(Error::new(message))
 }
 
-/// Checks a recording that was made for a device with these facts. Whether its kernels exist is not
-/// known here.
+/// Checks a recording for a device with these properties. It does not check that the kernels exist.
 ///
 /// # Errors
-/// The first rule that it breaks.
+/// Returns the first violation.
 pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
     let Recording {
         tensors,
@@ -47,7 +46,7 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
     match execution {
         Execution::Sealed => check_plan(plan, tensors, facts)?,
         Execution::Hosted if *plan == Plan::default() => {}
-        Execution::Hosted => return broken("it is hosted and has a plan"),
+        Execution::Hosted => return broken("a hosted benchmark cannot have a plan"),
     }
     let Some(plan) = reference.plan() else { return Ok(()) };
     check_plan(plan, tensors, facts)
@@ -65,21 +64,21 @@ fn check_tensors(tensors: &[Tensor]) -> Result<()> {
     }
     match tensors.iter().any(|tensor| tensor.role.is_output()) {
         true => Ok(()),
-        false => broken("it has no output tensor, so nothing it does could be checked"),
+        false => broken("it has no output tensor, so nothing can be checked"),
     }
 }
 
-/// Checks a tensor by itself.
+/// Checks one tensor.
 pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
     elements(&tensor.shape, tensor.dtype)?;
     if tensor.role.is_input() == (tensor.fill == Fill::Poison) {
-        return broken("its fill does not go with its role");
+        return broken("its fill does not match its role");
     }
     check_fill(&tensor.fill, tensor.dtype)?;
     match tensor.tolerance {
         Tolerance::Close { rtol, atol } if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => {
             broken(format!(
-                "a tolerance is finite and at least zero, and this one has rtol {rtol} and atol {atol}"
+                "a tolerance must be finite and not negative: rtol = {rtol}, atol = {atol}"
             ))
         }
         _ => Ok(()),
@@ -89,7 +88,7 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
 fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()> {
     let scratch = &plan.scratch;
     if scratch.contains(&0) {
-        return broken("it allocates scratch of no bytes");
+        return broken("it allocates zero bytes of scratch memory");
     }
     if plan.steps.is_empty() {
         return broken("it launches nothing");
@@ -122,17 +121,17 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     Ok(())
 }
 
-/// Checks how many steps a plan has.
+/// Checks the number of steps in a plan.
 pub(crate) fn check_length(steps: usize) -> Result<()> {
     match steps <= MAX_STEPS {
         true => Ok(()),
         false => broken(format!(
-            "a plan has {MAX_STEPS} launches, memsets and copies at most (hint: have a kernel do the work of several)"
+            "a plan can have at most {MAX_STEPS} launches, memsets and copies (hint: combine several into one kernel)"
         )),
     }
 }
 
-/// A reference writes every output, and has scratch of its own alone.
+/// Checks that a reference writes every output and does not use the benchmark's scratch tensors.
 fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
     let written: HashSet<BufferId> = plan.steps.iter().flat_map(writable_buffers).collect();
     let copied = plan.steps.iter().filter_map(|step| match step {
@@ -144,7 +143,7 @@ fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
         let (name, buffer) = (&tensor.name, BufferId::Tensor(position));
         if tensor.role == Role::Scratch && used.contains(&buffer) {
             return broken(format!(
-                "it uses `{name}`, the benchmark's scratch (hint: a reference has `cx.scratch(..)`)"
+                "it uses `{name}`, the benchmark's scratch memory (hint: allocate with `cx.scratch(..)`)"
             ));
         }
         if tensor.role.is_output() && !written.contains(&buffer) {
@@ -154,7 +153,7 @@ fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
     Ok(())
 }
 
-/// The buffers that a step may write, as far as a plan can tell: a kernel, those that it is given.
+/// Returns the buffers that a step may write. For a kernel, these are its arguments.
 fn writable_buffers(step: &Step) -> Vec<BufferId> {
     match step {
         Step::Launch(launch) => launch.buffers(),
@@ -162,37 +161,37 @@ fn writable_buffers(step: &Step) -> Vec<BufferId> {
     }
 }
 
-/// Checks a constant that follows `known` ones.
+/// Checks a constant against the `known` ones before it.
 pub(crate) fn check_constant<'a>(constant: &'a ConstantValue, known: &mut HashSet<(u32, &'a str)>) -> Result<()> {
     let ConstantValue { source, symbol, bytes } = constant;
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_name = |part: &str| part.chars().all(letter) && part.starts_with(|c: char| !c.is_ascii_digit());
     if !symbol.trim_start_matches("::").split("::").all(is_name) {
-        return broken("a variable cannot have this name");
+        return broken("not a valid variable name");
     }
     if !known.insert((*source, symbol)) {
-        return broken("it has a value already");
+        return broken("it is already set");
     }
     match bytes.len() {
         1..=CONSTANT_MEMORY => Ok(()),
         given => broken(format!(
-            "the value has {given} bytes; 1 to {CONSTANT_MEMORY} are possible"
+            "the value has {given} bytes; 1 to {CONSTANT_MEMORY} are allowed"
         )),
     }
 }
 
-/// What a step of a plan is held to.
+/// The context that the steps of a plan are checked in.
 pub(crate) struct StepRules<'a> {
     /// The case's tensors.
     pub(crate) tensors: &'a [Tensor],
     /// The plan's scratch allocations in bytes.
     pub(crate) scratch: &'a [u64],
-    /// The device.
+    /// Device properties.
     pub(crate) facts: &'a DeviceFacts,
 }
 
 impl StepRules<'_> {
-    /// Checks a step.
+    /// Checks one step.
     pub(crate) fn check(&self, step: &Step) -> Result<()> {
         match step {
             Step::Launch(launch) => self.launch(launch),
@@ -229,7 +228,7 @@ impl StepRules<'_> {
                 "`{name}` has no cooperative launches (hint: add `requires(cuda)`)"
             ));
         }
-        // A device without a capability carries out one launch after the other in any case.
+        // A device without this capability serializes launches anyway.
         if launch.dependence == Dependence::Programmatic && (1..90).contains(&facts.capability) {
             return broken(format!("`{name}` has no programmatic launches: they {SINCE_90}"));
         }
@@ -247,7 +246,9 @@ impl StepRules<'_> {
                 let (name, bytes) = self.buffer(*buffer)?;
                 match *offset <= bytes {
                     true => Ok(()),
-                    false => broken(format!("it points {offset} bytes into `{name}`, which has {bytes}")),
+                    false => broken(format!(
+                        "it points {offset} bytes into `{name}`, which has {bytes} bytes"
+                    )),
                 }
             }
             Argument::TensorMap { buffer, offset, map } => {
@@ -280,12 +281,12 @@ impl StepRules<'_> {
         match offset.checked_add(len) {
             Some(end) if end <= bytes => Ok(()),
             _ => broken(format!(
-                "{len} bytes from byte {offset} on are not inside `{name}`, which has {bytes}"
+                "{len} bytes at offset {offset} are out of bounds of `{name}`, which has {bytes} bytes"
             )),
         }
     }
 
-    /// Name and bytes of a buffer.
+    /// Returns the name and size in bytes of a buffer.
     fn buffer(&self, buffer: BufferId) -> Result<(String, u64)> {
         match buffer {
             BufferId::Tensor(position) => {
@@ -303,7 +304,7 @@ impl StepRules<'_> {
     }
 }
 
-/// Blocks along x, y and z, within the device's limits.
+/// Checks the blocks along x, y and z against the device's limits.
 pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     let (shown, largest) = (shape(blocks), facts.max_grid);
     if blocks.iter().any(|&blocks| blocks < 1) {
@@ -317,7 +318,7 @@ pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32;
     })
 }
 
-/// Threads along x, y and z, within the device's limits for a block.
+/// Checks the threads per block along x, y and z against the device's limits.
 pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     let (shown, largest) = (shape(threads), facts.max_block);
     if threads.iter().any(|&threads| threads < 1) {
@@ -339,7 +340,7 @@ pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u3
     }
 }
 
-/// Blocks of a cluster along x, y and z, where the device has clusters and they divide the grid.
+/// Checks that the device supports clusters and that they divide the grid along x, y and z.
 pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     if cluster == [1; 3] {
         return Ok([1; 3]);
@@ -350,7 +351,7 @@ pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceF
     let shown = shape(cluster);
     let narrowed = narrow(cluster, [MAX_CLUSTER; 3]).filter(|blocks| blocks.iter().product::<u32>() <= MAX_CLUSTER);
     let narrowed =
-        narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} is not one of 1 to {MAX_CLUSTER} blocks")))?;
+        narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} does not have 1 to {MAX_CLUSTER} blocks")))?;
     match (0..3).all(|axis| grid[axis] % cluster[axis] == 0) {
         true => Ok(narrowed),
         false => Err(Error::new(format!(
@@ -360,7 +361,7 @@ pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceF
     }
 }
 
-/// Bytes of dynamic shared memory, within what the device has for a block.
+/// Checks the dynamic shared memory in bytes against the device's limit per block.
 pub(crate) fn check_shared(bytes: u64, facts: &DeviceFacts) -> Result<u32> {
     let most = facts.shared_per_block_optin.max(facts.shared_per_block);
     let shared = u32::try_from(bytes).ok().filter(|_| bytes <= most);

@@ -1,28 +1,28 @@
-//! Tensor maps: how the tensor memory accelerator sees a tensor, in the words of
+//! Tensor maps, which describe a tensor to the tensor memory accelerator (TMA). Names follow
 //! `cuTensorMapEncodeTiled`.
 
 use crate::error::{Error, Result};
 
-/// Everything about a tensor map but the address. Dimensions are innermost first, as in CUDA.
+/// A tensor map without its address. Dimensions are innermost first, as in CUDA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMapDescription {
-    /// How the elements are read.
+    /// Element type.
     pub element: TensorMapElement,
-    /// Elements along each of one to five dimensions.
+    /// Elements per dimension, for one to five dimensions.
     pub dims: Vec<u64>,
-    /// Bytes from one element to the next along each dimension but the first.
+    /// Strides in bytes, for all dimensions except the first.
     pub strides: Vec<u64>,
-    /// Elements of a box along each dimension.
+    /// Elements of a box per dimension.
     pub box_dims: Vec<u32>,
-    /// Steps between the elements of a box along each dimension.
+    /// Steps between the elements of a box per dimension.
     pub element_strides: Vec<u32>,
-    /// How the inner dimensions are interleaved.
+    /// Interleaving of the inner dimensions.
     pub interleave: Interleave,
-    /// How a box is arranged in shared memory.
+    /// Arrangement of a box in shared memory.
     pub swizzle: Swizzle,
-    /// How much the L2 cache fetches at once.
+    /// Granularity of fetches into the L2 cache.
     pub l2_promotion: L2Promotion,
-    /// What a box holds beyond the tensor.
+    /// Fill value for elements out of bounds.
     pub fill: OutOfBoundsFill,
 }
 
@@ -48,36 +48,36 @@ pub enum TensorMapElement {
     Tf32Ftz,
 }
 
-/// How the inner dimensions of a tensor map are interleaved.
+/// The interleaving of a tensor map's inner dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interleave {
-    /// They are not.
+    /// None.
     #[default]
     None,
-    /// In pieces of 16 bytes.
+    /// 16-byte chunks.
     Bytes16,
-    /// In pieces of 32 bytes.
+    /// 32-byte chunks.
     Bytes32,
 }
 
-/// How a box of a tensor map is arranged in shared memory, against bank conflicts.
+/// The arrangement of a tensor map's box in shared memory, to avoid bank conflicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Swizzle {
-    /// In order.
+    /// None.
     #[default]
     None,
-    /// Within spans of 32 bytes.
+    /// Within 32-byte spans.
     Bytes32,
-    /// Within spans of 64 bytes.
+    /// Within 64-byte spans.
     Bytes64,
-    /// Within spans of 128 bytes.
+    /// Within 128-byte spans.
     Bytes128,
 }
 
-/// How much the L2 cache fetches at once for a tensor map.
+/// The granularity of a tensor map's fetches into the L2 cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum L2Promotion {
-    /// What is asked for.
+    /// Only the requested bytes.
     #[default]
     None,
     /// 64 bytes.
@@ -88,18 +88,18 @@ pub enum L2Promotion {
     Bytes256,
 }
 
-/// What a box of a tensor map holds beyond the tensor.
+/// The fill value for elements of a box that are out of bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutOfBoundsFill {
     /// Zeros.
     #[default]
     Zeros,
-    /// A NaN that counts as zero in multiply-add.
+    /// A NaN that a fused multiply-add treats as zero.
     NanRequestZeroFma,
 }
 
 impl TensorMapElement {
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     pub const fn size(self) -> u64 {
         use TensorMapElement::*;
         match self {
@@ -110,7 +110,7 @@ impl TensorMapElement {
         }
     }
 
-    /// Whether elements are floating-point numbers.
+    /// Returns whether elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         use TensorMapElement::*;
         matches!(self, F16 | BF16 | F32 | F64 | F32Ftz | Tf32 | Tf32Ftz)
@@ -118,7 +118,7 @@ impl TensorMapElement {
 }
 
 impl Swizzle {
-    /// Bytes of a span, where there are spans.
+    /// Returns the bytes of a span, if there are spans.
     pub const fn span(self) -> Option<u64> {
         match self {
             Swizzle::None => None,
@@ -129,14 +129,14 @@ impl Swizzle {
     }
 }
 
-/// Fails with a rule's words where it does not hold.
+/// Fails with `rule` unless `holds`.
 fn rule(holds: bool, broken: impl FnOnce() -> String) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::new(broken())) }
 }
 
 impl TensorMapDescription {
-    /// Bytes from its first element to behind its last; nothing when that is more than there are
-    /// addresses.
+    /// Returns the bytes from the first element to the end of the last. `None` if the address space
+    /// is too small.
     pub fn extent(&self) -> Option<u64> {
         let (first, others) = self.dims.split_first()?;
         let row = first.checked_mul(self.element.size())?;
@@ -145,20 +145,20 @@ impl TensorMapDescription {
         })
     }
 
-    /// Checks it against the rules of `cuTensorMapEncodeTiled`, for memory that begins `offset`
-    /// bytes into a buffer of `bytes`. Buffers themselves are aligned for every map.
+    /// Checks the rules of `cuTensorMapEncodeTiled` for memory that starts `offset` bytes into a
+    /// buffer of `bytes`. Buffers are always sufficiently aligned.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// Returns the first violation.
     pub fn check(&self, offset: u64, bytes: u64) -> Result<()> {
         self.check_rank()?;
         let wide = if self.interleave == Interleave::Bytes32 { 32 } else { 16 };
         rule(offset.is_multiple_of(wide), || {
-            format!("it begins {offset} bytes into its buffer, and that must be a multiple of {wide}")
+            format!("it starts {offset} bytes into its buffer; the offset must be a multiple of {wide}")
         })?;
         for (axis, dim) in self.dims.iter().enumerate() {
             rule((1..=1 << 32).contains(dim), || {
-                format!("dimension {axis} has {dim} elements; 1 to 2^32 are possible")
+                format!("dimension {axis} has {dim} elements; 1 to 2^32 are allowed")
             })?;
         }
         for (axis, stride) in (1..).zip(&self.strides) {
@@ -169,10 +169,10 @@ impl TensorMapDescription {
         self.check_box()?;
         let extent = self.extent().and_then(|extent| extent.checked_add(offset));
         rule(extent.is_some_and(|end| end <= bytes), || {
-            format!("its last element lies behind the end of the buffer, which has {bytes} bytes")
+            format!("it extends past the end of the buffer, which has {bytes} bytes")
         })?;
         rule(self.fill == OutOfBoundsFill::Zeros || self.element.is_float(), || {
-            "filling with NaN is for floating-point elements".to_owned()
+            "only floating-point elements can be filled with NaN".to_owned()
         })
     }
 
@@ -180,7 +180,7 @@ impl TensorMapDescription {
         let rank = self.dims.len();
         let fewest = if self.interleave == Interleave::None { 1 } else { 3 };
         rule((fewest..=5).contains(&rank), || {
-            format!("it has {rank} dimensions; {fewest} to 5 are possible")
+            format!("it has {rank} dimensions; {fewest} to 5 are allowed")
         })?;
         let given = [
             ("strides", self.strides.len(), rank - 1),
@@ -189,7 +189,7 @@ impl TensorMapDescription {
         ];
         given.into_iter().try_for_each(|(what, given, needed)| {
             rule(given == needed, || {
-                format!("it has {given} {what}, and {needed} go with {rank} dimensions")
+                format!("it has {given} {what}; {rank} dimensions need {needed}")
             })
         })
     }
@@ -197,16 +197,16 @@ impl TensorMapDescription {
     fn check_box(&self) -> Result<()> {
         for (axis, (extent, step)) in self.box_dims.iter().zip(&self.element_strides).enumerate() {
             rule((1..=256).contains(extent), || {
-                format!("the box has {extent} elements along dimension {axis}; 1 to 256 are possible")
+                format!("the box has {extent} elements along dimension {axis}; 1 to 256 are allowed")
             })?;
             rule((1..=8).contains(step), || {
-                format!("the element stride of dimension {axis} is {step}; 1 to 8 are possible")
+                format!("the element stride of dimension {axis} is {step}; 1 to 8 are allowed")
             })?;
         }
         let inner = u64::from(self.box_dims[0]) * self.element.size();
         match (self.interleave, self.swizzle.span()) {
             (Interleave::Bytes32, _) => rule(self.swizzle == Swizzle::Bytes32, || {
-                "interleaving by 32 bytes goes with swizzling by 32 bytes".to_owned()
+                "interleaving by 32 bytes needs swizzling by 32 bytes".to_owned()
             }),
             (Interleave::Bytes16, _) => Ok(()),
             (Interleave::None, span) => {
@@ -215,7 +215,7 @@ impl TensorMapDescription {
                 })?;
                 rule(span.is_none_or(|span| inner <= span), || {
                     let span = span.unwrap_or_default();
-                    format!("the box has {inner} bytes along dimension 0, more than the {span} that it is swizzled by")
+                    format!("the box has {inner} bytes along dimension 0, more than the swizzle span of {span}")
                 })
             }
         }

@@ -1,23 +1,23 @@
-//! What a plan consists of.
+//! The parts of a plan.
 
 use super::TensorMapDescription;
 use crate::catalog::DType;
 use std::fmt;
 
-/// What one call does: its steps in order, and the scratch memory they need.
+/// The steps of one call, and its scratch memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// Steps in stream order.
     pub steps: Vec<Step>,
-    /// Scratch allocations made by [`Launcher::scratch`](crate::Launcher::scratch), in bytes;
-    /// [`BufferId::Scratch`] counts them from zero.
+    /// Sizes in bytes of the [`Launcher::scratch`](crate::Launcher::scratch) allocations.
+    /// [`BufferId::Scratch`] is an index into it.
     pub scratch: Vec<u64>,
-    /// `__constant__` variables and their values, written once before the first call.
+    /// Values of `__constant__` variables, written once before the first call.
     pub constants: Vec<ConstantValue>,
 }
 
 impl Plan {
-    /// Its launches, in order.
+    /// Returns the launches in order.
     pub fn launches(&self) -> impl Iterator<Item = &Launch> {
         self.steps.iter().filter_map(|step| match step {
             Step::Launch(launch) => Some(launch),
@@ -29,31 +29,31 @@ impl Plan {
 /// The value of a `__constant__` variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantValue {
-    /// Position of the variable's source in [`Catalog::sources`](crate::catalog::Catalog::sources).
+    /// Index of the variable's source in [`Catalog::sources`](crate::catalog::Catalog::sources).
     pub source: u32,
-    /// The variable, with its namespaces: `filter::coefficients`.
+    /// Variable, with its namespaces: `filter::coefficients`.
     pub symbol: String,
-    /// Its bytes in device byte order; as many as the variable has.
+    /// Value in device byte order, with the size of the variable.
     pub bytes: Vec<u8>,
 }
 
-/// One operation of a plan.
+/// A step of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Launch a kernel.
+    /// Launches a kernel.
     Launch(Launch),
-    /// Set every byte of a range.
+    /// Sets every byte of a range.
     Memset {
         /// The range.
         target: Span,
-        /// The byte.
+        /// Byte value.
         value: u8,
     },
-    /// Copy a range onto another of the same length; they do not overlap.
+    /// Copies a range to another of the same length. They do not overlap.
     Copy {
-        /// Where from.
+        /// Source range.
         source: Span,
-        /// Where to.
+        /// Destination range.
         target: Span,
     },
 }
@@ -61,31 +61,31 @@ pub enum Step {
 /// A kernel launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// Which kernel.
+    /// Kernel.
     pub kernel: KernelRef,
-    /// Blocks along x, y and z.
+    /// Grid dimensions in blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
+    /// Block dimensions in threads along x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster along x, y and z; all one where the launch has no clusters.
+    /// Cluster dimensions in blocks along x, y and z. All 1 without clusters.
     pub cluster: [u32; 3],
-    /// Dynamic shared memory of a block in bytes.
+    /// Dynamic shared memory per block in bytes.
     pub dynamic_shared: u32,
-    /// Whether blocks of the grid may wait for each other.
+    /// Whether the launch is cooperative.
     pub cooperation: Cooperation,
-    /// How the launch depends on the one before it in the stream.
+    /// How the launch depends on the previous one in the stream.
     pub dependence: Dependence,
-    /// Arguments in the kernel's order.
+    /// Arguments in the kernel's parameter order.
     pub arguments: Vec<Argument>,
-    /// What each argument is in Rust; what a message says, and what is compared with the kernel's
+    /// Rust types of the arguments. Messages show them, and they are compared with the kernel's
     /// declaration.
     pub types: Vec<ArgumentType>,
-    /// Where the launch is, as `file:line`.
+    /// Source location of the launch, as `file:line`.
     pub place: String,
 }
 
 impl Launch {
-    /// The buffers that the kernel is given, in the order of its arguments.
+    /// Returns the buffers among the kernel's arguments, in order.
     pub fn buffers(&self) -> Vec<BufferId> {
         let buffers = self.arguments.iter().filter_map(|argument| match argument {
             Argument::Pointer { buffer, .. } | Argument::TensorMap { buffer, .. } => Some(*buffer),
@@ -95,26 +95,26 @@ impl Launch {
     }
 }
 
-/// What an argument is in Rust.
+/// The Rust type of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgumentType {
-    /// The type, without the modules that it is in: `f32`, `In<f32>`, `Exposure`.
+    /// Type without its module path: `f32`, `In<f32>`, `Exposure`.
     pub name: String,
-    /// Where its numbers are. A number is one field without a name; a pointer's is what it points
-    /// to, and scratch has none.
+    /// Numbers that it consists of. A scalar is one field without a name. A pointer has the field
+    /// that it points to; a pointer to scratch memory has none.
     pub fields: Vec<FieldType>,
 }
 
-/// A number, or an array of them, in an argument.
+/// A number, or an array of numbers, in an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldType {
-    /// The field, through structs in the struct: `border.width`.
+    /// Path of the field through nested structs: `border.width`.
     pub name: String,
-    /// Bytes from the start of the argument.
+    /// Offset from the start of the argument, in bytes.
     pub offset: u32,
-    /// Its type; `bool` counts as `u8`.
+    /// Element type. `bool` counts as `u8`.
     pub dtype: DType,
-    /// How many there are.
+    /// Number of elements.
     pub count: u32,
 }
 
@@ -124,27 +124,26 @@ pub enum Cooperation {
     /// Blocks are independent.
     #[default]
     Independent,
-    /// All blocks are resident at once and may use a grid-wide barrier.
+    /// All blocks are resident at once, so that they can use a grid-wide barrier.
     Grid,
 }
 
-/// How a launch depends on its predecessor.
+/// The dependence of a launch on the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dependence {
-    /// It starts when the predecessor has finished.
+    /// It starts when the previous launch has finished.
     #[default]
     Complete,
     /// It may start early (programmatic stream serialization).
     Programmatic,
 }
 
-/// A kernel of a source: position of the source in the catalog and the kernel's name expression
-/// (`axpy`, `reduce<256>`).
+/// A kernel of a source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelRef {
-    /// Position in [`Catalog::sources`](crate::catalog::Catalog::sources).
+    /// Index in [`Catalog::sources`](crate::catalog::Catalog::sources).
     pub source: u32,
-    /// Name expression.
+    /// Name expression: `axpy`, `reduce<256>`.
     pub name: String,
 }
 
@@ -161,38 +160,38 @@ pub enum Argument {
     Pointer {
         /// The buffer.
         buffer: BufferId,
-        /// Bytes from its start, at most its length.
+        /// Offset in bytes, at most the buffer's length.
         offset: u64,
     },
     /// A scalar or a struct by value, in device byte order.
     Value(Vec<u8>),
-    /// A tensor map (`const __grid_constant__ CUtensorMap`) of memory from `offset` bytes into a
-    /// buffer.
+    /// A tensor map (`const __grid_constant__ CUtensorMap`) of memory that starts `offset` bytes
+    /// into a buffer.
     TensorMap {
         /// The buffer.
         buffer: BufferId,
-        /// Bytes from its start to the map's first element.
+        /// Offset in bytes of the map's first element.
         offset: u64,
-        /// How the memory is read and written.
+        /// Tensor map without its address.
         map: TensorMapDescription,
     },
 }
 
-/// A buffer a plan names.
+/// A buffer of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BufferId {
-    /// Position in [`Recording::tensors`](crate::catalog::Recording::tensors).
+    /// Index in [`Recording::tensors`](crate::catalog::Recording::tensors).
     Tensor(u32),
-    /// Position in [`Plan::scratch`].
+    /// Index in [`Plan::scratch`].
     Scratch(u32),
 }
 
-/// A range of a buffer in bytes.
+/// A range of bytes in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The buffer.
     pub buffer: BufferId,
-    /// First byte.
+    /// Offset of the first byte.
     pub offset: u64,
     /// Number of bytes.
     pub len: u64,

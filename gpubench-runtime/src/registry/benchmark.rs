@@ -1,4 +1,4 @@
-//! A `#[gpubench]` function as the attribute registers it.
+//! The registration of a `#[gpubench]` function.
 
 use super::{ProblemDefinition, path};
 use crate::catalog::{Axis, Benchmark, DeviceKind, Params, Requirement, Selection};
@@ -6,53 +6,53 @@ use crate::error::Result;
 use crate::host::Host;
 use crate::plan::launcher::Launcher;
 
-/// A benchmark: its own part, and the problem it solves.
+/// A benchmark and the problem that it solves.
 #[doc(hidden)]
 pub struct BenchmarkEntry {
     /// `module_path!` of the function.
     pub module: &'static str,
-    /// From which folder it was built; see `origin.rs`.
+    /// Folder that it was built from; see `origin.rs`.
     pub origin: &'static str,
-    /// The function's name, or the one given to the attribute.
+    /// The function's name, or the `name` option.
     pub name: &'static str,
-    /// Where the attribute is.
+    /// File of the attribute.
     pub file: &'static str,
-    /// Where the attribute is.
+    /// Line of the attribute.
     pub line: u32,
     pub selection: Selection,
     pub requirements: &'static [Requirement],
-    /// Fails where the axes are not what this implementation requires beyond the problem.
+    /// Fails if the axes do not meet this benchmark's own `requires(if = ..)`.
     pub condition: fn(&Params) -> Result<()>,
-    /// Axes of this implementation in addition to the problem's.
+    /// Axes that this benchmark adds to the problem's.
     pub axes: fn() -> Vec<Axis>,
-    /// Axes that replace the problem's on a kind of device.
+    /// Axes that replace the problem's on one kind of device.
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
     pub problem: &'static ProblemDefinition,
     pub body: Body,
 }
 
-/// Calls the function with its parameters taken from the case and the tensors.
+/// Calls the function, with arguments from the case's axes and tensors.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum Body {
-    /// In the author's process, where it describes its launches.
+    /// In the author process, where it records launches.
     Sealed(fn(&Params, &mut Launcher) -> Result<()>),
-    /// In the worker's process, where it launches by itself.
+    /// In the worker, where it launches kernels itself.
     Hosted(fn(&Params, &mut Host) -> Result<()>),
 }
 
 impl BenchmarkEntry {
-    /// The library it is declared in.
+    /// Returns the library that declares it.
     pub(super) fn library(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
     }
 
-    /// Its path in the library.
+    /// Returns its path in the library.
     pub(crate) fn path(&self) -> String {
         path(self.module, self.name)
     }
 
-    /// Its axes: the problem's, then its own.
+    /// Returns the problem's axes, then those that the benchmark adds.
     pub(super) fn all_axes(&self) -> Vec<Axis> {
         let mut axes = (self.problem.axes)();
         axes.extend((self.axes)());
@@ -81,8 +81,8 @@ impl BenchmarkEntry {
     }
 }
 
-/// The problem's replacements, with the benchmark's own in place of those for the same device and
-/// axis.
+/// Returns the device-specific axes. The benchmark's values override the problem's for the same
+/// device and axis.
 fn merge(mut merged: Vec<(DeviceKind, Vec<Axis>)>, own: Vec<(DeviceKind, Vec<Axis>)>) -> Vec<(DeviceKind, Vec<Axis>)> {
     for (kind, axes) in own {
         match merged.iter_mut().find(|(known, _)| *known == kind) {

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::plan::launcher::{Launcher, no_tensor};
 use crate::tensors::{CpuData, Tensors};
 
-/// A benchmark with a value for each of its axes.
+/// A benchmark with one value per axis.
 pub(crate) struct Case<'a> {
     entry: &'static BenchmarkEntry,
     params: &'a Params,
@@ -18,7 +18,7 @@ pub(crate) struct Case<'a> {
     tensors: Vec<Tensor>,
 }
 
-/// Why a case has no recording.
+/// The reason why a case could not be recorded.
 pub(crate) enum Unrecorded {
     /// It depends on an occupancy that is not known yet.
     NeedsOccupancy(OccupancyQuery),
@@ -33,7 +33,7 @@ impl From<Error> for Unrecorded {
 }
 
 impl<'a> Case<'a> {
-    /// The case, with its tensors described.
+    /// Returns the case with its tensors.
     pub(crate) fn new(entry: &'static BenchmarkEntry, params: &'a Params) -> Result<Case<'a>> {
         check_names(entry, params)?;
         (entry.problem.condition)(params)?;
@@ -48,13 +48,13 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Its tensors in order.
+    /// Returns its tensors in order.
     pub(crate) fn tensors(&self) -> &[Tensor] {
         &self.tensors
     }
 
-    /// Calls the benchmark function and returns what it told the launcher; a hosted benchmark's is
-    /// left for the worker to call.
+    /// Calls the benchmark function and returns the recording. The function of a hosted benchmark
+    /// is left to the worker.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording, Unrecorded> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
@@ -69,7 +69,7 @@ impl<'a> Case<'a> {
             Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
             Body::Hosted(_) => (Plan::default(), Execution::Hosted),
         };
-        // After the function's own parameters, of which the line is known.
+        // Checked last: errors in the function's parameters name a line.
         check_operands(self.entry, &self.tensors)?;
         check_outputs(self.entry, &self.tensors)?;
         Ok(Recording {
@@ -91,13 +91,13 @@ impl<'a> Case<'a> {
         host.into_call()
     }
 
-    /// The benchmark's path.
+    /// Returns the benchmark's path.
     pub(crate) fn path(&self) -> String {
         self.entry.path()
     }
 
-    /// Calls a function that describes launches over the case's tensors, and gives its plan; `name`
-    /// stands in its errors.
+    /// Calls a function that records launches over the case's tensors, and returns its plan. Errors
+    /// mention `name`.
     fn describe(
         &self,
         name: String,
@@ -107,8 +107,7 @@ impl<'a> Case<'a> {
         let (facts, occupancies) = (request.facts.clone(), request.occupancies.clone());
         let mut launcher = Launcher::new(name, self.tensors.clone(), facts, occupancies, kernel_ref);
         let described = function(self.params, &mut launcher);
-        // Whatever the function made of it: what it says without the answer is not what it says
-        // with it.
+        // Ignore the function's result: without the occupancy, its plan or error means nothing.
         if let Some(query) = launcher.missing_occupancy() {
             return Err(Unrecorded::NeedsOccupancy(query));
         }
@@ -116,22 +115,22 @@ impl<'a> Case<'a> {
         Ok(launcher.finish()?)
     }
 
-    /// Whether the generators write a tensor.
+    /// Returns whether the generators write a tensor.
     pub(crate) fn is_generated(tensor: &Tensor) -> bool {
         tensor.fill == Fill::Cpu
     }
 
-    /// Whether the reference reads or writes a tensor.
+    /// Returns whether the reference reads or writes a tensor.
     pub(crate) fn is_operand(tensor: &Tensor) -> bool {
         tensor.role != Role::Scratch
     }
 
-    /// Fills the tensors that CPU functions fill.
+    /// Fills the tensors that have a CPU generator.
     pub(crate) fn generate(&self, seed: u64, mut data: CpuData<'_>) -> Result<()> {
         self.declared.run_generators(seed, &mut data)
     }
 
-    /// Runs the CPU reference that it has on a kind of device.
+    /// Runs the CPU reference for one kind of device.
     pub(crate) fn reference(&self, device: DeviceKind, mut data: CpuData<'_>) -> Result<()> {
         match self.entry.problem.reference_on(device) {
             ReferenceFunction::Cpu(reference) => reference(self.params, &mut data),
@@ -140,7 +139,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Fails on a value for an axis that the benchmark does not have.
+/// Fails if a value is for an axis that the benchmark does not have.
 fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
     let axes = entry.all_axes();
     match params
@@ -152,7 +151,7 @@ fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
     }
 }
 
-/// Fails on a parameter of the reference that is no axis and has the name of no tensor.
+/// Fails if a parameter of the reference is neither an axis nor a tensor.
 fn check_operands(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     let axes = entry.all_axes();
     let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
@@ -163,8 +162,7 @@ fn check_operands(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     }
 }
 
-/// Fails on an output that the reference has no parameter for, and so cannot say what is expected
-/// of it.
+/// Fails if an output is not a parameter of the reference: nothing would be expected of it.
 fn check_outputs(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     let is_output = |tensor: &&Tensor| tensor.role.is_output();
     let operands = entry.problem.operands;
@@ -175,7 +173,7 @@ fn check_outputs(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
     {
         None => Ok(()),
         Some(tensor) => Err(Error::new(format!(
-            "the tensor `{}` is an output of `{}`, but no parameter of that name gives it to the reference",
+            "the tensor `{}` is an output of `{}`, but the reference has no parameter of that name",
             tensor.name,
             entry.problem.path()
         ))),

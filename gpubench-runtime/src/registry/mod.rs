@@ -1,4 +1,4 @@
-//! The benchmarks and sources of a library, as the macros register them.
+//! The registered benchmarks and sources of a library.
 
 mod benchmark;
 mod case;
@@ -15,14 +15,14 @@ use crate::plan::KernelRef;
 use crate::source::{CudaSource, Kernel};
 use std::sync::OnceLock;
 
-/// A source embedded by `cuda_source!`, and from which folder it was built; see `origin.rs`.
+/// A source embedded by `cuda_source!`, and the folder that it was built from; see `origin.rs`.
 #[doc(hidden)]
 pub struct SourceEntry(pub &'static CudaSource, pub &'static str);
 
 inventory::collect!(BenchmarkEntry);
 inventory::collect!(SourceEntry);
 
-/// Every benchmark that is linked in, by path.
+/// Returns every linked benchmark, sorted by path.
 fn entries() -> &'static [&'static BenchmarkEntry] {
     static ENTRIES: OnceLock<Vec<&'static BenchmarkEntry>> = OnceLock::new();
     ENTRIES.get_or_init(|| {
@@ -32,7 +32,7 @@ fn entries() -> &'static [&'static BenchmarkEntry] {
     })
 }
 
-/// Every source that is linked in, each once.
+/// Returns every linked source, without duplicates.
 fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -46,10 +46,10 @@ fn sources() -> &'static [Source] {
     })
 }
 
-/// The catalog.
+/// Returns the catalog.
 ///
 /// # Errors
-/// Two benchmarks of a library with one path.
+/// Returns an error if two benchmarks of a library have the same path.
 pub(crate) fn catalog() -> Result<Catalog> {
     let entries = entries();
     for pair in entries.windows(2) {
@@ -70,7 +70,7 @@ pub(crate) fn catalog() -> Result<Catalog> {
     })
 }
 
-/// The benchmark at a position of the catalog.
+/// Returns the benchmark at a position in the catalog.
 pub(crate) fn entry(position: u32) -> Result<&'static BenchmarkEntry> {
     let entries = entries();
     entries.get(position as usize).copied().ok_or_else(|| {
@@ -81,18 +81,18 @@ pub(crate) fn entry(position: u32) -> Result<&'static BenchmarkEntry> {
     })
 }
 
-/// A kernel as plans name it.
+/// Returns a kernel's reference for plans.
 pub(crate) fn kernel_ref(kernel: &Kernel) -> Result<KernelRef> {
     let source = kernel.source.describe();
     let position = sources().iter().position(|known| *known == source);
-    let position = position.ok_or_else(|| Error::new(format!("the source of {kernel:?} is not one of the catalog")))?;
+    let position = position.ok_or_else(|| Error::new(format!("the source of {kernel:?} is not in the catalog")))?;
     Ok(KernelRef {
         source: position as u32,
         name: kernel.name.clone(),
     })
 }
 
-/// A path of `module_path!` without the crate's name, and a name at its end.
+/// Returns the path without the crate's name, followed by `name`.
 fn path(module: &str, name: &str) -> String {
     match module.split_once("::") {
         Some((_, module)) => format!("{module}::{name}"),

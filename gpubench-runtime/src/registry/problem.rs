@@ -1,4 +1,4 @@
-//! What is to be computed, apart from how.
+//! The registration of a problem.
 
 use super::path;
 use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::plan::launcher::Launcher;
 use crate::tensors::{CpuData, Tensors};
 
-/// A problem that benchmarks compete on; implemented by [`#[problem]`](macro@crate::problem).
+/// A problem that several benchmarks solve. [`#[problem]`](macro@crate::problem) implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a problem",
     label = "not a problem",
@@ -17,18 +17,18 @@ pub trait Problem {
     const DEFINITION: &'static ProblemDefinition;
 }
 
-/// A problem: axes, tensors, how outputs are compared, the reference and what a call costs.
+/// The definition of a problem: axes, tensors, comparison of outputs, reference and cost.
 #[doc(hidden)]
 pub struct ProblemDefinition {
-    /// `module_path!` of the problem or of the benchmark that is its own problem.
+    /// `module_path!` of the problem, or of the benchmark that defines it.
     pub module: &'static str,
     pub name: &'static str,
-    /// Names of the axes, known when the crate is compiled.
+    /// Names of the axes, as a compile-time constant.
     pub axis_names: &'static [&'static str],
     pub axes: fn() -> Vec<Axis>,
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
     pub requirements: &'static [Requirement],
-    /// Fails where the axes are not what it requires.
+    /// Fails if the axes do not meet `requires(if = ..)`.
     pub condition: fn(&Params) -> Result<()>,
     pub tolerance: Option<Tolerance>,
     pub tensors: fn(&Params) -> Result<Tensors>,
@@ -36,22 +36,22 @@ pub struct ProblemDefinition {
     /// Parameters of the reference.
     pub operands: &'static [&'static str],
     pub reference: ReferenceFunction,
-    /// References that replace it on a kind of device.
+    /// References for one kind of device, which replace it.
     pub device_references: &'static [(DeviceKind, ReferenceFunction)],
 }
 
-/// What computes expected outputs, as the attribute registers it.
+/// The reference function, as the attribute registers it.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum ReferenceFunction {
     /// Runs on the CPU, in the author process.
     Cpu(fn(&Params, &mut CpuData<'_>) -> Result<()>),
-    /// Describes launches, as a benchmark function does.
+    /// Records launches, as a benchmark function does.
     Launch(fn(&Params, &mut Launcher) -> Result<()>),
 }
 
 impl ProblemDefinition {
-    /// The reference on a kind of device.
+    /// Returns the reference for a kind of device.
     pub(super) fn reference_on(&self, device: DeviceKind) -> ReferenceFunction {
         let of_device = self.device_references.iter().find(|(kind, _)| *kind == device);
         of_device.map_or(self.reference, |(_, reference)| *reference)
@@ -61,7 +61,7 @@ impl ProblemDefinition {
         path(self.module, self.name)
     }
 
-    /// Whether the problem has an axis of this name; for checks while a crate is compiled.
+    /// Returns whether the problem has this axis. The macros call it at compile time.
     pub const fn has_axis(&self, name: &str) -> bool {
         let mut position = 0;
         while position < self.axis_names.len() {
@@ -74,7 +74,7 @@ impl ProblemDefinition {
     }
 }
 
-/// Whether two texts are equal, in a constant.
+/// Compares two strings in a constant context.
 const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     if left.len() != right.len() {
@@ -90,7 +90,7 @@ const fn same(left: &str, right: &str) -> bool {
     true
 }
 
-/// A number of bytes or operations: an integer, or a floating-point number that is rounded.
+/// A number of bytes or operations: an integer, or a floating-point number, which is rounded.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of bytes or operations: write an integer or a float"
 )]
@@ -113,7 +113,7 @@ amounts!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
 impl Amount for f64 {
     fn amount(self) -> Option<u64> {
-        // Two to the 64th is the first number that does not fit.
+        // 2^64, the first number that does not fit.
         (0.0..18_446_744_073_709_551_616.0)
             .contains(&self)
             .then_some(self.round() as u64)
@@ -126,11 +126,11 @@ impl Amount for f32 {
     }
 }
 
-/// The value of `bytes = ...` or `flops = ...`.
+/// Returns the value of `bytes = ...` or `flops = ...`.
 pub(crate) fn amount(option: &str, value: impl Amount) -> Result<u64> {
     value.amount().ok_or_else(|| {
         Error::new(format!(
-            "`{option}` is `{value}`, which is not a count that fits 64 bits"
+            "`{option}` is `{value}`, which is not a number from 0 to 2^64 - 1"
         ))
     })
 }

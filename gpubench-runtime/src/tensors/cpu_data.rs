@@ -1,11 +1,11 @@
-//! Tensors in the memory of the CPU, for generators and references.
+//! Tensors in CPU memory, for generators and references.
 
 use crate::catalog::Role;
 use crate::element::{Element, Elements};
 use crate::error::{Error, Result};
 use crate::plan::launcher::no_tensor;
 
-/// The memory of tensors, borrowed by name and type.
+/// The memory of tensors, by name and type.
 pub struct CpuData<'a> {
     tensors: Vec<CpuTensor<'a>>,
 }
@@ -14,7 +14,7 @@ pub struct CpuData<'a> {
 pub(crate) struct CpuTensor<'a> {
     pub(crate) name: &'a str,
     pub(crate) role: Role,
-    /// What is left to hand out; nothing once it has been.
+    /// The memory, until it is taken.
     pub(crate) elements: Option<Elements<'a>>,
 }
 
@@ -23,12 +23,12 @@ impl<'a> CpuData<'a> {
         CpuData { tensors }
     }
 
-    /// The elements of the tensor `name`, row by row. Slices of several tensors may be held at
-    /// once, each taken once.
+    /// Returns the elements of the tensor `name`, in row-major order. Each tensor can be taken
+    /// once; the slices of several tensors can be used together.
     ///
     /// # Panics
-    /// When there is no such tensor here, when it does not hold `T`, and when it has been taken
-    /// before.
+    /// Panics if there is no tensor of this name, if it does not hold `T`, or if it has already
+    /// been taken.
     #[track_caller]
     pub fn slice<T: Element>(&mut self, name: &str) -> &'a mut [T] {
         match self.take(name) {
@@ -37,7 +37,7 @@ impl<'a> CpuData<'a> {
         }
     }
 
-    /// What [`slice`](CpuData::slice) hands out, and the tensor's role.
+    /// Returns the elements and the tensor's role.
     pub(crate) fn take<T: Element>(&mut self, name: &str) -> Result<&'a mut [T]> {
         let Some(tensor) = self.tensors.iter_mut().find(|tensor| tensor.name == name) else {
             let names: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name).collect();
@@ -46,12 +46,12 @@ impl<'a> CpuData<'a> {
         let elements = tensor
             .elements
             .take()
-            .ok_or_else(|| Error::new(format!("the tensor `{name}` has been taken already")))?;
+            .ok_or_else(|| Error::new(format!("the tensor `{name}` is already taken")))?;
         let dtype = elements.dtype();
         T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {dtype}, not {}", T::DTYPE)))
     }
 
-    /// The role of a tensor.
+    /// Returns the role of a tensor.
     pub(crate) fn role(&self, name: &str) -> Option<Role> {
         self.tensors
             .iter()
@@ -59,7 +59,7 @@ impl<'a> CpuData<'a> {
             .map(|tensor| tensor.role)
     }
 
-    /// The same memory, to be handed out anew.
+    /// Returns the same memory with every tensor available again.
     pub(crate) fn reborrow(&mut self) -> CpuData<'_> {
         let tensors = self.tensors.iter_mut().map(|tensor| CpuTensor {
             name: tensor.name,
@@ -71,7 +71,7 @@ impl<'a> CpuData<'a> {
         }
     }
 
-    /// Names of tensors that nobody has taken.
+    /// Returns the names of the tensors that were not taken.
     pub(crate) fn untouched(&self) -> impl Iterator<Item = &'a str> {
         self.tensors
             .iter()

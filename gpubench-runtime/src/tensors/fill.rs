@@ -1,26 +1,28 @@
-//! What tensors hold before a call.
+//! The contents of tensors before a call.
 
 use crate::catalog::{DType, Fill};
 use crate::error::{Error, Result};
 use crate::source::Kernel;
 use std::ops::{Range, RangeInclusive};
 
-/// Floating-point numbers drawn uniformly from a range that excludes its end: `Uniform(0.0..1.0)`.
+/// Floating-point numbers, uniformly distributed over a half-open range: `Uniform(0.0..1.0)`.
 ///
-/// Of 2^16 equally spaced numbers for types of 16 bits, 2^23 for `f32` and 2^52 for `f64`, from the
-/// start of the range on, rounded to the type. Where rounding would take the last of them out of
-/// the range, they are that much closer to one another.
+/// The values are equally spaced from the start of the range and rounded to the type: 2^16 values
+/// for 16-bit types, 2^23 for `f32` and 2^52 for `f64`. If rounding would move the last value out
+/// of the range, the spacing is reduced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniform(pub Range<f64>);
 
-/// Floating-point numbers drawn from a normal distribution: `Normal { mean: 0.0, stddev: 1.0 }`.
+/// Normally distributed floating-point numbers: `Normal { mean: 0.0, stddev: 1.0 }`.
 ///
-/// For `f32` and `f64` quantiles of uniform numbers of 32 bits (the rest of a double is filled up
-/// with random bits), to 0.0018 standard deviations, none beyond 5.5. For types of 16 bits sums of
-/// 16 uniform numbers, eight times the same with other signs, so that they are not correlated: the
-/// distribution function is a normal one's to 0.002, and the density to 2 % up to 2.5 standard
-/// deviations; 0.22 % are beyond 3, where it should be 0.27 %, 0.003 % beyond 4, where it should be
-/// 0.006 %, and none beyond 6.9.
+/// For `f32` and `f64`, the tool computes quantiles of uniform 32-bit numbers, with an error of up
+/// to 0.0018 standard deviations. No value is beyond 5.5 standard deviations. The remaining bits of
+/// an `f64` are random.
+///
+/// For 16-bit types, each value is a sum of 16 uniform numbers. The same numbers are used eight
+/// times with different signs, which keeps the sums uncorrelated. The distribution function is
+/// accurate to 0.002, the density to 2 % up to 2.5 standard deviations. Beyond 3 are 0.22 % of the
+/// values (exact: 0.27 %), beyond 4 are 0.003 % (exact: 0.006 %), and beyond 6.9 none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     /// Mean.
@@ -29,49 +31,49 @@ pub struct Normal {
     pub stddev: f64,
 }
 
-/// Integers drawn uniformly from a range: `Integers(0..bins)`, `Integers(-8..=8)`. Also for
-/// floating-point tensors, whose values are then whole.
+/// Integers, uniformly distributed over a range: `Integers(0..bins)`, `Integers(-8..=8)`. It also
+/// fills floating-point tensors, with whole numbers.
 ///
-/// Values are equally likely where their number is a power of two. Else their probability is off,
-/// of itself, by 2^-8 at most; for types of 8 bits by 3 %, and for types of 64 bits with more than
-/// 2^56 by their number over 2^64.
+/// If the number of values is a power of two, all values are equally likely. Otherwise,
+/// probabilities have a relative error of at most 2^-8; of 3 % for 8-bit types; and, for 64-bit
+/// types with more than 2^56 values, of the number of values divided by 2^64.
 ///
-/// Some elements share the bits they are drawn from with the one next to them: those of 32 bits
-/// with more than 2^16 values, of 16 bits with 257 to 4097, and of 8 bits. That two values come
-/// together is then as likely as that any other two do, to 1 %; for 8 bits a pair has a whole
-/// number of 65536 draws, of 100 values 5 to 8, of 255 values 1 to 3.
+/// Some neighbouring elements share random bits: 32-bit elements with more than 2^16 values, 16-bit
+/// elements with 257 to 4097 values, and 8-bit elements. All pairs of values are still equally
+/// likely, to within 1 %. For 8-bit elements, each pair has a whole number of 65536 draws: 5 to 8
+/// for 100 values, 1 to 3 for 255 values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integers<R>(pub R);
 
-/// Any value of an integer type, each equally likely.
+/// All values of an integer type, uniformly distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits;
 
-/// Written by a kernel of the crate: `ByKernel(GENERATORS.kernel("ramp"))`.
+/// A kernel of the crate fills the tensor: `ByKernel(GENERATORS.kernel("ramp"))`.
 ///
-/// The kernel's parameters are `(T *out, size_t len, unsigned long long seed)`. It is launched over
-/// at least `len` threads along x and must write `out[0..len]`, from `seed` and the index alone. It
-/// stands in a file that the benchmark launches no kernel from: on a GPU the referee runs it, and
-/// refuses the case otherwise.
+/// The kernel's parameters are `(T *out, size_t len, unsigned long long seed)`. It is launched with
+/// at least `len` threads along x. It must write `out[0..len]`, from nothing but `seed` and the
+/// index. Put it in a separate file: on a GPU the referee runs it, and rejects the case if the
+/// benchmark launches a kernel from the same file.
 #[derive(Clone, Debug)]
 pub struct ByKernel(pub Kernel);
 
-/// Written by the function given to [`Tensors::generate`](super::Tensors::generate).
+/// The function given to [`Tensors::generate`](super::Tensors::generate) fills the tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByCpu;
 
-/// How a tensor is filled: [`Uniform`], [`Normal`], [`Integers`], [`Bits`], [`ByKernel`] or
+/// A way to fill a tensor: [`Uniform`], [`Normal`], [`Integers`], [`Bits`], [`ByKernel`] or
 /// [`ByCpu`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how to fill a tensor",
-    note = "a tensor is filled by `Uniform(0.0..1.0)`, `Normal {{ mean, stddev }}`, `Integers(0..n)`, `Bits`, `ByKernel(..)` or `ByCpu`"
+    message = "`{Self}` is not a way to fill a tensor",
+    note = "fill a tensor with `Uniform(0.0..1.0)`, `Normal {{ mean, stddev }}`, `Integers(0..n)`, `Bits`, `ByKernel(..)` or `ByCpu`"
 )]
 pub trait IntoFill {
     #[doc(hidden)]
     fn into_fill(self) -> DeclaredFill;
 }
 
-/// A fill whose kernel has not been looked up in the catalog.
+/// A fill before its kernel is resolved to a catalog entry.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum DeclaredFill {
@@ -97,7 +99,7 @@ impl IntoFill for Normal {
     }
 }
 
-/// An integer that bounds a range of [`Integers`].
+/// The type of a bound of [`Integers`].
 pub trait Bound: Copy {
     #[doc(hidden)]
     fn widen(self) -> i128;
@@ -152,7 +154,7 @@ impl IntoFill for ByKernel {
     }
 }
 
-/// Whether elements of `dtype` can be filled so.
+/// Checks that the fill can produce elements of `dtype`.
 pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
     match *fill {
         Fill::Uniform { .. } | Fill::Normal { .. } if !dtype.is_float() => Err(Error::new(format!(
@@ -160,7 +162,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
         ))),
         Fill::Uniform { low, high } => {
             let largest = dtype.largest();
-            // The comparison is false for a NaN.
+            // False for a NaN as well.
             if !(low < high && low >= -largest && high <= largest) {
                 return Err(Error::new(format!(
                     "`Uniform({low}..{high})` is not a range of {dtype} values"
@@ -186,7 +188,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
             Ok(())
         }
         Fill::Bits if dtype.is_float() => Err(Error::new(format!(
-            "`Bits` is for integers, and {dtype} is not one: most bit patterns would make poor numbers"
+            "`Bits` is for integers, not for {dtype}: most of its bit patterns are poor inputs"
         ))),
         Fill::Bits | Fill::Poison | Fill::Kernel(_) | Fill::Cpu => Ok(()),
     }

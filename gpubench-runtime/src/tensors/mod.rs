@@ -1,4 +1,4 @@
-//! The tensors of a case: names, shapes, what fills them and how outputs are compared.
+//! The tensors of a case: names, shapes, fills and comparisons.
 
 mod cpu_data;
 mod fill;
@@ -18,7 +18,7 @@ use crate::plan::rules::check_tensor;
 use crate::source::Kernel;
 use std::fmt;
 
-/// The tensors of a case, in order. An `inputs = ...` function makes them from the axes.
+/// The tensors of a case, in order. The `inputs = ..` function of a benchmark returns them.
 ///
 /// ```
 /// use gpubench::prelude::*;
@@ -31,15 +31,15 @@ use std::fmt;
 /// # rgb_image(4, 4);
 /// ```
 ///
-/// The function says what tensors look like; it does not fill them. Before every call the tool
-/// fills inputs afresh, as each one's fill says. Inputs that depend on each other are [`ByCpu`] and
-/// written by [`generate`](Tensors::generate).
+/// The function declares the tensors; it does not fill them. The tool fills the inputs again before
+/// every call, as declared. For inputs that depend on each other, declare [`ByCpu`] and fill them
+/// with [`generate`](Tensors::generate).
 #[derive(Default)]
 #[must_use]
 pub struct Tensors {
     declared: Vec<Declared>,
     generators: Vec<Generator>,
-    /// The first thing that was said wrongly; reported when the tensors are used.
+    /// The first wrong declaration, reported when the tensors are used.
     mistake: Option<Error>,
 }
 
@@ -54,58 +54,59 @@ struct Declared {
 type Generator = Box<dyn Fn(&mut Rng, &mut CpuData<'_>) -> Result<()>>;
 
 impl Tensors {
-    /// No tensors.
+    /// Returns an empty list.
     pub fn new() -> Tensors {
         Tensors::default()
     }
 
-    /// A tensor that is read; filled afresh for every call.
+    /// Adds a tensor that is read. It is filled again for every call.
     pub fn input(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
         self.declare(name, shape, Role::Input, fill.into_fill())
     }
 
-    /// A tensor that is read and has the same contents for every call of a case, such as a filter.
+    /// Adds a tensor that is read and has the same contents for every call of a case, such as a
+    /// filter.
     pub fn constant(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
         self.declare(name, shape, Role::Constant, fill.into_fill())
     }
 
-    /// A tensor that is written: it holds noise before every call and every element of it is
+    /// Adds a tensor that is written. It holds noise before every call, and every element is
     /// checked afterwards.
     pub fn output(self, name: &str, shape: Shape) -> Tensors {
         self.declare(name, shape, Role::Output, DeclaredFill::Plain(Fill::Poison))
     }
 
-    /// A tensor that is read and overwritten: filled afresh for every call, checked afterwards.
+    /// Adds a tensor that is read and overwritten. It is filled again for every call and checked
+    /// afterwards.
     pub fn inout(self, name: &str, shape: Shape, fill: impl IntoFill) -> Tensors {
         self.declare(name, shape, Role::InOut, fill.into_fill())
     }
 
-    /// Memory for the call's own use: it holds noise before every call and is not checked.
+    /// Adds temporary memory for the call. It holds noise before every call and is not checked.
     pub fn scratch(self, name: &str, shape: Shape) -> Tensors {
         self.declare(name, shape, Role::Scratch, DeclaredFill::Plain(Fill::Poison))
     }
 
-    /// Compares the output declared last by `|got - expected| <= atol + rtol * |expected|`,
-    /// whatever the benchmark says of outputs at large.
+    /// Compares the last declared output by `|got - expected| <= atol + rtol * |expected|`. This
+    /// overrides the benchmark's option.
     pub fn tolerance(self, rtol: f64, atol: f64) -> Tensors {
         self.compare("tolerance", Tolerance::Close { rtol, atol })
     }
 
-    /// Compares the output declared last for equal values, whatever the benchmark says of outputs
-    /// at large. A NaN matches a NaN, and zero matches negative zero.
+    /// Compares the last declared output for equality. This overrides the benchmark's option. A NaN
+    /// equals a NaN, and zero equals negative zero.
     pub fn exact(self) -> Tensors {
         self.compare("exact", Tolerance::Exact)
     }
 
-    /// Fills the [`ByCpu`] tensors from a generator of random numbers that starts from a fresh seed
+    /// Adds a function that fills the [`ByCpu`] tensors. Its random numbers start from a new seed
     /// for every call.
     ///
-    /// What it writes must depend on the axes and the random numbers alone: the same seed gives the
-    /// same data in another process. Every [`ByCpu`] tensor must be taken from `data` at least
-    /// once. Several functions run in order, each with the random numbers where the one before left
-    /// off.
+    /// The data must depend only on the axes and the random numbers, so that the same seed gives
+    /// the same data in another process. Take every [`ByCpu`] tensor from `data` at least once. If
+    /// there are several functions, they run in order, and each continues the random sequence.
     ///
-    /// A sparse matrix in compressed rows, with eight entries in each:
+    /// A sparse matrix in CSR format, with eight entries per row:
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -163,8 +164,8 @@ impl Tensors {
         self
     }
 
-    /// The tensors as the catalog has them. Outputs without a comparison of their own get
-    /// `tolerance`, of which integers take no notice.
+    /// Returns the tensors for the catalog. `tolerance` applies to floating-point outputs without a
+    /// comparison of their own.
     pub(crate) fn describe(
         &self,
         tolerance: Option<Tolerance>,
@@ -208,9 +209,7 @@ impl Tensors {
             untouched.retain(|name| left.contains(name));
         }
         match untouched.first() {
-            Some(name) => Err(Error::new(format!(
-                "no `.generate(..)` took the tensor `{name}` to fill it"
-            ))),
+            Some(name) => Err(Error::new(format!("no `.generate(..)` fills the tensor `{name}`"))),
             None => Ok(()),
         }
     }
@@ -241,8 +240,8 @@ impl Declared {
             (None, _) if !is_output || !self.shape.dtype().is_float() => Ok(Tolerance::Exact),
             (None, Some(default)) => Ok(default),
             (None, None) => Err(Error::new(
-                "say how its floating-point elements are compared: `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
-                 `.tolerance(rtol, atol)` behind the output",
+                "its floating-point elements need a tolerance: add `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
+                 `.tolerance(rtol, atol)` after the output",
             )),
         }
     }

@@ -1,18 +1,18 @@
-//! The random numbers of CPU generators.
+//! The random number generator of CPU generators.
 
 /// A random number generator for [`Tensors::generate`](super::Tensors::generate): xoshiro256++
-/// seeded through SplitMix64.
+/// seeded with SplitMix64.
 ///
 /// The same seed gives the same numbers on every machine and in every version of this crate. Both
-/// algorithms are by Sebastiano Vigna (xoshiro with David Blackman), in the public domain:
-/// <https://prng.di.unimi.it>. It is not for cryptography.
+/// algorithms are by Sebastiano Vigna (xoshiro with David Blackman) and in the public domain:
+/// <https://prng.di.unimi.it>. Not for cryptography.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: [u64; 4],
 }
 
 impl Rng {
-    /// The generator of this seed.
+    /// Returns a generator with this seed.
     pub fn new(seed: u64) -> Rng {
         let mut state = seed;
         Rng {
@@ -20,7 +20,7 @@ impl Rng {
         }
     }
 
-    /// Any `u64`, each equally likely.
+    /// Returns a uniformly distributed `u64`.
     pub fn next_u64(&mut self) -> u64 {
         let state = &mut self.state;
         let result = state[0].wrapping_add(state[3]).rotate_left(23).wrapping_add(state[0]);
@@ -34,20 +34,19 @@ impl Rng {
         result
     }
 
-    /// Any `u32`, each equally likely.
+    /// Returns a uniformly distributed `u32`.
     pub fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32
     }
 
-    /// A number below `bound`, each equally likely.
+    /// Returns a uniformly distributed number below `bound`.
     ///
     /// # Panics
-    /// When `bound` is zero.
+    /// Panics if `bound` is zero.
     #[track_caller]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
-        // Lemire's method: the high word of a product, redrawn in the sliver that would make some
-        // numbers likelier.
+        // Lemire's method: the high word of a product, redrawn where it would bias the result.
         let reject_below = bound.wrapping_neg() % bound;
         loop {
             let product = u128::from(self.next_u64()) * u128::from(bound);
@@ -57,43 +56,44 @@ impl Rng {
         }
     }
 
-    /// An index below `len`, each equally likely.
+    /// Returns a uniformly distributed index below `len`.
     ///
     /// # Panics
-    /// When `len` is zero.
+    /// Panics if `len` is zero.
     #[track_caller]
     pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
-    /// Uniform over `[0, 1)`, a multiple of 2^-53.
+    /// Returns a number uniformly distributed over `[0, 1)`, a multiple of 2^-53.
     pub fn f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform over `[0, 1)`, a multiple of 2^-24.
+    /// Returns a number uniformly distributed over `[0, 1)`, a multiple of 2^-24.
     pub fn f32(&mut self) -> f32 {
         (self.next_u64() >> 40) as f32 * (1.0 / 16_777_216.0)
     }
 
-    /// Uniform over `[low, high)`.
+    /// Returns a number uniformly distributed over `[low, high)`.
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
         loop {
             let value = low + (high - low) * self.f64();
-            // Rounding may reach the upper bound.
+            // Rounding can reach the upper bound.
             if value < high || low >= high {
                 return value;
             }
         }
     }
 
-    /// Normal with mean 0 and standard deviation 1, by Box and Muller's method.
+    /// Returns a normally distributed number with mean 0 and standard deviation 1, by the
+    /// Box-Muller method.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.f64()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.f64()).cos()
     }
 
-    /// Puts the elements into an order drawn from all orders, each equally likely.
+    /// Shuffles the elements. Every order is equally likely.
     pub fn shuffle<T>(&mut self, elements: &mut [T]) {
         for last in (1..elements.len()).rev() {
             let other = self.index(last + 1);

@@ -14,7 +14,7 @@ fn describe(tensors: Tensors, default: Option<Tolerance>) -> Result<Vec<Tensor>>
     })
 }
 
-fn refusal(tensors: Tensors) -> String {
+fn rejection(tensors: Tensors) -> String {
     describe(tensors, Some(Tolerance::Exact)).unwrap_err().to_string()
 }
 
@@ -74,20 +74,20 @@ fn an_output_has_its_own_comparison_or_the_benchmarks_and_integers_are_exact() {
 }
 
 #[test]
-fn a_floating_point_output_that_nobody_says_how_to_compare_is_refused() {
+fn a_floating_point_output_without_a_tolerance_is_rejected() {
     let message = describe(Tensors::new().output("y", f32::shape(1)), None)
         .unwrap_err()
         .to_string();
     assert!(
-        message.starts_with("tensor `y`: say how its floating-point elements are compared"),
+        message.starts_with("tensor `y`: its floating-point elements need a tolerance"),
         "{message}"
     );
     assert!(describe(Tensors::new().output("y", u32::shape(1)), None).is_ok());
 }
 
 #[test]
-fn tensors_that_make_no_sense_are_refused() {
-    let input = |shape, fill: fn(Tensors, Shape) -> Tensors| refusal(fill(Tensors::new(), shape));
+fn invalid_tensors_are_rejected() {
+    let input = |shape, fill: fn(Tensors, Shape) -> Tensors| rejection(fill(Tensors::new(), shape));
     let uniform = |tensors: Tensors, shape| tensors.input("x", shape, Uniform(0.0..1.0));
     assert_eq!(
         input(f32::shape([4, 0]), uniform),
@@ -140,24 +140,24 @@ fn tensors_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn declarations_that_contradict_each_other_are_refused() {
+fn contradictory_declarations_are_rejected() {
     let two = Tensors::new().output("x", u8::shape(1)).output("x", u8::shape(1));
-    assert_eq!(refusal(two), "two tensors are named `x`");
+    assert_eq!(rejection(two), "two tensors are named `x`");
     let early = Tensors::new().input("x", u8::shape(1), Bits).exact();
     assert_eq!(
-        refusal(early),
+        rejection(early),
         "`.exact(..)` must follow an `.output(..)` or `.inout(..)`"
     );
     let negative = Tensors::new().output("x", f32::shape(1)).tolerance(-1.0, 0.0);
-    assert!(refusal(negative).contains("a tolerance is finite and at least zero"));
+    assert!(rejection(negative).contains("a tolerance must be finite and not negative"));
     let unfilled = Tensors::new().input("x", u8::shape(1), ByCpu);
     assert_eq!(
-        refusal(unfilled),
+        rejection(unfilled),
         "tensor `x` is filled `ByCpu`, but there is no `.generate(..)` to fill it"
     );
     let idle = Tensors::new().input("x", u8::shape(1), Bits).generate(|_, _| ());
     assert_eq!(
-        refusal(idle),
+        rejection(idle),
         "`.generate(..)` has nothing to fill: no tensor is `ByCpu`"
     );
 }
@@ -194,7 +194,7 @@ fn a_generator_fills_tensors_that_depend_on_each_other_from_the_seed() {
 }
 
 #[test]
-fn generators_run_in_order_and_see_what_the_one_before_wrote() {
+fn generators_run_in_order_and_see_earlier_writes() {
     let tensors = Tensors::new()
         .generate(|_: &mut Rng, data: &mut CpuData| data.slice::<u32>("a").fill(3))
         .generate(|_: &mut Rng, data: &mut CpuData| -> Result<()> {
@@ -210,12 +210,12 @@ fn a_tensor_that_no_generator_fills_is_named() {
     let tensors = Tensors::new().generate(|_: &mut Rng, data: &mut CpuData| data.slice::<u32>("a").fill(3));
     assert_eq!(
         generate(&tensors, 0).unwrap_err().to_string(),
-        "no `.generate(..)` took the tensor `b` to fill it"
+        "no `.generate(..)` fills the tensor `b`"
     );
 }
 
 #[test]
-fn cpu_data_refuses_other_types_unknown_names_and_a_second_taking() {
+fn cpu_data_rejects_other_types_unknown_names_and_taking_a_tensor_twice() {
     let mut a = [0u32; 2];
     let elements = Some(Elements::U32(&mut a));
     let mut data = CpuData::new(vec![CpuTensor {
@@ -234,12 +234,12 @@ fn cpu_data_refuses_other_types_unknown_names_and_a_second_taking() {
     assert_eq!(data.take::<u32>("a").unwrap().len(), 2);
     assert_eq!(
         data.take::<u32>("a").unwrap_err().to_string(),
-        "the tensor `a` has been taken already"
+        "the tensor `a` is already taken"
     );
 }
 
 #[test]
-fn every_element_type_says_what_it_is() {
+fn every_element_type_has_its_dtype() {
     let sizes = [u8::DTYPE, i16::DTYPE, F16::DTYPE, BF16::DTYPE, f32::DTYPE, u64::DTYPE].map(DType::size);
     assert_eq!(sizes, [1, 2, 2, 2, 4, 8]);
     assert_eq!(BF16::DTYPE.to_string(), "BF16");

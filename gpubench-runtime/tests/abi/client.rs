@@ -1,4 +1,5 @@
-//! The tool's side of the table, for tests: what `cargo gpubench` does in its author process.
+//! The tool's side of the table, for tests: it does what `cargo gpubench` does in its author
+//! process.
 
 #![allow(unsafe_code)]
 
@@ -11,24 +12,24 @@ use std::ffi::c_void;
 
 pub(crate) fn table() -> &'static Table {
     let entry: EntryPoint = gpubench_abi_v1;
-    // SAFETY: the entry point may be called at any time and its table lives forever.
+    // SAFETY: the entry point may be called at any time, and its table is static.
     let table = unsafe { &*entry() };
     assert_eq!(table.magic, MAGIC);
     table
 }
 
 unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
-    // SAFETY: the context is the vector of `answer`, and the bytes are lent for the call.
+    // SAFETY: the context is the vector in `answer`, and the bytes are valid for the call.
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) }
 }
 
-/// The answer of a function of the table.
+/// Returns the answer of a function in the table.
 fn answer(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, String)> {
     let message = |(status, bytes)| (status, String::from_utf8(bytes).expect("messages are UTF-8"));
     status_and_bytes(call).map_err(message)
 }
 
-/// The answer of a function of the table, or what it says with another status.
+/// Returns the answer of a function in the table, or another status with its text.
 fn status_and_bytes(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, Vec<u8>)> {
     let mut bytes: Vec<u8> = Vec::new();
     let status = call(Sink {
@@ -54,7 +55,7 @@ pub(crate) fn try_catalog() -> Result<Catalog, (Status, String)> {
     Ok(decode(&bytes).unwrap())
 }
 
-/// The position of a benchmark in the catalog.
+/// Returns the position of a benchmark in the catalog.
 pub(crate) fn position(path: &str) -> u32 {
     catalog()
         .benchmarks
@@ -94,7 +95,7 @@ fn request(params: Params) -> RecordRequest {
     }
 }
 
-/// Records for a GPU, with what is known of its kernels' occupancy.
+/// Records for a GPU, with known occupancies.
 pub(crate) fn record_on_gpu(
     path: &str,
     params: Params,
@@ -129,7 +130,7 @@ pub(crate) struct Memory {
     request: Vec<u8>,
     names: Vec<String>,
     roles: Vec<Role>,
-    /// Words of 16 bytes, so that every element type is aligned.
+    /// 16-byte words, so that every element type is aligned.
     words: Vec<Vec<u128>>,
     bytes: Vec<usize>,
 }
@@ -182,7 +183,7 @@ impl Memory {
         answer(call).map(|bytes| assert!(bytes.is_empty()))
     }
 
-    /// Sets a hosted benchmark up on this memory.
+    /// Opens a hosted benchmark on this memory.
     pub(crate) fn host_open(&mut self) -> Result<*mut c_void, (Status, String)> {
         let mut buffers = self.buffers();
         for (buffer, words) in buffers.iter_mut().zip(&mut self.words) {
@@ -195,7 +196,8 @@ impl Memory {
             reserved: 0,
         };
         let mut state = std::ptr::null_mut();
-        // SAFETY: request and sink are valid for the call; the memory outlives the test's calls.
+        // SAFETY: request and sink are valid for the call; the memory outlives the calls of the
+        // test.
         let call = |sink| unsafe {
             let (data, count) = (buffers.as_ptr(), buffers.len());
             (table().host_open)(position, request, environment, data, count, &raw mut state, sink)
@@ -215,7 +217,7 @@ impl Memory {
     pub(crate) fn bytes(&mut self, name: &str) -> &mut [u8] {
         let position = self.names.iter().position(|known| known == name).expect(name);
         let words = &mut self.words[position];
-        // SAFETY: the words are at least that many bytes, and any byte is a byte.
+        // SAFETY: the words have at least that many bytes.
         unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), self.bytes[position]) }
     }
 
@@ -240,9 +242,9 @@ impl Memory {
     }
 }
 
-/// Makes one call of a hosted benchmark.
+/// Calls a hosted benchmark once.
 pub(crate) fn host_call(state: *mut c_void) -> Result<(), (Status, String)> {
-    // SAFETY: the state is what `host_open` gave, on the same thread.
+    // SAFETY: `host_open` returned the state on the same thread.
     answer(|sink| unsafe { (table().host_call)(state, sink) }).map(drop)
 }
 

@@ -55,7 +55,7 @@ fn a_hosted_benchmark_is_recorded_without_being_called() {
 }
 
 #[test]
-fn a_call_works_on_the_memory_that_the_set_up_was_given_and_keeps_its_state() {
+fn a_call_uses_the_memory_of_the_setup_and_keeps_its_state() {
     let mut memory = Memory::of("hosted::cases::counts_on", params([("n", 8)]));
     let state = memory.host_open().unwrap();
     host_call(state).unwrap();
@@ -68,7 +68,7 @@ fn a_call_works_on_the_memory_that_the_set_up_was_given_and_keeps_its_state() {
 }
 
 #[test]
-fn a_set_up_that_declares_nothing_fails() {
+fn a_setup_that_declares_no_call_fails() {
     let mut memory = Memory::of("hosted::cases::declares_nothing", params([("n", 8)]));
     let (status, message) = memory.host_open().unwrap_err();
     assert_eq!(status, Status::Failed);

@@ -65,7 +65,7 @@ fn a_reference_that_launches_is_recorded_as_a_plan_over_the_same_tensors() {
 }
 
 #[test]
-fn a_device_has_the_reference_that_the_attribute_gives_it() {
+fn a_device_uses_its_device_specific_reference() {
     let on_cpu = record("launched::cases::persistent", params([("len", 4)])).unwrap();
     assert_eq!(on_cpu.reference, Reference::Author);
     let mut memory = Memory::of("launched::cases::persistent", params([("len", 4)]));
@@ -80,7 +80,7 @@ fn a_device_has_the_reference_that_the_attribute_gives_it() {
     assert!(matches!(on_gpu.reference, Reference::Plan(_)));
 }
 
-/// The occupancy that a case asks for first.
+/// Returns the first occupancy that a case queries.
 fn needed(path: &str) -> OccupancyQuery {
     let (status, bytes) = record_on_gpu(path, params([("len", 4)]), Vec::new()).unwrap_err();
     assert_eq!(status, Status::NeedsOccupancy);
@@ -88,7 +88,7 @@ fn needed(path: &str) -> OccupancyQuery {
 }
 
 #[test]
-fn an_occupancy_is_asked_for_even_where_the_function_goes_on_without_and_is_then_what_it_sizes_its_grid_by() {
+fn an_occupancy_query_is_answered_even_if_the_function_ignores_its_error() {
     let query = needed("launched::cases::persistent");
     assert_eq!(
         (query.kernel.name.as_str(), query.threads, query.dynamic_shared),
@@ -101,7 +101,7 @@ fn an_occupancy_is_asked_for_even_where_the_function_goes_on_without_and_is_then
         [Step::Launch(launch)] => launch.grid[0],
         other => panic!("{other:?}"),
     };
-    // Two multiprocessors.
+    // With two multiprocessors.
     assert_eq!((grid(&on_gpu), grid(&on_cpu)), (12, 2));
 }
 

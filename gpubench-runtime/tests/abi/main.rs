@@ -1,4 +1,4 @@
-//! A kernel crate seen through its exported table.
+//! A kernel crate as its exported table shows it.
 
 mod client;
 mod hosted;
@@ -161,7 +161,7 @@ mod axes {
     }
 }
 
-/// Functions that are called what the macros' output might be.
+/// Functions with the names that the macros' output might use.
 mod names {
     use gpubench::prelude::*;
 
@@ -251,11 +251,11 @@ fn benchmark(path: &str) -> Benchmark {
         .expect(path)
 }
 
-/// As another crate would ship it.
+/// Shaped like a constant that another crate ships.
 const SHIPPED_PTX: &str = ".version 7.8\n.target sm_75\n";
 
 #[test]
-fn a_benchmark_is_in_the_catalog_with_all_that_its_attribute_says() {
+fn the_catalog_has_all_options_of_a_benchmark() {
     let catalog = catalog();
     let benchmark = catalog
         .benchmarks
@@ -320,7 +320,7 @@ fn a_reference_computes_the_outputs_from_the_inputs() {
 }
 
 #[test]
-fn an_axis_value_that_is_not_of_its_type_is_an_error() {
+fn an_axis_value_of_another_type_is_an_error() {
     let (status, message) = record("image::grayscale", params([("width", -1), ("height", 1)])).unwrap_err();
     assert_eq!(
         (status, message.as_str()),
@@ -355,7 +355,7 @@ fn benchmarks_are_listed_by_path() {
 }
 
 #[test]
-fn implementations_of_a_problem_share_what_it_says_and_add_their_own() {
+fn implementations_share_the_options_of_their_problem_and_add_axes() {
     let (atomics, tree) = (benchmark("sums::atomics"), benchmark("sums::tree::two-passes"));
     assert_eq!(
         (atomics.problem.as_str(), tree.problem.as_str()),
@@ -453,7 +453,7 @@ fn a_benchmark_without_axes_and_tensors_is_one_empty_case() {
 }
 
 #[test]
-fn names_of_the_users_do_not_meet_those_of_the_macros() {
+fn user_names_do_not_conflict_with_names_in_the_macros_output() {
     let recording = record("names::record", params([("params", 3), ("data", 2)])).unwrap();
     assert_eq!(recording.work.bytes, Some(24));
     assert_eq!(recording.plan.steps.len(), 1);
@@ -464,12 +464,12 @@ fn names_of_the_users_do_not_meet_those_of_the_macros() {
 }
 
 #[test]
-fn an_output_that_the_reference_does_not_see_is_refused() {
+fn an_output_that_is_not_a_parameter_of_the_reference_is_rejected() {
     let (status, message) = record("names::forgotten", params([("params", 1)])).unwrap_err();
     assert_eq!(status, Status::Failed);
     assert_eq!(
         message,
-        "the tensor `outcome` is an output of `names::forgotten`, but no parameter of that name gives it to the reference"
+        "the tensor `outcome` is an output of `names::forgotten`, but the reference has no parameter of that name"
     );
 }
 
@@ -501,7 +501,7 @@ fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
 }
 
 #[test]
-fn an_error_of_a_reference_is_its_message() {
+fn a_references_error_is_reported_with_its_message() {
     let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
     memory.bytes("order").fill(9);
     assert_eq!(
@@ -511,7 +511,7 @@ fn an_error_of_a_reference_is_its_message() {
 }
 
 #[test]
-fn a_panic_of_user_code_is_its_message_and_place() {
+fn a_panic_of_user_code_is_reported_with_message_and_location() {
     let mut memory = Memory::of("matrices::scaling", params([("rows", 13)]));
     memory.generate(0).unwrap();
     let (status, message) = memory.reference().unwrap_err();
@@ -536,11 +536,11 @@ fn a_panic_of_user_code_is_its_message_and_place() {
 }
 
 #[test]
-fn memory_that_does_not_fit_its_tensor_is_refused() {
+fn memory_of_the_wrong_size_is_rejected() {
     let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
     let failed = (
         Status::Failed,
-        "memory of tensor `rgb`: 23 bytes were lent, 24 are needed".to_owned(),
+        "memory of tensor `rgb`: 23 bytes instead of 24".to_owned(),
     );
     assert_eq!(memory.reference_with_short_memory().unwrap_err(), failed);
 }

@@ -1,11 +1,11 @@
-//! Kernel sources: what travels with them, and as what.
+//! Kernel sources: their embedded files and formats.
 
 use gpubench::catalog::{Source, SourceForm};
 
 use crate::SHIPPED_PTX;
 use crate::client::catalog;
 
-/// A source of the kernel crate by its name.
+/// Returns a source of the kernel crate by name.
 fn source(name: &str) -> Source {
     let mut sources = catalog().sources.into_iter();
     sources.find(|source| source.name == name).unwrap()
@@ -16,7 +16,7 @@ fn paths(source: &Source) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_compiled_already_travels_as_it_is() {
+fn compiled_files_are_embedded_unchanged() {
     let catalog = catalog();
     let source = |name: &str| {
         let found = catalog.sources.iter().find(|source| source.name == name);
@@ -32,7 +32,7 @@ fn what_is_compiled_already_travels_as_it_is() {
 }
 
 #[test]
-fn a_source_travels_with_everything_it_includes() {
+fn a_source_is_embedded_with_everything_it_includes() {
     let source = source("kernels/image.cu");
     assert_eq!(
         paths(&source),
@@ -47,7 +47,7 @@ fn a_source_travels_with_everything_it_includes() {
 }
 
 #[test]
-fn what_is_included_from_a_folder_of_the_package_travels_too() {
+fn files_included_from_a_folder_of_the_package_are_embedded() {
     let source = source("kernels/by_folders.cu");
     assert_eq!(
         paths(&source),

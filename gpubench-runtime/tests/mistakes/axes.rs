@@ -1,4 +1,4 @@
-//! Axes and parameters that do not belong together.
+//! Axes and parameters that do not match.
 #![allow(unused)]
 use gpubench::prelude::*;
 

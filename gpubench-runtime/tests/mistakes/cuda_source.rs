@@ -1,4 +1,4 @@
-//! Kernel sources that are not there or are named wrongly.
+//! Missing or misnamed kernel sources.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions and parameters that cannot be a benchmark's.
+//! Functions and parameters that a benchmark cannot have.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions that cannot be a hosted benchmark's.
+//! Functions that cannot be hosted benchmarks.
 #![allow(unused)]
 use gpubench::prelude::*;
 

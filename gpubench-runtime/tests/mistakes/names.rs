@@ -1,4 +1,4 @@
-//! Names, strings and results where something else is meant.
+//! Names, strings and results in the wrong place.
 #![allow(unused)]
 use gpubench::prelude::*;
 

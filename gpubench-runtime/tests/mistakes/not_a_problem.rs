@@ -1,4 +1,4 @@
-//! A problem must be one.
+//! A type that is not a problem.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Options that do not exist, are repeated, contradict each other or are written wrongly.
+//! Options that are unknown, repeated, contradictory or malformed.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Benchmarks that do not fit the axes of their problem, as the compiler sees it.
+//! Benchmarks that do not match the axes of their problem, as the compiler sees it.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Benchmarks that do not fit their problem, as the macro sees it.
+//! Benchmarks that do not match their problem, as the macro sees it.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -1,4 +1,4 @@
-//! References that launch kernels, written wrongly.
+//! Wrong references that launch kernels.
 #![allow(unused)]
 use gpubench::prelude::*;
 

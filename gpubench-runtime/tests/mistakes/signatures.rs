@@ -1,4 +1,4 @@
-//! Functions that take something else than the attribute calls them with.
+//! Functions that do not take the arguments that the attribute passes.
 #![allow(unused)]
 use gpubench::prelude::*;
 

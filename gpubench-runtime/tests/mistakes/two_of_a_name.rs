@@ -1,4 +1,4 @@
-//! Two functions of one name.
+//! Two functions with the same name.
 #![allow(unused)]
 use gpubench::prelude::*;
 

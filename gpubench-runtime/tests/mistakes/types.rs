@@ -1,4 +1,4 @@
-//! Values, tensors, references and arguments of types that do not fit.
+//! Values, tensors, references and arguments of the wrong type.
 #![allow(unused)]
 use gpubench::prelude::*;
 

@@ -22,7 +22,7 @@ fn unusable(folder: &RunFolder) -> Vec<(String, &'static str)> {
         (folder.file("truncated.json", &text[..text.len() / 2]), "is truncated"),
         (
             folder.file("foreign.json", "{\"name\": \"left-pad\"}\n"),
-            "is no stored run",
+            "is not a stored run",
         ),
         (folder.file("newer.json", newer), "has format version 3"),
         (folder.file("notes.json", "buy milk\n"), "is not JSON"),

@@ -129,7 +129,7 @@ fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
     assert_eq!(verdict_of(32), Ok(()));
     let refused = verdict_of(16).expect_err("eight floats have 32 bytes");
     assert!(
-        refused.contains("argument 1: tensor map: its last element"),
+        refused.contains("argument 1: tensor map: it extends past the end"),
         "{refused}"
     );
 }
@@ -210,7 +210,7 @@ fn a_hosted_recording_has_outputs_and_no_plan() {
     assert_eq!(hosted(|_| ()), "valid");
     assert_eq!(
         hosted(|recording| recording.plan.scratch.push(16)),
-        "it is hosted and has a plan"
+        "a hosted benchmark cannot have a plan"
     );
     assert!(hosted(|recording| drop(recording.tensors.pop())).starts_with("it has no output tensor"));
 }

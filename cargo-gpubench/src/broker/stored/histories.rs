@@ -17,7 +17,7 @@ impl HistoryOptions {
         let HistoryOptions { is_recorded, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
         if folder.is_none() && *is_recorded {
-            return Err(StoreError::homeless_history());
+            return Err(StoreError::no_history_folder());
         }
         Ok(HistoryOptions {
             is_recorded: *is_recorded && options.loaded.is_none(),

@@ -184,11 +184,7 @@ fn a_configuration_that_is_too_long_is_refused_unread() {
     file.as_file().set_len(1 << 40).expect("a sparse file");
     let path = Utf8Path::from_path(file.path()).expect("UTF-8");
     let error = ConfigFile::read(path, &[]).expect_err("too long");
-    assert!(
-        chain(&error).ends_with("it is longer than 4 MiB, and no more is read"),
-        "{}",
-        chain(&error)
-    );
+    assert!(chain(&error).ends_with("it is longer than 4 MiB"), "{}", chain(&error));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! What a reader must know first: what failed, what became slower, and what was remarked about the
-//! rest.
+//! The section of results that need attention: failures, regressions, and remarks on the rest.
 
 use super::comparison;
 use super::markup::{self, Element, Markup, element, list, span, text};
@@ -10,7 +9,7 @@ use gpubench_contract::units::{change, counted};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_store::StoredRun;
 
-/// The section; nothing where there is nothing to say.
+/// Returns the section. `None` if nothing needs attention.
 pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Option<Element> {
     let failures: Vec<Element> = positions(run)
         .filter(|(_, result)| result.verdict.is_failure())
@@ -25,14 +24,14 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Op
         return None;
     }
     Some(
-        markup::section("attention", "Needs a look")
+        markup::section("attention", "Needs attention")
             .child(list("failures", failures))
             .children(regressions)
             .child(list("remarks", remarks)),
     )
 }
 
-/// The results with where their sections are.
+/// Returns the results with the anchors of their sections.
 pub(super) fn positions(run: &StoredRun) -> impl Iterator<Item = (Anchor, &BenchmarkComplete)> {
     run.results
         .iter()
@@ -51,7 +50,7 @@ fn failure(anchor: Anchor, result: &BenchmarkComplete) -> Element {
         .child(explanation(result))
 }
 
-/// `✗ wrong-output: stale (the answer to the call before)`.
+/// Returns `✗ wrong-output: stale (the output of the previous call)`.
 pub(super) fn outcome(result: &BenchmarkComplete) -> Element {
     let cause = result
         .cause
@@ -59,13 +58,14 @@ pub(super) fn outcome(result: &BenchmarkComplete) -> Element {
     element("span").child(verdict(result.verdict)).child(cause)
 }
 
-/// The message, and what was found where several outputs were wrong.
+/// Returns the message, and the findings if several outputs are wrong.
 pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
     let message = result
         .message
         .as_ref()
         .map(|message| element("pre").with("tabindex", "0").text(message.trim_end()));
-    // The message speaks of the output that decided; of a single one there is nothing to add.
+    // The message covers the output that decided the verdict. List the outputs only if there are
+    // several.
     let wrong = result
         .checks
         .iter()
@@ -78,7 +78,7 @@ pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
     Markup::from(message).then(list("quiet", wrong))
 }
 
-/// The cases that became slower.
+/// Returns the cases that regressed.
 fn regressions(run: &StoredRun, comparison: &ComparisonComplete) -> Option<Element> {
     let regressed = |row: &&ComparisonRow| row.verdict == ChangeVerdict::Regressed;
     let rows = comparison.by_relevance().into_iter().filter(regressed);
@@ -100,12 +100,12 @@ fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
         .child(ratio)
 }
 
-/// Remarks about cases that passed, each once. On the CPU device every case is advisory for one and
-/// the same reason, which the masthead says.
+/// Returns remarks on cases that passed, without duplicates. On the CPU device every case is
+/// advisory for the same reason, which the masthead states.
 fn remarks(run: &StoredRun) -> Vec<Element> {
     let mut remarks = Remarks::default();
     for (anchor, result) in positions(run) {
-        remarks.enter(result, &(anchor, result));
+        remarks.add_result(result, &(anchor, result));
     }
     remarks
         .iter()

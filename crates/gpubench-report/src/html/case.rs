@@ -1,4 +1,4 @@
-//! Everything that is known of one case.
+//! The section of one case, with all its data.
 
 use std::time::Duration;
 
@@ -13,19 +13,20 @@ use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
 use gpubench_store::StoredRun;
 
-/// A run of at most this many cases is shown unfolded.
+/// Maximum number of cases for which sections are open by default.
 const FEW: usize = 4;
 
-/// The section with all cases.
+/// Returns the section with all cases.
 pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past: &Past<'_>) -> Element {
     let cases = positions(run).map(|(anchor, result)| {
         let fold = fold(run, result, comparisons);
         case(anchor, result, past, fold)
     });
-    markup::section("details", "Each case").children(cases)
+    markup::section("details", "Case details").children(cases)
 }
 
-/// The fold of a case: what failed or became slower is open, and everything where there is little.
+/// Returns the foldable section of a case. It is open if the case failed or regressed, or if there
+/// are few cases.
 fn fold(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Element {
     let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let regressed = rows.any(|row| row.verdict == ChangeVerdict::Regressed && row.is_of(result));
@@ -47,7 +48,7 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, fold: Eleme
         .child(outcome(result))
         .text(" ")
         .child(value);
-    // The anchor lies inside, so that a browser that follows a link to it unfolds the case.
+    // The anchor is inside, so that following a link unfolds the case.
     let body = element("div")
         .class("case-body")
         .with("id", anchor)
@@ -113,8 +114,11 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
         .and_known("Disturbed", sequence::disturbances(result))
         .and_known("Stopped by", result.stop.as_ref().map(|stop| stop.reason))
         .and_known("Caches", Some(result.mode))
-        .and_known("Host, a call", result.host_ns.as_ref().map(|host| time(host.median_ns)))
-        .and_known("Empty events", result.event_overhead_ns.map(time))
+        .and_known(
+            "Host time per call",
+            result.host_ns.as_ref().map(|host| time(host.median_ns)),
+        )
+        .and_known("Empty measurement", result.event_overhead_ns.map(time))
         .and("Took", text(wall_time(Duration::from_nanos(result.wall_ns))))
 }
 

@@ -1,5 +1,5 @@
-//! The table of all cases. Columns give way on a narrow screen, as they do on a narrow terminal; a
-//! case's own section has them all.
+//! The table of all cases. A narrow screen hides columns, as a narrow terminal does. The section of
+//! a case has all values.
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
@@ -9,10 +9,10 @@ use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Stats, Verdict};
 use gpubench_store::StoredRun;
 
-/// The title that stands for the name of the metric.
+/// Placeholder for the title with the metric's name.
 const VALUE: &str = "value";
 
-/// A column: its title, and the class that says how it is set and when it gives way.
+/// A column: its title, and the class for its alignment and for the screens that hide it.
 const COLUMNS: [(&str, &str); 12] = [
     ("case", "case"),
     ("verdict", "verdict"),
@@ -28,19 +28,19 @@ const COLUMNS: [(&str, &str); 12] = [
     ("grade", "grade"),
 ];
 
-/// The section.
+/// Returns the section.
 pub(super) fn section(run: &StoredRun) -> Element {
     let metric = run.results.first().map_or("time", |result| &result.metric.name);
     let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
     let caption = format!(
-        "{}: {metric} with half the width of its 95 % interval; figures of cases that passed",
+        "{}: {metric} ± half the width of its 95 % interval, for cases that passed",
         counted(run.results.len(), "case")
     );
     let table = markup::table(&*caption, columns).class("cases").children(bodies(run));
     markup::section("cases", "Cases").child(scrolled("Cases", table))
 }
 
-/// A table that scrolls by itself where it does not fit.
+/// Returns a table that scrolls if it is too wide.
 pub(super) fn scrolled(label: &str, table: Element) -> Element {
     element("div")
         .class("scrolled")
@@ -50,7 +50,8 @@ pub(super) fn scrolled(label: &str, table: Element) -> Element {
         .child(table)
 }
 
-/// A body for each package, headed by its name where there are several.
+/// Returns a table body per package. If there are several packages, each body starts with the
+/// package's name.
 fn bodies(run: &StoredRun) -> Vec<Element> {
     let results: Vec<(Anchor, &BenchmarkComplete)> = positions(run).collect();
     let packages = results.chunk_by(|(_, one), (_, next)| one.package == next.package);
@@ -78,14 +79,14 @@ fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
     }
 }
 
-/// What stands in place of figures that a verdict takes the meaning from.
+/// Returns the text in place of values that a verdict makes meaningless.
 fn reason(result: &BenchmarkComplete) -> Markup {
     let skipped = result.message.as_ref().filter(|_| result.verdict == Verdict::Skipped);
     Markup::from(outcome(result)).then(skipped.map(|message| span("quiet").text(format_args!(" {message}"))))
 }
 
 fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {
-    // One sample has no spread to tell of.
+    // One sample has no spread.
     let interval = stats.relative_interval().filter(|_| stats.n > 1);
     let throughput = &result.throughput;
     let cells: [Markup; COLUMNS.len() - 1] = [

@@ -1,13 +1,13 @@
-//! What every drawing needs: scales, round numbers on them, and paths.
+//! Parts of all charts: scales, round tick values, and paths.
 
 use std::fmt::Display;
 
 use super::markup::{Element, Markup, element};
 use gpubench_contract::units::scale_of;
 
-/// A position in a drawing, with one decimal: a tenth of a pixel is finer than anyone sees.
+/// Returns a position with one decimal, a tenth of a pixel.
 fn position(at: f64) -> String {
-    // What is no number is at 0.
+    // NaN becomes 0.
     let tenths = (at * 10.0).round() as i64;
     let (sign, size) = (if tenths < 0 { "-" } else { "" }, tenths.unsigned_abs());
     match size % 10 {
@@ -16,8 +16,8 @@ fn position(at: f64) -> String {
     }
 }
 
-/// Maps an interval of values onto an interval of positions. What lies outside is drawn at the
-/// nearer end.
+/// A mapping from an interval of values to an interval of positions. Values outside are drawn at
+/// the nearest end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     values: (f64, f64),
@@ -25,7 +25,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A scale; values of no extent, or that are no numbers, are given some room on both sides.
+    /// Returns a scale. An empty or invalid interval is widened on both sides.
     pub(super) fn new(values: (f64, f64), positions: (f64, f64)) -> Scale {
         let (low, high) = values;
         let extent = high - low;
@@ -40,7 +40,7 @@ impl Scale {
         Scale { values, positions }
     }
 
-    /// Where a value lies.
+    /// Returns the position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         let (low, high) = self.values;
         let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
@@ -49,12 +49,12 @@ impl Scale {
         from + share * (to - from)
     }
 
-    /// Whether a value lies on the scale.
+    /// Returns whether a value is on the scale.
     pub(super) fn contains(&self, value: f64) -> bool {
         (self.values.0..=self.values.1).contains(&value)
     }
 
-    /// The distance of at most `most` round values on the scale: one, two or five times a power of
+    /// Returns the step for at most `most` round tick values: one, two or five times a power of
     /// ten.
     pub(super) fn step(&self, most: usize) -> f64 {
         let (low, high) = self.values;
@@ -67,8 +67,8 @@ impl Scale {
             .unwrap_or(10.0 * magnitude)
     }
 
-    /// Where those values lie, and what they are: in one unit and with as many decimals as tell
-    /// them apart. The last one names the unit.
+    /// Returns the positions and labels of the tick values, in one unit and with enough decimals to
+    /// distinguish them. The last one has the unit.
     pub(super) fn marks(&self, most: usize, unit: &str) -> Vec<(f64, String)> {
         let ((low, high), step) = (self.values, self.step(most));
         let first = (low / step).ceil();
@@ -88,7 +88,7 @@ impl Scale {
     }
 }
 
-/// The least and the largest of some values.
+/// Returns the minimum and maximum of some values.
 pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     values
         .into_iter()
@@ -102,7 +102,7 @@ pub(super) fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
 pub(super) struct Path(String);
 
 impl Path {
-    /// A closed shape with these corners.
+    /// Returns a closed shape with these corners.
     pub(super) fn polygon<const CORNERS: usize>(corners: [(f64, f64); CORNERS]) -> Path {
         let steps = corners.into_iter().zip(["M"].into_iter().chain(std::iter::repeat("L")));
         let path = steps.fold(Path::default(), |path, ((x, y), step)| {
@@ -116,7 +116,7 @@ impl Path {
         self
     }
 
-    /// Starts at a point.
+    /// Moves to a point.
     pub(super) fn move_to(self, x: f64, y: f64) -> Path {
         self.then(&format!("M{} {}", position(x), position(y)))
     }
@@ -126,33 +126,33 @@ impl Path {
         self.then(&format!("L{} {}", position(x), position(y)))
     }
 
-    /// Draws a line to another height.
+    /// Draws a vertical line.
     pub(super) fn vertical_to(self, y: f64) -> Path {
         self.then(&format!("V{}", position(y)))
     }
 
-    /// Draws a line to another place at this height.
+    /// Draws a horizontal line.
     pub(super) fn horizontal_to(self, x: f64) -> Path {
         self.then(&format!("H{}", position(x)))
     }
 
-    /// A dot where the line's ends are round.
+    /// Draws a dot, if line ends are round.
     pub(super) fn dot(self, x: f64, y: f64) -> Path {
         self.then(&format!("M{} {}h0", position(x), position(y)))
     }
 
-    /// Draws a line back to where this part began.
+    /// Closes the current part.
     pub(super) fn close(self) -> Path {
         self.then("Z")
     }
 
-    /// The element, styled by its class.
+    /// Returns the path element with this class.
     pub(super) fn drawn_as(self, class: &'static str) -> Element {
         element("path").class(class).with("d", self.0)
     }
 }
 
-/// A straight line.
+/// Returns a straight line.
 pub(super) fn line(class: &'static str, from: (f64, f64), to: (f64, f64)) -> Element {
     Path::default()
         .move_to(from.0, from.1)
@@ -160,7 +160,7 @@ pub(super) fn line(class: &'static str, from: (f64, f64), to: (f64, f64)) -> Ele
         .drawn_as(class)
 }
 
-/// A rectangle between two positions in each direction.
+/// Returns a rectangle between two positions in each direction.
 pub(super) fn rectangle(class: &'static str, x: (f64, f64), y: (f64, f64)) -> Element {
     element("rect")
         .class(class)
@@ -170,7 +170,7 @@ pub(super) fn rectangle(class: &'static str, x: (f64, f64), y: (f64, f64)) -> El
         .with("height", position((y.1 - y.0).abs()))
 }
 
-/// A dot that says what it is.
+/// Returns a dot with a tooltip.
 pub(super) fn point(x: f64, y: f64, title: impl Display) -> Element {
     element("circle")
         .class("point")
@@ -180,7 +180,7 @@ pub(super) fn point(x: f64, y: f64, title: impl Display) -> Element {
         .child(element("title").text(title))
 }
 
-/// A text at a position; its class says how it is aligned.
+/// Returns a text at a position. The class sets its alignment.
 pub(super) fn label(class: &'static str, x: f64, y: f64, text: impl Display) -> Element {
     element("text")
         .class(class)
@@ -189,8 +189,8 @@ pub(super) fn label(class: &'static str, x: f64, y: f64, text: impl Display) -> 
         .text(text)
 }
 
-/// A drawing of a width and a height in its own units, which are pixels where there is room, that
-/// says in words what it shows.
+/// Returns an SVG image of this width and height, in pixels if there is room, with a description in
+/// words.
 pub(super) fn drawing(
     class: &'static str,
     (width, height): (f64, f64),
@@ -205,7 +205,7 @@ pub(super) fn drawing(
         .child(shapes)
 }
 
-/// A drawing with what is said below it.
+/// Returns a figure with a caption.
 pub(super) fn figure(drawing: Element, caption: impl Into<Markup>) -> Element {
     element("figure")
         .child(drawing)
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_tell_each_other_apart() {
+    fn ticks_are_round_and_distinct() {
         assert_eq!(marks(203_870.0, 204_130.0), ["203.9", "204.0", "204.1 µs"]);
         assert_eq!(marks(0.0, 9.0), ["0", "2", "4", "6", "8 ns"]);
         assert!(marks(950.0, 1_050.0).concat().ends_with(" µs"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_an_extent_lie_in_the_middle() {
+    fn equal_values_are_in_the_middle() {
         for value in [0.0, 1.0, -5.0, 1e9] {
             assert_eq!(Scale::new((value, value), (0.0, 100.0)).at(value), 50.0);
         }
@@ -247,7 +247,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_has_a_position_in_the_drawing(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
+        fn every_value_has_a_position_in_the_chart(low in any::<f64>(), high in any::<f64>(), value in any::<f64>()) {
             let scale = Scale::new((low, high), (10.0, 90.0));
             prop_assert!((10.0..=90.0).contains(&scale.at(value)));
             let marks = scale.marks(5, "ns");

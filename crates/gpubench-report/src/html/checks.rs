@@ -1,4 +1,4 @@
-//! What was found in the outputs of a case.
+//! The checks of a case's outputs.
 
 use super::cases::scrolled;
 use super::markup::{self, Element, element};
@@ -9,15 +9,15 @@ const COLUMNS: [&str; 7] = [
     "output",
     "shape",
     "tolerance",
-    "elements right",
+    "elements correct",
     "largest error",
     "relative",
     "worst at",
 ];
 
-/// A row for every output; nothing where nothing was compared.
+/// Returns a row per output. `None` if no output was compared.
 pub(super) fn table(result: &BenchmarkComplete) -> Option<Element> {
-    let caption = "Outputs, every element of every call compared with the reference";
+    let caption = "Outputs: every element of every call is compared with the reference";
     let table = markup::table(caption, COLUMNS.map(|title| (title, "")))
         .class("checks")
         .child(element("tbody").children(result.checks.iter().map(row)));
@@ -50,7 +50,7 @@ fn row(check: &Check) -> Element {
         .children(cells.map(|cell| element("td").text(cell)))
 }
 
-/// A tolerance in the words of the attribute.
+/// Returns a tolerance as the attribute writes it.
 fn allowed(AllowedError { rtol, atol }: AllowedError) -> String {
     let parts = [("rtol", rtol), ("atol", atol)]
         .into_iter()
@@ -71,10 +71,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tolerance_is_told_in_the_words_of_the_attribute() {
-        let told = |rtol, atol| allowed(AllowedError { rtol, atol });
-        assert_eq!(told(1e-5, 1e-6), "rtol 1e-5, atol 1e-6");
-        assert_eq!(told(0.0, 0.25), "atol 2.5e-1");
-        assert_eq!(told(0.0, 0.0), "exact");
+    fn a_tolerance_is_shown_as_the_attribute_writes_it() {
+        let shown = |rtol, atol| allowed(AllowedError { rtol, atol });
+        assert_eq!(shown(1e-5, 1e-6), "rtol 1e-5, atol 1e-6");
+        assert_eq!(shown(0.0, 0.25), "atol 2.5e-1");
+        assert_eq!(shown(0.0, 0.0), "exact");
     }
 }

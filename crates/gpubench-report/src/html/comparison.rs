@@ -1,4 +1,4 @@
-//! One run held against another: what changed, by how much, and how sure that is.
+//! The comparison with a baseline: changes, their size and their confidence.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use gpubench_contract::{
 };
 use gpubench_store::StoredRun;
 
-/// The section of the comparison at `position` among several.
+/// Returns the section of the comparison at `position`.
 pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position: usize) -> Element {
     let forest = Forest::of(comparison);
     let (unchanged, shown): (Vec<_>, Vec<_>) = comparison
@@ -25,13 +25,13 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
     let table_of = |caption: String, rows: &[&ComparisonRow]| {
         (!rows.is_empty()).then(|| scrolled(&caption, table(run, &caption, rows, &forest)))
     };
-    let folded = table_of(named("Without a change"), &unchanged)
-        .map(|table| folded(format_args!("{} without a change", counted(unchanged.len(), "case"))).child(table));
-    let heading = text("Compared with ").then(span("said").text(short_name(comparison)));
+    let folded = table_of(named("Unchanged"), &unchanged)
+        .map(|table| folded(format_args!("{} unchanged", counted(unchanged.len(), "case"))).child(table));
+    let heading = text("Compared with ").then(span("isolated").text(short_name(comparison)));
     markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
-        .child(one_run(comparison).map(|said| note("p").text(said)))
+        .child(one_run(comparison).map(|remark| note("p").text(remark)))
         .child(differences(comparison))
         .child(table_of(named("Changes"), &shown))
         .child(folded)
@@ -39,18 +39,18 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
         .child(one_sided("Only in the baseline", &comparison.removed))
 }
 
-/// The baseline's name; of a file's, what is behind the last separator.
+/// Returns the baseline's name. For a file, without its folders.
 pub(super) fn short_name(comparison: &ComparisonComplete) -> &str {
     let name = &comparison.baseline.name;
     name.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or(name)
 }
 
-/// Where the section of a comparison is.
+/// Returns the anchor of a comparison's section.
 pub(super) fn anchor(position: usize) -> String {
     format!("comparison-{position}")
 }
 
-/// The name of a row, which leads to the section of its case where the page is of the candidate.
+/// Returns the name of a row. It links to the case's section if the page shows the candidate.
 pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
     let name = name_with_params(&row.benchmark, &row.params);
     match run.results.iter().position(|result| row.is_of(result)) {
@@ -59,7 +59,7 @@ pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
     }
 }
 
-/// A verdict's sign and word.
+/// Returns a verdict's sign and word.
 pub(super) fn mark(verdict: ChangeVerdict) -> Element {
     let class = match verdict {
         ChangeVerdict::NowFails | ChangeVerdict::Regressed => "mark bad",
@@ -81,19 +81,19 @@ fn counts(comparison: &ComparisonComplete) -> Element {
     element("p").class("outcome small").children(counted)
 }
 
-/// Which runs these are, and how their times came together.
+/// Returns which runs are compared, and how they were measured.
 fn sides(comparison: &ComparisonComplete) -> Element {
     let arrangement = match comparison.arrangement {
         Arrangement::Apart => {
-            "Measured one after the other: a change counts beyond what the machine drifted in between."
+            "Measured one after the other. Changes are judged after correction for the drift of the machine."
         }
-        Arrangement::Interleaved => "Measured window by window in turns on one device: what drifted met both alike.",
+        Arrangement::Interleaved => "Measured in alternating windows on one device, so drift affects both equally.",
     };
     let metric = metric_of(comparison);
     let change = comparison.rows.iter().find_map(|row| row.change.as_ref());
     let intervals = change.map(|change| {
         text(format_args!(
-            " A ratio is this run's {} over the baseline's, above 1 is {}; lines are {} intervals, the band is what counts as noise.",
+            " Ratios are this run's {} divided by the baseline's; above 1 is {}. Lines are {} intervals. Changes inside the band count as noise.",
             metric.name, lower_and_higher(&metric)[1], confidence(change)
         ))
     });
@@ -108,13 +108,13 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 }
 
 fn side(run: &ComparedRun) -> Element {
-    let earlier = (run.earlier_results > 0).then(|| format!("{} of its results of earlier runs", run.earlier_results));
+    let earlier = (run.earlier_results > 0).then(|| format!("{} results from earlier runs", run.earlier_results));
     let revision = run
         .revision
         .as_ref()
         .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
     let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
-    span("said")
+    span("isolated")
         .child(moment(&run.started_at))
         .text(format_args!(", {known}"))
 }
@@ -127,7 +127,7 @@ fn confidence(change: &Change) -> String {
 fn differences(comparison: &ComparisonComplete) -> Option<Element> {
     let lines = comparison.differences.iter();
     let lines = list("", lines.map(|difference| element("li").text(difference)))?;
-    let title = element("p").text("The two runs are not alike:");
+    let title = element("p").text("The two runs differ:");
     Some(note("div").child(title).child(lines))
 }
 
@@ -139,15 +139,16 @@ fn one_sided(title: &str, names: &[String]) -> Option<Element> {
 /// Columns of the table.
 const COLUMNS: usize = 6;
 
-/// Rows with the same remark from which on it is said once, above the table.
+/// Minimum number of rows with the same remark for which the remark is printed once, above the
+/// table.
 const MANY: usize = 4;
 
-/// The table, with a remark that many rows share above it.
+/// Returns the table, with the shared remark above it.
 fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Forest) -> Element {
     let shared = shared_remark(rows);
     let caption = text(caption).then(shared.map(|(remark, count)| {
-        let said = format!(" In {}: {remark}", counted(count, "case"));
-        span("share").text(said)
+        let shared = format!(" {}: {remark}", counted(count, "case"));
+        span("share").text(shared)
     }));
     let shared = shared.map(|(remark, _)| remark);
     let change = element("div")
@@ -167,7 +168,7 @@ fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Fores
         .child(element("tbody").children(rows.iter().map(|row| line(run, row, forest, shared))))
 }
 
-/// The remark that most rows have, and how many.
+/// Returns the most frequent remark and its number of rows.
 fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for remark in rows.iter().filter_map(|row| row.remark.as_deref()) {
@@ -179,7 +180,7 @@ fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
         .filter(|(_, count)| *count >= MANY)
 }
 
-/// A row, and a second one with what there is to remark that is not `shared`.
+/// Returns a row, and a second one for remarks other than `shared`.
 fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
     let remarks = remarks(row, shared);
     let value = |side: &ComparedResult| cell("number wide").text(shown(&row.metric, side.value));
@@ -204,7 +205,7 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
     Markup::from(figures).then(remarks)
 }
 
-/// What it was matched with, where that has another name, and what is said of the verdict.
+/// Returns the baseline's name for the case, if it differs, and the remark.
 fn remarks(row: &ComparisonRow, shared: Option<&str>) -> Vec<String> {
     let renamed = (row.case != row.baseline_case).then(|| format!("against {}", row.baseline_case));
     let own = row.remark.as_deref().filter(|remark| Some(*remark) != shared);
@@ -218,8 +219,8 @@ fn shown(metric: &Metric, value: Option<f64>) -> String {
 fn figures(figures: &Change) -> Markup {
     let interval = interval(figures.interval);
     let drift = figures.drift.map(|drift| format!(", machine {}", change(drift)));
-    let said = format!(" {interval}{}", drift.unwrap_or_default());
-    Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(said))
+    let details = format!(" {interval}{}", drift.unwrap_or_default());
+    Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(details))
 }
 
 fn threshold(change: &Change) -> Markup {

@@ -1,4 +1,4 @@
-//! How the samples of a case are distributed: all of them, and each worker's beside it.
+//! The distribution of a case's samples, together and by worker.
 
 use super::chart::{self, Path, Scale, drawing, label, line, rectangle};
 use super::markup::{Element, Markup, element, text};
@@ -12,17 +12,16 @@ const RIGHT: f64 = WIDTH - 6.0;
 const TOP: f64 = 6.0;
 const BASE: f64 = 96.0;
 
-/// Height of a worker's line.
+/// Height of a worker's row.
 const LINE: f64 = 13.0;
 
-/// Workers that have a line each; of more, the first. All have where nobody says how many there
-/// are, also as rounds of a comparison.
+/// Maximum number of workers drawn: all workers of a default run, and all rounds of a comparison.
 const WORKERS: usize = InterimAnalyses::ROUNDS[InterimAnalyses::ROUNDS.len() - 1];
 
-/// Points of the line that says which share of the samples is at most how long.
+/// Points of the cumulative distribution's line.
 const STEPS: usize = 60;
 
-/// The figure; nothing where there are no samples.
+/// Returns the figure. `None` if there are no samples.
 pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Element> {
     let metric = &result.metric;
     let histogram = Histogram::of(&result.samples)?;
@@ -49,7 +48,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
         )
         .then(labelled_axis(&scale, metric, axis));
     let words = format_args!(
-        "Distribution of the samples: {} from {}, {} {}, middle half from {}",
+        "Distribution of the samples: {} from {}, {} {}, quartiles {}",
         counted(stats.n, "sample"),
         metric.range([stats.min, stats.max]),
         metric.name,
@@ -61,7 +60,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
     Some(chart::figure(drawing, caption))
 }
 
-/// All samples in a few pixels, for a row of a table.
+/// Returns a small histogram for a row of a table.
 pub(super) fn strip(samples: &[f64]) -> Option<Element> {
     let histogram = Histogram::of(samples)?;
     let scale = Scale::new((0.0, histogram.counts.len() as f64), (0.0, 72.0));
@@ -80,7 +79,7 @@ pub(super) fn strip(samples: &[f64]) -> Option<Element> {
 
 fn bars(histogram: &Histogram, scale: &Scale) -> Path {
     let (low, high) = (scale.at(histogram.low), scale.at(histogram.high));
-    // Equal samples have no width of their own: they fill a part of the scale round them.
+    // Equal samples give a bar no width, so use a fixed one.
     let (from, to) = match histogram.high > histogram.low {
         true => (low, high),
         false => (low - 12.0, low + 12.0),
@@ -90,7 +89,7 @@ fn bars(histogram: &Histogram, scale: &Scale) -> Path {
     columns(path, histogram, (BASE, TOP), place).close()
 }
 
-/// The outline of the bars, between the heights of none and of most.
+/// Returns the outline of the bars, between the heights for zero and for the maximum.
 fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: impl Fn(usize) -> f64) -> Path {
     let largest = histogram.counts.iter().copied().max().unwrap_or(1).max(1) as f64;
     let height = |count: u64| none - (none - most) * count as f64 / largest;
@@ -100,7 +99,7 @@ fn columns(path: Path, histogram: &Histogram, (none, most): (f64, f64), place: i
     drawn.vertical_to(none)
 }
 
-/// The share of samples at or below each value.
+/// Returns the line of the cumulative distribution.
 fn share_below(sorted: &[f64], scale: &Scale) -> Path {
     let height = |share: f64| BASE - (BASE - TOP) * share;
     let steps = sorted.len().min(STEPS);
@@ -112,7 +111,7 @@ fn share_below(sorted: &[f64], scale: &Scale) -> Path {
     })
 }
 
-/// Each worker that has samples, with them, where several took part.
+/// Returns the samples of each worker, if there are several workers.
 fn workers(result: &BenchmarkComplete) -> Vec<(&WorkerShare, &[f64])> {
     let samples = result.samples_by_worker();
     let several = if samples.len() > 1 { samples } else { Vec::new() };
@@ -123,7 +122,7 @@ fn workers(result: &BenchmarkComplete) -> Vec<(&WorkerShare, &[f64])> {
         .collect()
 }
 
-/// A worker's range, its middle half, and its value as the record has it.
+/// Returns a worker's range, its quartiles, and its value in the record.
 fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) -> Markup {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -138,7 +137,7 @@ fn worker(position: usize, share: &WorkerShare, samples: &[f64], scale: &Scale) 
         .then(value)
 }
 
-/// The scale in figures, below a drawing.
+/// Returns the labels of the scale.
 fn labelled_axis(scale: &Scale, metric: &Metric, y: f64) -> Markup {
     let marks = scale.marks(5, &metric.unit).into_iter().map(|(x, text)| {
         let class = match x {
@@ -156,18 +155,18 @@ fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize)
     let lines = match shown {
         0 => String::new(),
         _ if shown < workers => {
-            format!(" Below, the first {shown} of {workers} workers: range, middle half and value.")
+            format!(" Below, the first {shown} of {workers} workers: range, quartiles and value.")
         }
-        _ => format!(" Below, the {shown} workers: range, middle half and value."),
+        _ => format!(" Below, the {shown} workers: range, quartiles and value."),
     };
     let outside = match beyond {
         0 => String::new(),
-        1 => " One sample lies outside of the picture.".to_owned(),
-        _ => format!(" {beyond} samples lie outside of the picture."),
+        1 => " One sample is outside the chart.".to_owned(),
+        _ => format!(" {beyond} samples are outside the chart."),
     };
     let name = &metric.name;
     text(format_args!(
-        "Samples by {name}, and the share at or below each. The upright line is the {name} of the case in its 95 % interval.{lines}{outside}"
+        "Histogram and cumulative distribution of the samples by {name}. The vertical line is the {name} of the case, in its 95 % interval.{lines}{outside}"
     ))
 }
 
@@ -181,7 +180,7 @@ mod tests {
         WorkerShare { samples, value: None }
     }
 
-    /// The figure of a case that so many workers measured, ten samples each.
+    /// Returns the figure of a case with this many workers and ten samples each.
     fn figure_of(workers: usize) -> String {
         let mut result = all_passed().results.remove(0);
         result.samples = (0..10 * workers).map(|sample| 3e3 + (sample % 7) as f64).collect();
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn every_worker_has_a_line_as_many_as_there_are_where_nobody_says_how_many() {
+    fn every_worker_of_a_default_run_has_a_line() {
         for workers in [5, 10, 20] {
             let figure = figure_of(workers);
             assert_eq!(figure.matches("\"tick\"").count(), workers);

@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The whole page.
 
 use sha2::{Digest, Sha256};
 
@@ -10,23 +10,23 @@ use gpubench_contract::ComparisonComplete;
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
 
-/// The only style sheet.
+/// The style sheet.
 const STYLE: &str = include_str!("style.css");
 
-/// Everything that a page is made of.
+/// The data of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlReport<'a> {
     /// The run.
     pub run: &'a StoredRun,
-    /// The run beside others, each its own section.
+    /// Comparisons of the run, each with a section.
     pub comparisons: &'a [ComparisonComplete],
-    /// Earlier runs on the same device, the oldest first. The run itself may be among them.
+    /// Earlier runs on the same device, oldest first. May include the run itself.
     pub history: &'a [HistoryEntry],
 }
 
 impl HtmlReport<'_> {
-    /// The page: one file that loads nothing, runs nothing, and says so in its content security
-    /// policy.
+    /// Returns the page: one file that loads nothing and runs nothing. Its content security policy
+    /// enforces this.
     pub fn page(&self) -> String {
         let sections = self.sections();
         let links = sections
@@ -54,7 +54,7 @@ impl HtmlReport<'_> {
         format!("<!DOCTYPE html>\n{}\n", Markup::from(page).into_html())
     }
 
-    /// Each section with its anchor and its name in the navigation.
+    /// Returns each section with its anchor and its name in the navigation.
     fn sections(&self) -> Vec<(String, String, Element)> {
         let run = self.run;
         let named = |id: &str, name: &str, section: Option<Element>| {
@@ -71,7 +71,7 @@ impl HtmlReport<'_> {
         let details = case::section(run, self.comparisons, &Past::before(run, self.history));
         [named(
             "attention",
-            "Needs a look",
+            "Needs attention",
             attention::section(run, self.comparisons),
         )]
         .into_iter()
@@ -80,7 +80,7 @@ impl HtmlReport<'_> {
             named("cases", "Cases", Some(cases::section(run))),
             named("rankings", "Rankings", rankings::section(run)),
             named("roofline", "Roofline", roofline::section(run)),
-            named("details", "Each case", Some(details)),
+            named("details", "Case details", Some(details)),
         ])
         .flatten()
         .collect()
@@ -111,7 +111,7 @@ fn head(title: &str) -> Element {
         .child(element("style").style_sheet(STYLE))
 }
 
-/// The SHA-256 of a text in Base64 (RFC 4648), as a content security policy names what it allows.
+/// Returns the SHA-256 of a text in Base64 (RFC 4648), as a content security policy needs it.
 fn digest(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digest = Sha256::digest(text.as_bytes());
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn a_digest_is_written_as_a_policy_names_it() {
-        // The digest of the empty text, FIPS 180-4.
+        // The digest of the empty text, from FIPS 180-4.
         assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 
     #[test]
-    fn the_style_sheet_has_nothing_in_it_that_ends_it_or_loads_anything() {
+    fn the_style_sheet_neither_ends_itself_nor_loads_anything() {
         for forbidden in ["<", "&", "url(", "@import", "@font-face"] {
             assert!(!STYLE.contains(forbidden), "`{forbidden}`");
         }

@@ -1,4 +1,4 @@
-//! Pairs of a word and what is known under it.
+//! Lists of labelled facts.
 
 use super::markup::{Element, Markup, element, text};
 
@@ -15,7 +15,7 @@ impl Facts {
         self
     }
 
-    /// Adds what is known, and nothing where it is not.
+    /// Adds a fact if it is known.
     pub(super) fn and_known(self, term: &str, fact: Option<impl std::fmt::Display>) -> Facts {
         match fact {
             Some(fact) => self.and(term, text(fact)),
@@ -23,7 +23,7 @@ impl Facts {
         }
     }
 
-    /// The list; nothing where nothing is known.
+    /// Returns the list. `None` if it is empty.
     pub(super) fn list(self) -> Option<Element> {
         (!self.0.is_empty()).then(|| element("dl").class("facts").children(self.0))
     }

@@ -1,4 +1,4 @@
-//! The forest plot of a comparison: one line a case, all on one scale of ratios.
+//! The forest plot of a comparison: one line per case, on a common scale of ratios.
 
 use super::chart::{Path, Scale, drawing, label, line, rectangle};
 use super::markup::{Element, Markup};
@@ -9,23 +9,23 @@ use gpubench_contract::{Change, ChangeVerdict, ComparisonComplete};
 const WIDTH: f64 = 200.0;
 const HEIGHT: f64 = 20.0;
 
-/// Room for an arrow at either side.
+/// Space for an arrow on each side.
 const MARGIN: f64 = 8.0;
 
-/// Most that the scale reaches: four times the time and a quarter of it.
+/// Maximum range of the scale: from a quarter of the time to four times the time.
 const WIDEST: f64 = std::f64::consts::LN_2 * 2.0;
 
-/// The scale of logarithms of ratios that all lines share.
+/// The logarithmic scale of ratios for all lines.
 pub(super) struct Forest {
     reach: f64,
-    /// What a lower and a higher ratio are called.
+    /// Words for a lower and a higher ratio.
     words: [&'static str; 2],
     scale: Scale,
 }
 
 impl Forest {
-    /// A scale on which nine of ten intervals lie whole, and every threshold; what reaches further
-    /// is drawn as an arrow.
+    /// Returns a scale that fits nine of ten intervals and every threshold. An arrow marks an
+    /// interval that exceeds it.
     pub(super) fn of(comparison: &ComparisonComplete) -> Forest {
         let changes = || comparison.rows.iter().filter_map(|row| row.change.as_ref());
         let extent = |change: &Change| {
@@ -57,7 +57,7 @@ impl Forest {
         self.scale.at(ratio.ln())
     }
 
-    /// The scale in figures, to stand above the lines.
+    /// Returns the labels of the scale, to put above the lines.
     pub(super) fn axis(&self) -> Element {
         let marks = self.marks();
         let labels = marks.map(|ratio| label("t middle", self.at(ratio), 12.0, named(ratio)));
@@ -68,9 +68,9 @@ impl Forest {
         drawing("forest", (WIDTH, HEIGHT), words, shapes)
     }
 
-    /// Round ratios on both sides of the same time.
+    /// Round ratios on both sides of 1.
     fn marks(&self) -> [f64; 3] {
-        // Well inside the drawing, which must not cut their labels off.
+        // Keep a distance to the edges, which would cut labels off.
         let inside = (0.8 * self.reach).exp() - 1.0;
         let step = Scale::new((0.0, inside), (0.0, 1.0)).step(2);
         match step < 0.5 {
@@ -79,8 +79,8 @@ impl Forest {
         }
     }
 
-    /// One case: its threshold as a band, its interval as a line, its ratio as a mark whose form
-    /// depends on the verdict.
+    /// Returns the line of a case: a band for the threshold, a line for the interval and a mark for
+    /// the ratio. The verdict sets the mark's shape.
     pub(super) fn line(&self, figures: &Change, verdict: ChangeVerdict) -> Element {
         let middle = HEIGHT / 2.0;
         let [low, high] = figures.interval;
@@ -105,7 +105,7 @@ impl Forest {
         drawing("forest", (WIDTH, HEIGHT), words, shapes)
     }
 
-    /// An arrow where a bound lies beyond the scale.
+    /// Returns an arrow if a bound is beyond the scale.
     fn arrow(&self, ratio: f64, class: &'static str) -> Option<Element> {
         let (edge, towards) = if ratio < 1.0 {
             (MARGIN, -1.0)
@@ -119,7 +119,7 @@ impl Forest {
     }
 }
 
-/// Up for slower, down for faster, a diamond for neither.
+/// Up if slower, down if faster, otherwise a diamond.
 fn mark(x: f64, y: f64, verdict: ChangeVerdict) -> Path {
     match verdict {
         ChangeVerdict::Regressed => Path::polygon([(x - 5.0, y + 4.0), (x, y - 5.0), (x + 5.0, y + 4.0)]),

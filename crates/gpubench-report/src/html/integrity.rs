@@ -1,4 +1,4 @@
-//! Why the times of a case can be believed, and how far.
+//! How far the times of a case can be trusted.
 
 use super::chart::{Scale, drawing, figure, label, line, rectangle};
 use super::facts::Facts;
@@ -10,11 +10,11 @@ use gpubench_contract::{BenchmarkComplete, Conservation, Execution};
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 34.0;
 
-/// Grade, clocks, inputs and windows; nothing where the case did not come to its first window.
+/// Returns the grade, clocks, inputs and windows. `None` if the case had no window.
 pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let execution = result.execution.map(|execution| match execution {
         Execution::Sealed => "sealed: the tool replayed a launch plan",
-        Execution::Hosted => "hosted: the crate's own host code ran",
+        Execution::Hosted => "hosted: the crate's host code launched the kernels",
     });
     let graded = result.grade.map(|known| {
         let reason = result
@@ -36,9 +36,7 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     if let Some(graded) = graded {
         facts = facts.and("Grade", graded);
     }
-    let facts = facts
-        .and_known("Different inputs", inputs)
-        .and_known("Windows", windows);
+    let facts = facts.and_known("Distinct inputs", inputs).and_known("Windows", windows);
     let (facts, bullet) = match &result.conservation {
         Some(clocks) => (clocked(facts, clocks), bullet(clocks)),
         None => (facts, None),
@@ -56,20 +54,20 @@ fn clocked(facts: Facts, clocks: &Conservation) -> Facts {
         .and_known("Bound", clocks.bound_ns.map(time))
 }
 
-/// A time with its sign.
+/// Returns a time with its sign.
 fn signed(nanoseconds: f64) -> String {
     let sign = if nanoseconds < 0.0 { "" } else { "+" };
     format!("{sign}{}", time(nanoseconds))
 }
 
-/// What passed beyond the claims, held against what can be explained.
+/// Returns a bullet chart of the excess against its bound.
 fn bullet(clocks: &Conservation) -> Option<Element> {
     let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?.abs());
     let reach = (1.3 * bound).max(1.15 * excess.abs());
     let scale = Scale::new((-reach, reach), (4.0, WIDTH - 4.0));
     let (class, within) = match excess > bound {
-        true => ("bar-bad", "more than can be explained"),
-        false => ("bar-good", "within what can be explained"),
+        true => ("bar-bad", "above the bound"),
+        false => ("bar-good", "within the bound"),
     };
     let shapes = Markup::from(rectangle("band", (scale.at(-bound), scale.at(bound)), (4.0, 18.0)))
         .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (8.0, 14.0)))
@@ -77,11 +75,11 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
         .then(label("t middle", scale.at(0.0), 31.0, "0"))
         .then(label("t middle", scale.at(bound), 31.0, signed(bound)));
     let words = format_args!(
-        "Time beyond the claims: {} of at most {}, {within}",
+        "Excess over the claims: {}, bound {}, {within}",
         time(excess),
         time(bound)
     );
     let drawing = drawing("bullet", (WIDTH, HEIGHT), words, shapes);
-    let caption = text(format_args!("Time beyond the claims: {within}."));
+    let caption = text(format_args!("Excess over the claims: {within}."));
     Some(figure(drawing, caption).class("bullet"))
 }

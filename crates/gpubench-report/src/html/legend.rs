@@ -1,26 +1,26 @@
-//! How the page is to be read, at its end.
+//! The explanation of the page's terms, at its end.
 
 use super::facts::Facts;
 use super::markup::{Element, folded, text};
 
-/// Words and what they mean.
+/// Terms and their meanings.
 const WORDS: [(&str, &str); 9] = [
     (
         "time",
-        "the figure of a case: the trimmed mean over its fresh workers of the interquartile mean of each one's samples; of another metric the same",
+        "the trimmed mean, over the workers of a case, of the interquartile mean of each worker's samples; other metrics are computed in the same way",
     ),
     (
         "± 95 %",
-        "half the width of the 95 % interval of that figure, relative to it: where the figure of other fresh workers would lie",
+        "half the width of the 95 % interval of the time, relative to the time: where a measurement with other workers is expected to lie",
     ),
-    ("cv", "the standard deviation of the samples over their mean"),
+    ("cv", "the standard deviation of the samples, divided by their mean"),
     (
         "sealed",
-        "the tool itself replayed the launches; no host code of the crate was loaded while the clock ran",
+        "the tool replayed the launches; no host code of the crate was loaded while the clock ran",
     ),
     (
         "bracketed",
-        "host code of the crate launched the kernels, and a second clock that it cannot reach agrees within the bound",
+        "host code of the crate launched the kernels; a second clock that it cannot reach agrees within the bound",
     ),
     (
         "advisory",
@@ -28,19 +28,19 @@ const WORDS: [(&str, &str); 9] = [
     ),
     (
         "early-check",
-        "windows in which the outputs are checked right behind the call, so that nothing can be finished later",
+        "windows whose outputs are checked right after the call, so that a kernel cannot finish later",
     ),
     (
         "control worker",
-        "a process that runs only this tool's part of a window; what it needs is taken off before the clocks are compared",
+        "a process that runs only the tool's part of a window; its time is subtracted before the clocks are compared",
     ),
     (
         "noise",
-        "the larger of a floor and of what runs in the device's history differ by; smaller changes are no regressions",
+        "the larger of a fixed minimum and the variation in the device's history; smaller changes are not regressions",
     ),
 ];
 
-/// The explanations.
+/// Returns the explanation.
 pub(super) fn legend() -> Element {
     let words = WORDS.into_iter().fold(Facts::default(), |facts, (word, meaning)| {
         facts.and(word, text(meaning))

@@ -1,6 +1,6 @@
-//! HTML and SVG as elements. Text and the values of attributes are escaped where they enter, and
-//! nothing else enters: names of elements and attributes are the tool's own. What comes out is
-//! well-formed XML as well, so that a test can read it strictly.
+//! HTML and SVG elements. Text and attribute values are escaped when they are added. Everything
+//! else comes from the tool: names of elements and attributes. The output is also well-formed XML,
+//! so that a test can parse it strictly.
 
 use std::fmt::Display;
 
@@ -28,34 +28,34 @@ pub(super) fn element(name: &'static str) -> Element {
     }
 }
 
-/// A stretch of text of its own look.
+/// Returns a styled span of text.
 pub(super) fn span(class: &'static str) -> Element {
     element("span").class(class)
 }
 
-/// A cell of a table.
+/// Returns a table cell.
 pub(super) fn cell(class: &'static str) -> Element {
     element("td").class(class)
 }
 
-/// A list; nothing where there is nothing to list.
+/// Returns a list. `None` if it is empty.
 pub(super) fn list(class: &'static str, items: impl IntoIterator<Item = Element>) -> Option<Element> {
     let items: Vec<Element> = items.into_iter().collect();
     (!items.is_empty()).then(|| element("ul").class(class).children(items))
 }
 
-/// A list of cases that is read when it is asked for; nothing where there is none.
+/// Returns a folded list of cases. `None` if it is empty.
 pub(super) fn folded_cases(title: &str, cases: Vec<Element>) -> Option<Element> {
     let summary = format!("{title}: {}", counted(cases.len(), "case"));
     Some(folded(summary).child(list("plain-list", cases)?))
 }
 
-/// What must be known of all that is below it.
+/// Returns a note on everything below it.
 pub(super) fn note(name: &'static str) -> Element {
     element(name).class("note").with("role", "note")
 }
 
-/// A section that the navigation finds by its `id`, with its heading.
+/// Returns a section with its heading. The navigation links to its `id`.
 pub(super) fn section(id: &str, heading: impl Into<Markup>) -> Element {
     let title = format!("{id}-title");
     element("section")
@@ -64,13 +64,13 @@ pub(super) fn section(id: &str, heading: impl Into<Markup>) -> Element {
         .child(element("h2").with("id", &title).child(heading))
 }
 
-/// What is read when it is asked for by `summary`.
+/// Returns folded content, which a click on `summary` opens.
 pub(super) fn folded(summary: impl Display) -> Element {
     element("details").child(element("summary").text(summary))
 }
 
-/// A table up to its rows; a column is its title and the class that says how it is set and when it
-/// gives way.
+/// Returns a table without rows. A column is its title, and the class for its alignment and for the
+/// screens that hide it.
 pub(super) fn table<Title: Into<Markup>>(
     caption: impl Into<Markup>,
     columns: impl IntoIterator<Item = (Title, &'static str)>,
@@ -82,12 +82,12 @@ pub(super) fn table<Title: Into<Markup>>(
         .child(element("thead").child(heads))
 }
 
-/// The first cell of a row.
+/// Returns the first cell of a row.
 pub(super) fn row_heading(what: impl Into<Markup>) -> Element {
     element("th").with("scope", "row").class("case").child(what)
 }
 
-/// A text that stands for itself.
+/// Returns plain text.
 pub(super) fn text(text: impl Display) -> Markup {
     Markup(escaped(&readable(&text)))
 }
@@ -113,18 +113,18 @@ impl Element {
         self.child(text(what))
     }
 
-    /// Adds what is inside.
+    /// Adds a child.
     pub(super) fn child(mut self, child: impl Into<Markup>) -> Element {
         self.content.push_str(&child.into().0);
         self
     }
 
-    /// Adds several.
+    /// Adds several children.
     pub(super) fn children<M: Into<Markup>>(self, children: impl IntoIterator<Item = M>) -> Element {
         children.into_iter().fold(self, Element::child)
     }
 
-    /// Adds a style sheet, which is the tool's own and has nothing to escape.
+    /// Adds the tool's style sheet, which needs no escaping.
     pub(super) fn style_sheet(mut self, rules: &'static str) -> Element {
         self.content.push_str(rules);
         self
@@ -132,13 +132,13 @@ impl Element {
 }
 
 impl Markup {
-    /// Puts one piece behind another.
+    /// Appends another piece.
     pub(super) fn then(mut self, next: impl Into<Markup>) -> Markup {
         self.0.push_str(&next.into().0);
         self
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     pub(super) fn into_html(self) -> String {
         self.0
     }
@@ -176,16 +176,15 @@ impl<M: Into<Markup>> FromIterator<M> for Markup {
     }
 }
 
-/// HTML's void elements that the page has, and shapes of SVG.
+/// HTML's void elements that the page uses, and SVG shapes.
 fn closes_itself(name: &str) -> bool {
     matches!(name, "meta" | "wbr" | "br" | "path" | "rect" | "line" | "circle")
 }
 
-/// Characters of one text that are shown; the rest is counted.
+/// Maximum number of characters shown of a text. The rest are counted.
 const LONGEST: usize = 8_000;
 
-/// A text of strangers, made harmless to read: as [`printable`] has it, cut where it is longer than
-/// anybody reads.
+/// Makes untrusted text harmless: [`printable`], and cut at a maximum length.
 fn readable(text: &impl Display) -> String {
     let text = text.to_string();
     match text.char_indices().nth(LONGEST) {
@@ -233,20 +232,20 @@ mod tests {
     }
 
     #[test]
-    fn an_element_without_content_is_closed_as_html_wants_it() {
+    fn an_empty_element_is_closed_as_html_requires() {
         assert_eq!(html(element("td")), "<td></td>");
         assert_eq!(html(element("wbr")), "<wbr/>");
     }
 
     #[test]
-    fn a_text_without_an_end_is_cut_and_what_is_missing_counted() {
+    fn an_endless_text_is_cut_and_the_rest_counted() {
         let shown = readable(&"é".repeat(LONGEST + 5));
         assert!(shown.ends_with("é… (5 more characters)"), "{shown}");
     }
 
     proptest! {
         #[test]
-        fn whatever_is_written_reads_back_as_text(what in any::<String>()) {
+        fn any_text_reads_back(what in any::<String>()) {
             let page = html(element("p").with("title", &what).text(&what));
             let document = roxmltree::Document::parse(&page).unwrap();
             let root = document.root_element();

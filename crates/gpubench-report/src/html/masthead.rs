@@ -1,4 +1,4 @@
-//! The top of the page: what was measured, where, when, and how it ended.
+//! The top of the page: what was measured, where and when, and the outcome.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall
 use gpubench_contract::{Device, RunEnd, RunFinished, Verdict};
 use gpubench_store::StoredRun;
 
-/// The title of the document, for the browser's window.
+/// Returns the document's title.
 pub(super) fn title(run: &StoredRun) -> String {
     format!("{} on {}", packages(run), run.run.device.name)
 }
 
-/// The masthead.
+/// Returns the masthead.
 pub(super) fn masthead(run: &StoredRun) -> Element {
     let heading = element("h1")
         .child(span("name").text(packages(run)))
         .text(" on ")
-        .child(span("said").text(&run.run.device.name));
+        .child(span("isolated").text(&run.run.device.name));
     let notice = run
         .run
         .device
@@ -49,7 +49,7 @@ fn packages(run: &StoredRun) -> String {
     }
 }
 
-/// How many cases ended in what way.
+/// Returns the number of cases per outcome.
 fn outcome(run: &StoredRun) -> Element {
     let count = |wanted: fn(Verdict) -> bool| run.results.iter().filter(|result| wanted(result.verdict)).count();
     let counts = [
@@ -68,7 +68,7 @@ fn outcome(run: &StoredRun) -> Element {
     });
     let ending = match &run.finished {
         Some(finished) => ending(finished),
-        None => span("doubtful").text("The run never came to its end.").into(),
+        None => span("doubtful").text("The run did not finish.").into(),
     };
     element("p").class("outcome").children(counts).child(ending)
 }
@@ -103,14 +103,14 @@ fn facts(run: &StoredRun) -> Facts {
         .and_known("Compiler", environment.compiler.as_ref())
         .and_known("Host", joined(host))
         .and_known("Cache flush", environment.flush_bytes.map(size))
-        .and("Began", moment(&started.started_at))
+        .and("Started", moment(&started.started_at))
         .and_known("Sources", run.revision.as_ref().map(revision))
         .and("Run", element("code").text(&started.run_id))
-        .and_known("Of earlier runs", kept(run))
+        .and_known("From earlier runs", kept(run))
         .and_known("Seed", run.finished.as_ref().map(|finished| short(&finished.seed)))
 }
 
-/// `12 results: 0123456 on main, 2026-11-18`; nothing where every result is of the run.
+/// Returns `12 results: 0123456 on main, 2026-11-18`. `None` if every result is from this run.
 fn kept(run: &StoredRun) -> Option<String> {
     let runs = run.run.earlier_runs.iter().map(|earlier| {
         let day = earlier.started_at.get(..10).unwrap_or(&earlier.started_at);
@@ -137,12 +137,12 @@ fn peaks(device: &Device) -> Option<String> {
     ])
 }
 
-/// What is known with commas between; nothing where nothing is.
+/// Joins the known parts with commas. `None` if no part is known.
 pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
     Some(listed(parts)).filter(|known| !known.is_empty())
 }
 
-/// The beginning of a long number.
+/// Returns the start of a long number.
 fn short(number: &str) -> String {
     match number.char_indices().nth(16) {
         Some((end, _)) => format!("{}…", &number[..end]),

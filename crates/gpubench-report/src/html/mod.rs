@@ -1,7 +1,7 @@
-//! A run as one page to read in a browser: no script, no network, nothing beside the file.
+//! A run as an HTML page: one file without scripts or network access.
 //!
-//! The page is a view of the same records as every other report. What is written in it passes
-//! through [`markup`], which escapes; what is drawn is SVG with its meaning in words beside it.
+//! The page is a view of the same records as every other report. All text passes through
+//! [`markup`], which escapes it. Charts are SVG with a description in words.
 
 mod attention;
 mod case;

@@ -1,4 +1,4 @@
-//! How cases, verdicts, revisions and moments are named.
+//! Names of cases, verdicts, revisions and times.
 
 use std::fmt::Display;
 
@@ -7,8 +7,8 @@ use crate::wording::sign;
 use gpubench_contract::units::listed;
 use gpubench_contract::{BenchmarkComplete, Grade, Params, Revision, Verdict};
 
-/// Where the section of a case is: named after its position among the results, since no name can be
-/// trusted to be unique.
+/// Returns the anchor of a case's section. It is the position among the results, because names may
+/// not be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Anchor(pub(super) usize);
 
@@ -19,30 +19,30 @@ impl Display for Anchor {
 }
 
 impl Anchor {
-    /// A link to the section.
+    /// Returns a link to the section.
     pub(super) fn link(self, what: impl Into<Markup>) -> Element {
         element("a").with("href", format_args!("#{self}")).child(what)
     }
 }
 
-/// A benchmark and its axis values.
+/// Returns a benchmark and its axis values.
 pub(super) fn case_name(result: &BenchmarkComplete) -> Markup {
     name_with_params(&result.benchmark, &result.params)
 }
 
-/// A name and axis values behind it.
+/// Returns a name followed by axis values.
 pub(super) fn name_with_params(name: &str, params: &Params) -> Markup {
     let params = params.to_string();
-    let behind = (!params.is_empty()).then(|| text(" ").then(span("params").child(breakable(&params))));
-    Markup::from(span("name").child(breakable(name)).child(behind))
+    let values = (!params.is_empty()).then(|| text(" ").then(span("params").child(breakable(&params))));
+    Markup::from(span("name").child(breakable(name)).child(values))
 }
 
-/// A name by itself.
+/// Returns a name.
 pub(super) fn name(name: &str) -> Element {
     span("name").child(breakable(name))
 }
 
-/// A text in which lines may break behind what separates its parts.
+/// Returns a text in which lines may break after separators.
 fn breakable(name: &str) -> Markup {
     let mut pieces = name.split_inclusive("::").flat_map(|part| part.split_inclusive(','));
     let first = pieces.next().map(text);
@@ -50,7 +50,7 @@ fn breakable(name: &str) -> Markup {
     Markup::from(first).then(others.collect::<Markup>())
 }
 
-/// A sign, and the word that says the same.
+/// Returns a verdict's sign and word.
 pub(super) fn verdict(verdict: Verdict) -> Element {
     let class = match verdict {
         Verdict::Pass => "mark good",
@@ -60,13 +60,13 @@ pub(super) fn verdict(verdict: Verdict) -> Element {
     marked(class, sign(verdict), verdict)
 }
 
-/// A sign before a word; who listens hears the word only.
+/// Returns a sign before a word. Screen readers skip the sign.
 pub(super) fn marked(class: &'static str, sign: char, word: impl Display) -> Element {
     let sign = span("sign").with("aria-hidden", "true").text(sign);
     span(class).child(sign).text(format_args!(" {word}"))
 }
 
-/// A grade in the colour of its worth.
+/// Returns a grade in its colour.
 pub(super) fn grade(grade: Grade) -> Element {
     let class = match grade {
         Grade::Sealed => "good",
@@ -76,7 +76,7 @@ pub(super) fn grade(grade: Grade) -> Element {
     span(class).text(grade)
 }
 
-/// A moment in RFC 3339 as people write it, to the minute; a text that is none stands as it is.
+/// Returns an RFC 3339 time in a readable form, to the minute. Returns any other text unchanged.
 pub(super) fn moment(rfc3339: &str) -> Element {
     let shown = match rfc3339.parse::<jiff::Timestamp>() {
         Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),

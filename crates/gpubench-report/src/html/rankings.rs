@@ -1,4 +1,4 @@
-//! Several kernels for one problem.
+//! Rankings of the implementations of a problem.
 
 use super::chart::rectangle;
 use super::markup::{self, Element, Markup, cell, element, span, text};
@@ -8,23 +8,21 @@ use crate::wording::best;
 use gpubench_contract::Metric;
 use gpubench_store::StoredRun;
 
-/// The section; nothing where no problem was solved twice.
+/// Returns the section. `None` if no problem has two implementations.
 pub(super) fn section(run: &StoredRun) -> Option<Element> {
     let mut rankings = Rankings::default();
-    run.results.iter().for_each(|result| rankings.enter(result));
-    let tables: Vec<Element> = rankings.held().iter().map(|ranking| table(run, ranking)).collect();
-    (!tables.is_empty()).then(|| {
-        markup::section("rankings", "One problem, several kernels")
-            .child(element("div").class("rankings").children(tables))
-    })
+    run.results.iter().for_each(|result| rankings.add(result));
+    let tables: Vec<Element> = rankings.rankings().iter().map(|ranking| table(run, ranking)).collect();
+    (!tables.is_empty())
+        .then(|| markup::section("rankings", "Rankings").child(element("div").class("rankings").children(tables)))
 }
 
 fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
-    let beside = format!("beside the {}", best(ranking.metric));
+    let ratio = format!("relative to the {}", best(ranking.metric));
     let columns = [
         ("kernel", ""),
         (&*ranking.metric.name, "number"),
-        (beside.as_str(), "rank"),
+        (ratio.as_str(), "rank"),
     ];
     let most = ranking.entries.iter().map(|ranked| ranked.value).fold(0.0, f64::max);
     let rows = ranking
@@ -53,7 +51,7 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
         .child(cell("rank").child(rank).child(bar(ranked.value / most)))
 }
 
-/// The value as a length.
+/// Returns a bar for the value.
 fn bar(share: f64) -> Element {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     element("svg")

@@ -1,6 +1,5 @@
-//! The suite's cases under the roofs of the device: Williams, Waterman and Patterson, "Roofline: an
-//! insightful visual performance model for multicore architectures", Communications of the ACM 52
-//! (2009).
+//! The roofline of the cases: Williams, Waterman and Patterson, "Roofline: an insightful visual
+//! performance model for multicore architectures", Communications of the ACM 52 (2009).
 
 use super::attention::positions;
 use super::cases::scrolled;
@@ -12,12 +11,12 @@ use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Throughput, Verdict};
 use gpubench_store::StoredRun;
 
-/// A limit, and how it is known.
+/// A roof, and its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Roof {
     /// The device's peak.
     Peak(f64),
-    /// The best that a case of this run achieved: the device may well do better.
+    /// The best rate of a case in this run. The device may be capable of more.
     BestHere(f64),
 }
 
@@ -28,7 +27,7 @@ impl Roof {
         peak.filter(positive).map(Roof::Peak).or(best.map(Roof::BestHere))
     }
 
-    /// The limit itself.
+    /// Returns the rate.
     pub(super) fn rate(self) -> f64 {
         match self {
             Roof::Peak(rate) | Roof::BestHere(rate) => rate,
@@ -44,46 +43,48 @@ impl Roof {
     }
 }
 
-/// A case with both kinds of work declared.
+/// A case that declares both bytes and operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point<'a> {
     /// The case.
     pub(super) result: &'a BenchmarkComplete,
     anchor: Anchor,
-    /// Declared floating-point operations for a declared byte.
+    /// Declared floating-point operations per declared byte.
     pub(super) intensity: f64,
     /// Floating-point operations per second.
     pub(super) rate: f64,
 }
 
-/// The most that a roof allows at one intensity.
+/// The maximum rate at an intensity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ceiling {
-    /// The roof.
+    /// Roof.
     pub(super) name: &'static str,
     /// Floating-point operations per second.
     pub(super) rate: f64,
 }
 
-/// The cases and what limits them.
+/// The cases and their roofs.
 #[derive(Clone, Debug)]
 pub(super) struct Roofline<'a> {
     /// Bytes per second.
     pub(super) bandwidth: Roof,
     /// Floating-point operations per second.
     pub(super) compute: Roof,
-    /// The cases that can be drawn, numbered in drawing and table from 1.
+    /// Cases in the chart, numbered from 1 in chart and table.
     pub(super) points: Vec<Point<'a>>,
 }
 
-/// The highest peak that rates are shares of: it depends on the type that a case computes with.
+/// Returns the highest peak that rates are compared with. The peak depends on a case's element
+/// type.
 fn highest_peak<'t>(throughputs: impl Iterator<Item = &'t Throughput>) -> Option<f64> {
     let peaks = throughputs.filter_map(|throughput| Some(throughput.flops_per_s? / throughput.of_peak_flops?));
     peaks.filter(|peak| peak.is_finite() && *peak > 0.0).reduce(f64::max)
 }
 
 impl<'a> Roofline<'a> {
-    /// The roofline of a run; nothing where no case that passed declares both kinds of work.
+    /// Returns the roofline of a run. `None` if no case that passed declares both bytes and
+    /// operations.
     fn of(run: &'a StoredRun) -> Option<Roofline<'a>> {
         let points: Vec<Point<'_>> = positions(run)
             .filter_map(|(anchor, result)| point(anchor, result))
@@ -109,8 +110,8 @@ impl<'a> Roofline<'a> {
         .filter(|roofline| !roofline.points.is_empty())
     }
 
-    /// The lower of the roofs at an intensity. A peak is a limit; the best of a run is one only
-    /// where no peak is known.
+    /// Returns the lower roof at an intensity. The best rate of the run counts as a roof only if no
+    /// peak is known.
     pub(super) fn lowest_roof(&self, intensity: f64) -> Ceiling {
         let bandwidth = Ceiling {
             name: "bandwidth",
@@ -128,7 +129,7 @@ impl<'a> Roofline<'a> {
         }
     }
 
-    /// The intensity at which the roofs meet.
+    /// Returns the intensity at which the roofs meet.
     pub(super) fn ridge(&self) -> f64 {
         self.compute.rate() / self.bandwidth.rate()
     }
@@ -150,7 +151,7 @@ fn point(anchor: Anchor, result: &BenchmarkComplete) -> Option<Point<'_>> {
     })
 }
 
-/// The section; nothing where no case declares any work.
+/// Returns the section. `None` if no case declares bytes or operations.
 pub(super) fn section(run: &StoredRun) -> Option<Element> {
     let declares = |result: &BenchmarkComplete| {
         result
@@ -176,7 +177,7 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
     let notice = run.run.device.kind.words().advisory.map(|notice| format!(" {notice}"));
     let caption = format!(
-        "Compute by declared FLOP per declared byte, both axes logarithmic. Bandwidth: {}. Compute: {}. Solid lines are the device's peaks, dashed ones the best of this run, which the device may well exceed.{}",
+        "Compute rate by declared FLOP per declared byte, with logarithmic axes. Bandwidth: {}. Compute: {}. Solid lines are peaks of the device. Dashed lines are the best rates of this run, which the device may exceed.{}",
         roofline.bandwidth.named(byte_rate),
         roofline.compute.named(flop_rate),
         notice.unwrap_or_default()
@@ -187,7 +188,7 @@ fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
         .child(chart(roofline, NARROW))
         .child(element("figcaption").text(caption));
     let points = counted(roofline.points.len(), "case");
-    let points = folded(format_args!("The points in figures: {points}")).child(table(roofline));
+    let points = folded(format_args!("Values of the points: {points}")).child(table(roofline));
     Markup::from(figure).then(points).then(not_shown(run, roofline))
 }
 
@@ -213,12 +214,12 @@ fn table(roofline: &Roofline<'_>) -> Element {
             .children(figures.map(|(figure, class)| cell(class).text(figure)))
             .child(element("td").text(roof.name))
     });
-    let caption = "Cases in the roofline, and the roof that each lies below";
+    let caption = "Cases in the roofline, with the roof that limits each";
     let table = markup::table(caption, columns).child(element("tbody").children(rows));
     scrolled("Roofline", table)
 }
 
-/// The cases that passed and have no place in the drawing.
+/// Returns the cases that passed but are not in the chart.
 fn not_shown(run: &StoredRun, roofline: &Roofline<'_>) -> Option<Element> {
     let shown = |anchor: Anchor| roofline.points.iter().any(|point| point.anchor == anchor);
     let missing = positions(run)

@@ -1,34 +1,34 @@
-//! The drawing of a roofline, in two shapes: text that is scaled with a drawing cannot be read on a
-//! telephone.
+//! The roofline chart in two sizes: on a phone, the text of a scaled chart would be too small to
+//! read.
 
 use super::chart::{Scale, drawing, extent, label, line, point};
 use super::markup::{Element, Markup};
 use super::roofline::{Point, Roof, Roofline};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 
-/// A shape: the class that says which pages it is for, and its size.
+/// A size of the chart: the class for the screens that show it, and its dimensions.
 pub(super) type Shape = (&'static str, (f64, f64));
 
-/// For pages that are wide.
+/// For wide screens.
 pub(super) const WIDE: Shape = ("chart only-wide", (760.0, 400.0));
 
-/// For telephones.
+/// For phones.
 pub(super) const NARROW: Shape = ("chart only-narrow", (340.0, 320.0));
 
 const LEFT: f64 = 44.0;
 const TOP: f64 = 20.0;
 
-/// Room below for the figures of the scale and its name.
+/// Space at the bottom for the labels and the name of the scale.
 const BELOW: f64 = 36.0;
 
-/// Room that a number beside a point takes.
+/// Space for a number next to a point.
 const NUMBER: (f64, f64) = (16.0, 10.0);
 
-/// Both scales, logarithmic.
+/// The two logarithmic scales.
 struct Axes {
     intensity: Scale,
     rate: Scale,
-    /// The least intensity that is drawn.
+    /// Minimum intensity of the chart.
     least: f64,
     right: f64,
     base: f64,
@@ -57,7 +57,7 @@ impl Axes {
     }
 }
 
-/// The drawing.
+/// Returns the chart.
 pub(super) fn chart(roofline: &Roofline<'_>, (class, size): Shape) -> Element {
     let axes = Axes::of(roofline, size);
     let shapes = grid(&axes)
@@ -80,7 +80,7 @@ pub(super) fn chart(roofline: &Roofline<'_>, (class, size): Shape) -> Element {
     drawing(class, size, words, shapes)
 }
 
-/// Lines at round values.
+/// Returns lines at round values.
 fn grid(axes: &Axes) -> Markup {
     let upright = marks(&axes.intensity).into_iter().map(|mark| {
         let x = axes.intensity.at(mark.log10());
@@ -102,8 +102,8 @@ struct Mark {
     power: i32,
 }
 
-/// Powers of ten on a scale of logarithms, every other one where there are many; with twice and
-/// five times them where there are few.
+/// Returns the tick values of a logarithmic scale: powers of ten, every other one if there are
+/// many, and two and five times each if there are few.
 fn marks(scale: &Scale) -> Vec<Mark> {
     let of_factor = |factor| (-30..=30).map(move |power| Mark { factor, power });
     let on_scale = |mark: &Mark| scale.contains(mark.log10());
@@ -144,7 +144,7 @@ impl Mark {
     }
 }
 
-/// Both roofs, each with its name above it. What they are worth is in the caption.
+/// Returns both roofs, each with its name above it. The caption has their values.
 fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let corner = axes.at(roofline.ridge(), roofline.compute.rate());
     let start = axes.at(axes.least, roofline.bandwidth.rate() * axes.least);
@@ -162,7 +162,7 @@ fn style(roof: Roof) -> &'static str {
 }
 
 fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
-    let mut numbers = Numbers::beside_the_names(roofline, axes);
+    let mut numbers = Numbers::without_roof_names(roofline, axes);
     let places: Vec<(f64, f64)> = roofline
         .points
         .iter()
@@ -176,7 +176,7 @@ fn points(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
         .zip(&places)
         .map(|((number, point), place)| {
             let shown = numbers
-                .beside(*place)
+                .place(*place)
                 .map(|(x, y)| label("t middle number", x, y, number));
             Markup::from(dot(number, point, *place)).then(shown)
         });
@@ -189,15 +189,14 @@ fn dot(number: usize, of: &Point<'_>, (x, y): (f64, f64)) -> Element {
     point(x, y, title)
 }
 
-/// Where numbers stand, so that none covers another; the table has those for which there is no
-/// room.
+/// Places the numbers of points without overlaps. A number without space is only in the table.
 struct Numbers {
     taken: Vec<(f64, f64, f64, f64)>,
 }
 
 impl Numbers {
-    /// The names of the roofs are there already.
-    fn beside_the_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
+    /// The names of the roofs take space too.
+    fn without_roof_names(roofline: &Roofline<'_>, axes: &Axes) -> Numbers {
         let (_, compute) = axes.at(roofline.ridge(), roofline.compute.rate());
         Numbers {
             taken: vec![
@@ -207,7 +206,7 @@ impl Numbers {
         }
     }
 
-    fn beside(&mut self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+    fn place(&mut self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let around = [
             (12.0, 4.0),
             (-12.0, 4.0),
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_named_as_they_are_read() {
+    fn ticks_have_readable_labels() {
         let mark = |factor, power| Mark { factor, power };
         assert_eq!(
             [mark(2, -2), mark(5, 0), mark(1, 3), mark(1, -9)].map(Mark::plain),

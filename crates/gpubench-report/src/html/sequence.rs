@@ -1,4 +1,4 @@
-//! The samples in the order in which they were taken: drift and steps show here, and nowhere else.
+//! The samples in the order taken, which shows drift and steps.
 
 use super::chart::{self, Path, Scale, drawing, extent, label, line};
 use super::markup::{Element, Markup, text};
@@ -12,16 +12,16 @@ const RIGHT: f64 = WIDTH - 6.0;
 const TOP: f64 = 8.0;
 const BASE: f64 = 96.0;
 
-/// Samples that have a dot each.
+/// Maximum number of samples with a dot each.
 const DOTS: usize = 240;
 
-/// Columns of the drawing of more samples: several share one.
+/// Columns of the chart if there are more samples. Several samples share a column.
 const COLUMNS: usize = 110;
 
-/// Disturbed samples that are marked.
+/// Maximum number of marked disturbed samples.
 const MARKED: usize = 60;
 
-/// The figure; nothing where there are fewer than two samples.
+/// Returns the figure. `None` if there are fewer than two samples.
 pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     let samples = &result.samples;
     let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
@@ -44,7 +44,7 @@ pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     Some(chart::figure(drawing, caption(result)))
 }
 
-/// Round times at the left, with a line through the drawing at each.
+/// Returns round times on the left, each with a line through the chart.
 fn values(y: &Scale, metric: &Metric) -> Markup {
     let lines = y.marks(3, &metric.unit).into_iter().map(|(height, text)| {
         let named = label("t end", LEFT - 6.0, height + 4.0, text);
@@ -53,7 +53,7 @@ fn values(y: &Scale, metric: &Metric) -> Markup {
     lines.collect()
 }
 
-/// A dot for each sample, or an upright line from the least to the most of those that share a
+/// Returns a dot per sample, or a vertical line from the minimum to the maximum of the samples in a
 /// column.
 fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
     let per_column = if samples.len() <= DOTS {
@@ -73,7 +73,7 @@ fn trace(samples: &[f64], x: &Scale, y: &Scale) -> Element {
     path.drawn_as("dots")
 }
 
-/// A line between one worker's samples and the next one's.
+/// Returns lines between the samples of different workers.
 fn borders(result: &BenchmarkComplete, x: &Scale) -> Markup {
     let counts = result.samples_by_worker();
     let ends = counts.iter().map(|samples| samples.len()).scan(0, |sum, count| {
@@ -104,7 +104,7 @@ fn flags(result: &BenchmarkComplete, x: &Scale, y: &Scale) -> Path {
 fn caption(result: &BenchmarkComplete) -> Markup {
     let workers = match result.workers.len() {
         0 | 1 => String::new(),
-        count => format!(" Upright lines part the {count} workers."),
+        count => format!(" Vertical lines separate the {count} workers."),
     };
     let disturbed = disturbances(result).map_or_else(String::new, |disturbances| format!(" Crosses: {disturbances}."));
     text(format_args!("Samples in the order taken.{workers}{disturbed}"))

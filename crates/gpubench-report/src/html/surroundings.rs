@@ -1,14 +1,14 @@
-//! What was around a case while it was measured.
+//! The environment of a case during measurement.
 
 use super::facts::Facts;
 use super::markup::Element;
 use super::masthead::joined;
 use gpubench_contract::{BenchmarkComplete, GpuState};
 
-/// A space at which no line breaks.
+/// A non-breaking space.
 const NO_BREAK: &str = "\u{a0}";
 
-/// Clocks, throttling, temperature, power, errors and load, as far as they are known.
+/// Returns clocks, throttling, temperature, power, errors and load, where known.
 pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
     let environment = &result.environment;
     let gpu = environment.gpu.as_ref();
@@ -35,8 +35,8 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
         .and_known("Xid errors", xids)
         .and_known("Threads", environment.threads)
         .and_known(
-            "Load of the host",
-            environment.load_1m.map(|load| format!("{load:.2} over a minute")),
+            "Host load",
+            environment.load_1m.map(|load| format!("{load:.2} (1 min average)")),
         )
         .list()
 }

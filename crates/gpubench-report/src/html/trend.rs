@@ -1,4 +1,4 @@
-//! What a case took in earlier runs, and takes in this one.
+//! The times of a case in earlier runs and in this one.
 
 use std::collections::HashMap;
 
@@ -18,16 +18,16 @@ const RIGHT: f64 = WIDTH - 8.0;
 const TOP: f64 = 20.0;
 const BASE: f64 = 94.0;
 
-/// The last runs that are drawn.
+/// Maximum number of runs in the chart.
 const RUNS: usize = 40;
 
-/// The last runs that are named.
+/// Maximum number of runs in the list.
 const NAMED: usize = 5;
 
-/// What earlier runs measured, by case.
+/// The results of earlier runs, by case.
 pub(super) struct Past<'a>(HashMap<&'a str, Vec<PastResult<'a>>>);
 
-/// What one earlier run measured for one case.
+/// The result of one earlier run for a case.
 #[derive(Clone, Copy)]
 pub(super) struct PastResult<'a> {
     entry: &'a HistoryEntry,
@@ -35,7 +35,7 @@ pub(super) struct PastResult<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// What runs that began before `run` measured; `history` is in the order of the runs.
+    /// Returns the results of runs that began before `run`. `history` is in the order of the runs.
     pub(super) fn before(run: &StoredRun, history: &'a [HistoryEntry]) -> Past<'a> {
         let began = |text: &str| text.parse::<jiff::Timestamp>().ok();
         let now = began(&run.run.started_at);
@@ -52,13 +52,13 @@ impl<'a> Past<'a> {
         Past(cases)
     }
 
-    /// What they measured for the case of a result.
+    /// Returns the earlier results for a case.
     pub(super) fn of(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
         self.0.get(&*result.full_name()).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The figure; nothing where there is no median in it, or no earlier run.
+/// Returns the figure. `None` if there is no earlier run, or no median in this one.
 pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Option<Element> {
     let (now, metric) = (result.stats.as_ref()?, &result.metric);
     let past: Vec<_> = past.iter().filter(|run| run.case.metric == *metric).collect();
@@ -86,8 +86,8 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let values = runs.iter().enumerate().fold(first, |path, (position, (value, _))| {
         path.line_to(place(position), y.at(*value))
     });
-    let at_most = format!("{} at most", metric.quantity(most));
-    let at_least = format!("{} at least", metric.quantity(least));
+    let at_most = format!("max {}", metric.quantity(most));
+    let at_least = format!("min {}", metric.quantity(least));
     let shapes = Markup::from(line("axis", (LEFT, BASE + 6.0), (RIGHT, BASE + 6.0)))
         .then(whiskers.drawn_as("range"))
         .then(values.drawn_as("curve"))
@@ -112,7 +112,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         capitalized(&metric.name),
         counted(past.len(), "earlier run")
     ));
-    let last_ones = folded("The last ones").child(element("ul").children(named));
+    let last_ones = folded("Recent runs").child(element("ul").children(named));
     Some(chart::figure(drawing, caption.then(last_ones)))
 }
 

@@ -1,4 +1,4 @@
-//! The gate as a case of the report.
+//! A closed gate as a case of the report.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use super::{Compared, empty_suite, failed};
 use crate::Gate;
 use gpubench_contract::ComparisonComplete;
 
-/// A suite whose only case is the gate, which stops a run for what none of the run's cases failed
-/// by.
+/// Returns a suite with the gate as its only case, for a gate that stops a run in which no case
+/// failed.
 pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &str) -> TestSuite {
     let baseline = &comparison.baseline.name;
     let why = comparison
         .undecided()
         .unwrap_or_else(|| format!("not every benchmark was judged against `{baseline}`"));
     let stopped = comparison.rows.iter().filter(|row| gate.stops(row, comparison));
-    let told = stopped.map(|row| {
+    let details = stopped.map(|row| {
         let compared = Compared {
             row,
             baseline,
@@ -24,8 +24,8 @@ pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &st
         };
         format!("\n{}: {}", row.case, compared.in_words())
     });
-    let told = format!("{why}{}", told.collect::<String>());
-    let status = failed(NonSuccessKind::Failure, "inconclusive", &why, &told);
+    let details = format!("{why}{}", details.collect::<String>());
+    let status = failed(NonSuccessKind::Failure, "inconclusive", &why, &details);
     let mut case = TestCase::new("--fail-on-inconclusive", status);
     case.set_classname("comparison").set_time(Duration::ZERO);
     let mut suite = empty_suite("comparison", started_at);
@@ -38,13 +38,13 @@ mod tests {
     use roxmltree::Document;
 
     use super::*;
-    use crate::junit::tests::{counts_add_up, said};
+    use crate::junit::tests::{child_of, counts_add_up};
     use crate::tests::written;
     use crate::{JunitReporter, OnInconclusive};
     use gpubench_contract::{ChangeVerdict, Verdict};
     use gpubench_testing::{SampleRun, all_passed, compared_run};
 
-    /// A run whose benchmarks all passed, and a comparison with rows of some of them.
+    /// A run whose benchmarks all passed, and a comparison with rows for some of them.
     fn passed_and_compared(rows: impl Fn(&mut ComparisonComplete)) -> SampleRun {
         let mut run = all_passed();
         let mut comparison = compared_run().comparison.expect("it was compared");
@@ -54,13 +54,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_a_gate_stops_has_a_failed_case_though_none_of_its_own_is_to_blame() {
+    fn a_run_that_a_gate_stops_has_a_failed_case_even_if_no_benchmark_failed() {
         let only_new = passed_and_compared(|comparison| {
             comparison.rows.clear();
             comparison.removed.clear();
             comparison.new = vec!["axpy".to_owned(), "scan".to_owned()];
         });
-        let behind = |on_inconclusive| {
+        let with_gate = |on_inconclusive| {
             let gate = Gate {
                 on_inconclusive,
                 ..Gate::default()
@@ -68,11 +68,11 @@ mod tests {
             written(&only_new, |output| JunitReporter::new(output).behind(gate))
         };
         for on_inconclusive in [OnInconclusive::FailForAll, OnInconclusive::FailForAny] {
-            let text = behind(on_inconclusive);
+            let text = with_gate(on_inconclusive);
             counts_add_up(&text);
             let document = Document::parse(&text).expect("well-formed");
             assert_eq!(
-                said(&document, "--fail-on-inconclusive", "failure"),
+                child_of(&document, "--fail-on-inconclusive", "failure"),
                 [(
                     Some("inconclusive"),
                     Some("no benchmark was judged against `main`: 2 new")
@@ -80,11 +80,11 @@ mod tests {
             );
             assert_eq!(document.root_element().attribute("failures"), Some("1"));
         }
-        assert!(!behind(OnInconclusive::Show).contains("<failure"));
+        assert!(!with_gate(OnInconclusive::Show).contains("<failure"));
     }
 
     #[test]
-    fn the_failed_gate_names_the_benchmarks_that_were_not_judged_and_did_not_run() {
+    fn the_failed_gate_names_the_benchmarks_that_were_not_judged() {
         let mut run = passed_and_compared(|comparison| {
             comparison.rows.truncate(2);
             comparison.rows[0].verdict = ChangeVerdict::NoChange;

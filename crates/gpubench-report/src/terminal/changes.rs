@@ -1,4 +1,4 @@
-//! The columns of a comparison and how they give way where the terminal is narrow.
+//! The columns of a comparison, and which of them a narrow terminal drops.
 
 use anstyle::Style;
 
@@ -10,7 +10,7 @@ use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdS
 use gpubench_diagnostic::layout::{in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
-/// What a column after the name shows.
+/// The contents of a column after the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
     Verdict,
@@ -35,7 +35,7 @@ const ALL: [Column<Figure>; 7] = [
     Column::new(Right, Threshold, 9, "threshold"),
 ];
 
-/// Which columns give way, from the widest line to the narrowest. Verdict and change always stay.
+/// The order in which a narrow terminal drops columns. Verdict and change always remain.
 const DROPPED: [&[Figure]; 8] = [
     &[],
     &[Threshold],
@@ -47,16 +47,16 @@ const DROPPED: [&[Figure]; 8] = [
     &[Baseline, Candidate, Drift, Interval, Threshold],
 ];
 
-/// After a threshold that comes from the history.
+/// Marks a threshold that comes from the history.
 pub(super) const FROM_HISTORY: &str = "*";
 
-/// Columns for some rows and a line of `line` columns, of which the longest name may take two
-/// fifths.
+/// Returns the columns for these rows and a line of `line` columns. The longest name may take two
+/// fifths of the line.
 pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) -> Table<Figure> {
     let names = rows.iter().map(|row| width(&name_of(row)));
     let confidence = rows.iter().find_map(|row| Some(row.change.as_ref()?.confidence));
     let mut columns = ALL.to_vec();
-    // Where sides took turns, nothing drifted between them.
+    // Alternating runs have no drift between them.
     if !rows.iter().any(|row| drift_of(row).is_some()) {
         columns.retain(|column| column.key != Drift);
     }
@@ -66,10 +66,10 @@ pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) 
     Table::new(columns, names, line * 2 / 5, styling).fit(line, DROPPED)
 }
 
-/// A row, on two lines where its name is too long.
+/// Returns a row, on two lines if the name is too long.
 pub(super) fn row_of(row: &ComparisonRow, table: &Table<Figure>) -> String {
     let figures = if row.has_failed() {
-        // It has no figures, and how it fails needs their room.
+        // A failed row has no values, and its verdict needs their space.
         let (failed, style) = failed(row);
         " ".repeat(GAP) + &table.styling.paint(style, &failed)
     } else {
@@ -115,7 +115,8 @@ impl Figure {
     }
 }
 
-/// `✗ now fails: wrong-output`, or `✗ failed: wrong-output` where it is not known to have passed.
+/// Returns `✗ now fails: wrong-output`, or `✗ failed: wrong-output` if it is not known to have
+/// passed before.
 fn failed(row: &ComparisonRow) -> Cell {
     let (sign, style) = sign_of(ChangeVerdict::NowFails);
     let word = match row.verdict {
@@ -125,7 +126,7 @@ fn failed(row: &ComparisonRow) -> Cell {
     (format!("{sign} {word}: {}", row.candidate.verdict), style)
 }
 
-/// What the machine did meanwhile.
+/// Returns the machine's drift between the runs.
 fn drift_of(row: &ComparisonRow) -> Option<f64> {
     row.change.as_ref()?.drift
 }
@@ -134,7 +135,7 @@ fn name_of(row: &ComparisonRow) -> String {
     in_one_line(&printable_line(&row.case), usize::MAX)
 }
 
-/// The sign of a verdict, which says the same as its word for eyes that skim.
+/// Returns a verdict's sign, for readers who skim.
 pub(super) fn sign_of(verdict: ChangeVerdict) -> (char, Style) {
     let style = match verdict {
         ChangeVerdict::NowFails | ChangeVerdict::Regressed => BAD,

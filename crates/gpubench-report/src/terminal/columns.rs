@@ -1,4 +1,4 @@
-//! The columns of the table and how they give way where the terminal is narrow.
+//! The columns of the table, and which of them a narrow terminal drops.
 
 use anstyle::Style;
 
@@ -10,7 +10,7 @@ use gpubench_contract::{BenchmarkComplete, Grade, Metric, Stats, Verdict};
 use gpubench_diagnostic::layout::{in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
-/// What a column after the name shows.
+/// The contents of a column after the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
     Verdict,
@@ -39,12 +39,12 @@ const ALL: [Column<Figure>; 9] = [
     Column::new(Left, Grade, 9, "grade"),
 ];
 
-/// Columns in the order in which they give way. Verdict and median always stay, and the grade goes
-/// last: no time stands without it for as long as there is room.
+/// The order in which a narrow terminal drops columns. Verdict and median always remain. The grade
+/// is dropped last, because it qualifies the time.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
-/// Those columns that are `wanted`, for a line of `line` columns and names of the given widths, of
-/// which the longest may take half of a line.
+/// Returns the `wanted` columns that fit a line of `line` columns with names of these widths. The
+/// longest name may take half of the line.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,
@@ -56,7 +56,7 @@ pub(super) fn table_for(
     Table::new(columns, names, line / 2, styling).fit(line, dropped)
 }
 
-/// The titles, to stand after a package's name.
+/// Returns the titles, to print after a package's name.
 pub(super) fn titles(table: &Table<Figure>, metric: &Metric) -> String {
     table.cells(|column| {
         let title = if column.key == Value {
@@ -68,7 +68,7 @@ pub(super) fn titles(table: &Table<Figure>, metric: &Metric) -> String {
     })
 }
 
-/// What stands after the name of a case on a line of `line` columns.
+/// Returns the text after the name of a case, for a line of `line` columns.
 pub(super) fn figures(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
     match (&result.stats, result.verdict) {
         (Some(stats), Verdict::Pass) => table.cells(|column| column.key.cell(result, stats)),
@@ -76,7 +76,7 @@ pub(super) fn figures(table: &Table<Figure>, result: &BenchmarkComplete, line: u
     }
 }
 
-/// A verdict in words, in place of figures that it takes the meaning from.
+/// Returns a verdict in words, instead of values that it makes meaningless.
 fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
     let (verdict, style) = signed(result.verdict);
     let reason = match (result.verdict, result.cause, &result.message) {
@@ -96,7 +96,7 @@ impl Figure {
         let text = match self {
             Verdict => return signed(result.verdict),
             Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
-            // One sample has no spread to tell of.
+            // One sample has no spread.
             Interval => stats
                 .relative_interval()
                 .filter(|_| stats.n > 1)
@@ -117,13 +117,13 @@ impl Figure {
     }
 }
 
-/// A verdict and its sign.
+/// Returns a verdict with its sign.
 fn signed(verdict: Verdict) -> Cell {
     let (sign, style) = sign_of(verdict);
     (format!("{sign} {verdict}"), style)
 }
 
-/// The sign of a verdict, which says the same as its word for eyes that skim.
+/// Returns a verdict's sign, for readers who skim.
 pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
     let style = match verdict {
         Verdict::Pass => GOOD,
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_give_way_in_the_stated_order() {
+    fn columns_are_dropped_in_the_stated_order() {
         let shown_at = |line| shown(line, |figure| figure != OfPeak);
         assert_eq!(
             shown_at(120),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_peak_stays_longer_than_the_bandwidth_itself() {
+    fn a_percentage_of_peak_is_dropped_after_the_bandwidth() {
         let shown_at = |line| shown(line, |_| true);
         assert_eq!(shown_at(120), ALL.map(|column| column.key));
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);

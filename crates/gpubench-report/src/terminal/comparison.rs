@@ -1,4 +1,4 @@
-//! The page people look at when two runs have been compared.
+//! The comparison of two runs on the terminal.
 
 use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::remarks::{below_the_table, noted};
@@ -8,14 +8,14 @@ use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
 use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};
-use gpubench_diagnostic::layout::{beside, fitted, padded, unbroken, width};
+use gpubench_diagnostic::layout::{fitted, padded, unbroken, width, with_heading};
 use gpubench_diagnostic::printable_line;
 
-/// Behind what a person can do.
+/// Style of the word `hint`.
 const HINT: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
-/// Both runs, a row for every benchmark, what is to be known of some of them, and how many have
-/// which verdict. [`Detail::Brief`] leaves out rows that are no change or noise.
+/// Returns both runs, a row per benchmark, remarks, and the counts of verdicts. [`Detail::Brief`]
+/// omits rows with no change or noise.
 pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions) -> String {
     let page = Page { comparison, options };
     let rows: Vec<&ComparisonRow> = comparison
@@ -35,7 +35,7 @@ pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions
     fitted(&parts.concat(), options.width)
 }
 
-/// Runs and what is known of each, one below the other.
+/// Returns the runs with their properties, one per line.
 pub fn runs_page(runs: &[ComparedRun], options: TerminalOptions) -> String {
     let runs: Vec<(&str, &ComparedRun)> = runs.iter().map(|run| ("", run)).collect();
     named_runs(&runs, options)
@@ -51,26 +51,28 @@ impl Page<'_> {
         self.options.styling.paint(style, text)
     }
 
-    /// Who is compared with whom.
+    /// Returns the compared runs.
     fn runs(&self) -> String {
         let ComparisonComplete {
             baseline, candidate, ..
         } = self.comparison;
         let together = match self.comparison.arrangement {
             Arrangement::Apart => String::new(),
-            Arrangement::Interleaved => self.paint(FAINT, "measured in turns, window by window") + "\n",
+            Arrangement::Interleaved => self.paint(FAINT, "measured in alternating windows") + "\n",
         };
         named_runs(&[("baseline   ", baseline), ("candidate  ", candidate)], self.options) + &together
     }
 
     fn differences(&self) -> String {
-        let said = self
+        let differences = self
             .comparison
             .differences
             .iter()
             .cloned()
             .chain(one_run(self.comparison));
-        said.map(|said| noted(&printable_line(&said), self.options)).collect()
+        differences
+            .map(|difference| noted(&printable_line(&difference), self.options))
+            .collect()
     }
 
     fn table(&self, rows: &[&ComparisonRow]) -> String {
@@ -81,7 +83,7 @@ impl Page<'_> {
         let lines: String = rows.iter().map(|row| row_of(row, &table)).collect();
         let from_history = table.shows(Figure::Threshold) && rows.iter().any(|row| is_from_history(row));
         let footnote = if from_history {
-            let text = format!("{FROM_HISTORY} from the history of the device");
+            let text = format!("{FROM_HISTORY} from the device's history");
             self.paint(FAINT, &text) + "\n"
         } else {
             String::new()
@@ -89,7 +91,7 @@ impl Page<'_> {
         format!("\n{}{lines}{footnote}", table.row("", "", &table.titles()))
     }
 
-    /// What is said of rows. What is said of the runs stands above already.
+    /// Returns the remarks on rows. Remarks on the whole runs are already above.
     fn remarks(&self) -> String {
         let mut remarks = Remarks::default();
         for row in self.comparison.by_relevance() {
@@ -106,7 +108,7 @@ impl Page<'_> {
         below_the_table(&remarks, self.options)
     }
 
-    /// Benchmarks that only one run has.
+    /// Returns the benchmarks that only one run has.
     fn one_sided(&self) -> String {
         let ComparisonComplete { new, removed, .. } = self.comparison;
         let lists = [("only in the candidate", new), ("only in the baseline", removed)];
@@ -126,7 +128,7 @@ impl Page<'_> {
         format!("\n{counts}\n{}{notice}", self.left_out())
     }
 
-    /// What `-t` hides.
+    /// Returns the number of rows that `-t` hides.
     fn left_out(&self) -> String {
         let words = self.comparison.left_out.as_ref().map(left_out);
         words.map_or_else(String::new, |words| words + "\n")
@@ -136,19 +138,19 @@ impl Page<'_> {
         let unlike = |row: &ComparisonRow| {
             row.remark
                 .as_ref()
-                .is_some_and(|remark| remark.starts_with("not measured alike"))
+                .is_some_and(|remark| remark.starts_with("measured differently"))
         };
         let setups = self
             .comparison
             .rows
             .iter()
             .any(unlike)
-            .then_some("`--allow-different-setups` compares them all the same");
+            .then_some("`--allow-different-setups` compares them anyway");
         setups.map_or_else(String::new, |hint| format!("({}: {hint})\n", self.paint(HINT, "hint")))
     }
 }
 
-/// Runs with their roles, one below the other.
+/// Returns the runs with their roles, one per line.
 pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions) -> String {
     let names = runs.iter().map(|(_, run)| printable_line(&run.name));
     let widest = names.clone().map(|name| width(&name)).max().unwrap_or(0);
@@ -156,7 +158,7 @@ pub(super) fn named_runs(runs: &[(&str, &ComparedRun)], options: TerminalOptions
         let phrases: Vec<String> = phrases(run).iter().map(|phrase| printable_line(phrase)).collect();
         let [role, name] = [(FAINT, *role), (TITLE, &*name)].map(|(style, text)| options.styling.paint(style, text));
         let head = role + &padded(&name, widest + GAP);
-        beside(&head, [&*phrases.join(" · ")], options.width)
+        with_heading(&head, [&*phrases.join(" · ")], options.width)
     };
     runs.iter().zip(names).map(line).collect()
 }
@@ -167,8 +169,8 @@ fn is_from_history(row: &ComparisonRow) -> bool {
         .is_some_and(|change| change.threshold_source == ThresholdSource::History)
 }
 
-/// `1 regressed, 12 no change, 1 new`, each count as `painted` has it and in one piece when lines
-/// are wrapped; `None` where there is nothing to count.
+/// Returns `1 regressed, 12 no change, 1 new`, with each count styled by `painted` and never split
+/// across lines. `None` if all counts are zero.
 pub(super) fn tally(
     comparison: &ComparisonComplete,
     painted: impl Fn(ChangeVerdict, &str) -> String,

@@ -1,4 +1,4 @@
-//! What is known of a case beyond the line in the table.
+//! The details of a case below its line in the table.
 
 use std::time::Duration;
 
@@ -7,8 +7,7 @@ use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
-/// Lines on the samples, on how they were taken and on what they amount to; none for a case that
-/// did not pass.
+/// Returns lines on the samples, the measurement and the results. Empty if the case did not pass.
 pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
         return Vec::new();
@@ -25,7 +24,11 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
 fn samples(metric: &Metric, stats: &Stats) -> String {
     let shown = |value| metric.quantity(value).to_string();
     joined([
-        Some(format!("95% of the {} {}", metric.name, metric.range(stats.ci95))),
+        Some(format!(
+            "95% interval of the {} {}",
+            metric.name,
+            metric.range(stats.ci95)
+        )),
         Some(format!("median {}", shown(stats.median))),
         Some(format!("quartiles {} and {}", shown(stats.q1), shown(stats.q3))),
         Some(format!("min {}", shown(stats.min))),
@@ -51,22 +54,23 @@ fn measurement(result: &BenchmarkComplete) -> String {
         result
             .host_ns
             .as_ref()
-            .map(|host| format!("host {}", time(host.median_ns))),
+            .map(|host| format!("host {} per call", time(host.median_ns))),
         Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
     ])
 }
 
-/// `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`; nothing where
-/// there is one.
+/// Returns `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`. `None` if
+/// there is one worker.
 fn workers(result: &BenchmarkComplete) -> Option<String> {
     let values = || result.workers.iter().filter_map(|worker| worker.value);
     let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
     let number = result.workers.len();
-    let told = || unbroken(&format!("{number} workers, each {}", result.metric.range(range)));
-    (number > 1).then(told)
+    let shown = || unbroken(&format!("{number} workers, each {}", result.metric.range(range)));
+    (number > 1).then(shown)
 }
 
-/// `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`; nothing where neither is known.
+/// Returns `41.8% of peak bandwidth · y: largest error 1.2e-7 absolute`. `None` if neither is
+/// known.
 fn work(result: &BenchmarkComplete) -> Option<String> {
     let throughput = &result.throughput;
     let phrase = joined([
@@ -78,18 +82,14 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
             .map(|share| format!("{} of peak compute", percent(share))),
         result.conservation.as_ref().map(|clocks| {
             format!(
-                "claimed {}, observed {} with the exchange between processes",
+                "claimed {}, observed {} including interprocess communication",
                 time(clocks.claimed_ns),
                 time(clocks.observed_ns)
             )
         }),
         result.conservation.as_ref().and_then(|clocks| {
             let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?);
-            Some(format!(
-                "{:+.1} µs beyond a control worker, ±{:.1} µs explained",
-                excess / 1e3,
-                bound / 1e3
-            ))
+            Some(format!("excess {:+.1} µs, bound ±{:.1} µs", excess / 1e3, bound / 1e3))
         }),
     ]);
     (!phrase.is_empty()).then_some(phrase)
@@ -101,7 +101,7 @@ fn grade(result: &BenchmarkComplete) -> Option<String> {
     Some(format!("{grade}: {}", printable_line(reason)))
 }
 
-/// Phrases with dots between them, to be broken there only.
+/// Joins phrases with dots. Lines break only between phrases.
 fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
     let phrases = phrases.into_iter().flatten().map(|phrase| unbroken(&phrase));
     phrases.collect::<Vec<_>>().join(" · ")
@@ -114,10 +114,10 @@ mod tests {
     use gpubench_testing::on_gpu;
 
     #[test]
-    fn the_medians_of_several_workers_are_told_and_those_of_one_are_not() {
+    fn the_medians_of_several_workers_are_shown_but_not_of_one() {
         let mut result = on_gpu().results[0].clone();
-        let told = unbroken("3 workers, each 3.612 µs to 3.721 µs");
-        assert_eq!(workers(&result), Some(told));
+        let shown = unbroken("3 workers, each 3.612 µs to 3.721 µs");
+        assert_eq!(workers(&result), Some(shown));
         result.workers.truncate(1);
         assert_eq!(workers(&result), None);
         let nothing = WorkerShare {

@@ -1,4 +1,4 @@
-//! What went wrong with a case, below the table.
+//! Explanations of failed cases, below the table.
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
@@ -7,18 +7,17 @@ use gpubench_contract::{BenchmarkComplete, Check};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
-/// A bar stands before every line, so that it is clear where an explanation ends even if it holds a
-/// compiler's output.
+/// Precedes every line, to show where an explanation ends even if it contains compiler output.
 const BAR: &str = "  │ ";
 
-/// The command that runs a case again, as far as it is the same for every case.
+/// The command that runs a failed case again, without the parts that depend on the case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatedCommand {
-    /// What is started: `cargo gpubench`, or the executable itself where there is no cargo.
+    /// Program: `cargo gpubench`, or the executable itself without cargo.
     pub program: &'static str,
-    /// Options that are repeated, word by word.
+    /// Options to repeat, word by word.
     pub options: Vec<String>,
-    /// Axes whose values are the command line's.
+    /// Axes with values from the command line.
     pub overridden_axes: Vec<String>,
 }
 
@@ -33,7 +32,7 @@ impl Default for RepeatedCommand {
 }
 
 impl RepeatedCommand {
-    /// The whole command for a case of a run with this seed, as a shell takes it.
+    /// Returns the shell command for a case of a run with this seed.
     pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
         let mut words = self.options.clone();
         words.extend(["--exact".to_owned(), result.case.clone()]);
@@ -52,33 +51,33 @@ impl RepeatedCommand {
     }
 }
 
-/// What is said of a failed case.
+/// The message of a failed case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Message<'a> {
-    /// Nothing.
+    /// No message.
     None,
-    /// This.
+    /// The case's own message.
     Own(&'a str),
-    /// What is said of this case, which stands above.
-    AsOf(&'a BenchmarkComplete),
+    /// The same message as this case, which is above.
+    SameAs(&'a BenchmarkComplete),
 }
 
 impl<'a> Message<'a> {
-    /// What is said of a failure behind others. A text of several lines, as a compiler has them for
-    /// all cases of a source, is there once.
-    pub(super) fn behind(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
+    /// Returns the message of a failure that follows `others`. A repeated message of several lines,
+    /// such as compiler output for all cases of a source, is printed once.
+    pub(super) fn after(others: &'a [BenchmarkComplete], failure: &'a BenchmarkComplete) -> Message<'a> {
         let Some(message) = &failure.message else {
             return Message::None;
         };
         let has_it = |other: &&BenchmarkComplete| (&other.message, other.cause) == (&failure.message, failure.cause);
         match others.iter().find(has_it) {
-            Some(other) if message.contains('\n') => Message::AsOf(other),
+            Some(other) if message.contains('\n') => Message::SameAs(other),
             _ => Message::Own(message),
         }
     }
 }
 
-/// The explanation of a failed case, line by line.
+/// Returns the lines that explain a failed case.
 pub(super) fn lines(
     result: &BenchmarkComplete,
     message: Message<'_>,
@@ -91,33 +90,34 @@ pub(super) fn lines(
     let name = format!("{} {}", printable_line(&result.package), printable_line(&result.case));
     let [sign, name] = [(style, &*sign.to_string()), (TITLE, &*name)].map(|(style, text)| styling.paint(style, text));
     let mut lines = vec![fitted(&format!("{sign} {name}"), line_width)];
-    let mut said = wrapped(&styled_outcome(result, styling), room);
+    let mut body = wrapped(&styled_outcome(result, styling), room);
     match message {
         Message::None => {}
         Message::Own(message) => {
-            // What stands behind the first line, a compiler or a kernel has laid out. Where it is
-            // too long, a terminal would go on below the bar.
+            // After the first line, a compiler or a kernel controls the layout. Fold long lines
+            // here, because the terminal would continue them without the bar.
             let message = printable(message);
-            let mut given = message.lines();
-            said.extend(given.next().into_iter().flat_map(|first| wrapped(first, room)));
-            said.extend(given.flat_map(|line| folded(line, room)));
+            let mut message_lines = message.lines();
+            body.extend(message_lines.next().into_iter().flat_map(|first| wrapped(first, room)));
+            body.extend(message_lines.flat_map(|line| folded(line, room)));
         }
-        Message::AsOf(other) => {
-            let same = format!("the same error as `{}`, above", printable_line(&other.case));
-            said.extend(wrapped(&same, room));
+        Message::SameAs(other) => {
+            let same = format!("same error as `{}` above", printable_line(&other.case));
+            body.extend(wrapped(&same, room));
         }
     }
-    // The message speaks of the output that decided; of a single one there is nothing to add.
+    // The message covers the output that decided the verdict. List the outputs only if there are
+    // several.
     if result.checks.len() > 1 {
-        said.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
+        body.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
     }
     let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
-    lines.extend(said.into_iter().map(barred));
+    lines.extend(body.into_iter().map(barred));
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
     lines
 }
 
-/// The verdict, its cause and what the cause means.
+/// Returns the verdict, its cause and the meaning of the cause.
 fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
     let (_, style) = sign_of(result.verdict);
     let verdict = styling.paint(style, result.verdict.as_str());
@@ -127,7 +127,7 @@ fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
     }
 }
 
-/// Every output that is not right, one line each, names aligned.
+/// Returns a line for every wrong output, with aligned names.
 fn outputs(checks: &[Check]) -> Vec<String> {
     let wrong = checks.iter().filter(|check| check.matched < check.elements);
     let longest = wrong
@@ -146,13 +146,13 @@ fn outputs(checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a shell takes a name whole as it is.
+/// Returns whether a shell takes the word as it is.
 pub fn is_plain(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
     !name.is_empty() && name.chars().all(is_plain)
 }
 
-/// A name as a shell takes it whole.
+/// Returns a word quoted for a shell.
 fn shell_quoted(name: &str) -> String {
     if is_plain(name) {
         name.to_owned()
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_of_a_message_is_wrapped_and_what_was_laid_out_stays_as_it_is() {
+    fn the_first_line_of_a_message_is_wrapped_and_the_rest_keeps_its_layout() {
         let result = BenchmarkComplete {
             message: Some(
                 "one of the elements is wrong; the worker last wrote:\nx[0]   and x[1]  and x[2]  are 1.0".to_owned(),
             ),
             ..every_verdict().results.remove(1)
         };
-        let message = Message::behind(&[], &result);
+        let message = Message::after(&[], &result);
         let lines = lines(&result, message, "-", 40, Styling::Plain);
         assert!(
             lines.contains(&"  │ one of the elements is wrong; the".to_owned()),
@@ -194,23 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn what_user_code_prints_has_a_bar_and_an_indent_before_it_on_every_row_of_the_terminal() {
+    fn user_output_is_indented_after_a_bar_on_every_line() {
         let printed = format!("run it alone: evil\n{}✓ it passed, too", " ".repeat(76));
         let result = BenchmarkComplete {
             message: Some(format!("it is wrong; the worker last wrote:\n{}", quoted(&printed))),
             ..every_verdict().results.remove(1)
         };
-        let lines = lines(&result, Message::behind(&[], &result), "-", 80, Styling::Plain);
+        let lines = lines(&result, Message::after(&[], &result), "-", 80, Styling::Plain);
         let position = lines.iter().position(|line| line.ends_with("last wrote:"));
-        let said = &lines[position.expect("the message") + 1..];
+        let body = &lines[position.expect("the message") + 1..];
         assert_eq!(
-            said[..3],
+            body[..3],
             ["  │     run it alone: evil", "  │", "  │     ✓ it passed, too"]
         );
     }
 
     #[test]
-    fn what_a_compiler_says_of_several_cases_is_there_once_and_one_line_is_repeated() {
+    fn a_compiler_error_of_several_cases_is_printed_once() {
         let failed = |case: &str, message: &str| BenchmarkComplete {
             case: case.to_owned(),
             message: Some(message.to_owned()),
@@ -223,14 +223,14 @@ mod tests {
             failed("d", "not found"),
             failed("e", "could not compile\nline 2"),
         ];
-        let said: Vec<Message<'_>> = (0..5)
-            .map(|position| Message::behind(&failures[..position], &failures[position]))
+        let body: Vec<Message<'_>> = (0..5)
+            .map(|position| Message::after(&failures[..position], &failures[position]))
             .collect();
         let [compiler, missing] = [Message::Own("could not compile\nline 1"), Message::Own("not found")];
         let other = Message::Own("could not compile\nline 2");
-        assert_eq!(said, [compiler, missing, Message::AsOf(&failures[0]), missing, other]);
-        let lines = lines(&failures[2], said[2], "again", 80, Styling::Plain).join("\n");
-        assert!(lines.contains("\n  │ the same error as `a`, above\n"), "{lines}");
+        assert_eq!(body, [compiler, missing, Message::SameAs(&failures[0]), missing, other]);
+        let lines = lines(&failures[2], body[2], "again", 80, Styling::Plain).join("\n");
+        assert!(lines.contains("\n  │ same error as `a` above\n"), "{lines}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The terminal report: a tree with one line for each finished case, failures explained below it,
-//! and a progress line meanwhile.
+//! The terminal report: a tree with one line per finished case, a progress line, and explanations
+//! of failures at the end.
 //!
-//! Human output is no contract: it may change in any release.
+//! The output for people has no stable format and may change in any release.
 
 mod changes;
 mod columns;

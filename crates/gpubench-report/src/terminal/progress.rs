@@ -1,4 +1,4 @@
-//! The line that says what is being done while nothing else can be said.
+//! The progress line.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use gpubench_contract::BenchmarkStarted;
 use gpubench_contract::units::{counted, listed, percent, wall_time};
 use gpubench_diagnostic::{printable_line, rewrite_line_of_stderr};
 
-/// How long a line stays: enough to see life, too little to be seen in a median.
+/// Minimum time between updates: short enough to show activity, long enough not to affect a median.
 const STAY: Duration = Duration::from_millis(250);
 
-/// A line on standard error, where that is a terminal; nothing anywhere else.
+/// A line on standard error if that is a terminal, else nothing.
 ///
-/// It is drawn only when something is reported, which is between windows: a thread that ticks would
-/// take a processor from the kernel that is timed.
+/// It is redrawn only on events, which come between windows. A timer thread would take a processor
+/// from the measurement.
 pub(super) struct ProgressLine {
     cases: u64,
     done: u64,
@@ -23,7 +23,7 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line for `cases` cases.
+    /// Returns the progress line for `cases` cases.
     pub(super) fn of(cases: u64) -> ProgressLine {
         ProgressLine {
             cases,
@@ -34,37 +34,37 @@ impl ProgressLine {
         }
     }
 
-    /// A case begins.
+    /// Shows the start of a case.
     pub(super) fn start(&mut self, started: &BenchmarkStarted) {
         self.case = printable_line(&started.case);
         self.draw(None);
     }
 
-    /// The case has come further.
+    /// Shows the progress of the case.
     pub(super) fn update(&mut self, progress: &Progress) {
-        // Nothing may follow for long on a phase that begins.
+        // Always show a new phase: the next event may take long.
         let is_fresh = || self.drawn.is_some_and(|drawn| drawn.elapsed() < STAY);
         if progress.windows == 0 || !is_fresh() {
             self.draw(Some(described(progress)));
         }
     }
 
-    /// The case is done.
+    /// Counts the case as done.
     pub(super) fn advance(&mut self) {
         self.done += 1;
     }
 
-    /// Takes the line away, until something is reported again.
+    /// Removes the line until the next event.
     pub(super) fn clear(&mut self) {
         self.drawn = None;
         rewrite_line_of_stderr("");
     }
 
-    fn draw(&mut self, said: Option<String>) {
+    fn draw(&mut self, status: Option<String>) {
         let case = Some(self.case.clone()).filter(|case| !case.is_empty());
         let took = Some(wall_time(self.began.elapsed()));
-        let said: Vec<String> = [case, said, took].into_iter().flatten().collect();
-        rewrite_line_of_stderr(&format!("[{}/{}] {}", self.done, self.cases, said.join(" · ")));
+        let parts: Vec<String> = [case, status, took].into_iter().flatten().collect();
+        rewrite_line_of_stderr(&format!("[{}/{}] {}", self.done, self.cases, parts.join(" · ")));
         self.drawn = Some(Instant::now());
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     use crate::Phase;
 
     #[test]
-    fn progress_says_what_is_known() {
+    fn progress_shows_known_values() {
         let begun = Progress {
             phase: Phase::WarmingUp,
             windows: 1,

@@ -1,4 +1,4 @@
-//! Implementations of one problem side by side.
+//! Rankings on the terminal.
 
 use super::TerminalOptions;
 use super::style::{FAINT, GOOD, Styling, TITLE};
@@ -8,10 +8,10 @@ use gpubench_contract::Metric;
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
-/// The rankings, one after the other; empty where there is none.
+/// Returns the rankings, one after the other. Empty if there are none.
 pub(super) fn table(rankings: &Rankings, options: TerminalOptions) -> String {
     rankings
-        .held()
+        .rankings()
         .iter()
         .map(|ranking| ranking_table(ranking, options))
         .collect()
@@ -41,7 +41,7 @@ fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
     )
 }
 
-/// The value and how it compares with the best.
+/// Returns the value and its ratio to the best.
 fn rank(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
     let value = format!("{:>8}", metric.quantity(ranked.value));
     match (ranked.rank, ranked.rank.words(metric)) {

@@ -1,4 +1,4 @@
-//! The reporter that people watch.
+//! The terminal reporter.
 
 use std::io::{self, IsTerminal};
 
@@ -23,48 +23,48 @@ use gpubench_contract::{
 use gpubench_diagnostic::layout::{UNBOUNDED, columns_of, fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
 
-/// Columns of a table where lines have no end: one long name must not make every row long.
+/// Width of a table if lines are unbounded, so that one long name does not widen every row.
 const UNBOUNDED_TABLE: usize = 120;
 
-/// Columns that a page needs; a narrower terminal wraps it.
+/// Minimum width of a page. A narrower terminal wraps it.
 const LEAST_WIDTH: usize = 30;
 
-/// How the table is printed.
+/// The options of the terminal report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalOptions {
-    /// Columns of a line; [`UNBOUNDED`] where nothing is to be wrapped.
+    /// Columns per line. [`UNBOUNDED`] disables wrapping.
     pub width: usize,
-    /// Whether there are colours.
+    /// Use of colours.
     pub styling: Styling,
-    /// Where progress is shown.
+    /// Use of the progress line.
     pub progress: ProgressDisplay,
-    /// How much is printed of each case.
+    /// Amount of output per case.
     pub detail: Detail,
 }
 
-/// How much is printed of each case.
+/// The amount of output per case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Failures and the summary.
+    /// Only failures and the summary.
     Brief,
-    /// A line for each case.
+    /// One line per case.
     #[default]
     Table,
-    /// Quartiles, overheads, windows and the reason for stopping below each line.
+    /// Quartiles, overheads, windows and the stop reason below each line.
     Full,
 }
 
-/// Where progress is shown.
+/// The place of the progress line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressDisplay {
-    /// On standard error, where that is a terminal.
+    /// On standard error, if that is a terminal.
     Stderr,
     /// Nowhere.
     Hidden,
 }
 
 impl TerminalOptions {
-    /// What suits standard output as it is.
+    /// Returns the options for standard output.
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: columns_of(&io::stdout()),
@@ -74,8 +74,8 @@ impl TerminalOptions {
         }
     }
 
-    /// What suits standard error where standard output is for something else. On a terminal that
-    /// has both, a line that is rewritten would be written through.
+    /// Returns the options for standard error, when standard output has another report. If both are
+    /// the same terminal, there is no progress line: the report would be written into it.
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: columns_of(&io::stderr()),
@@ -88,7 +88,7 @@ impl TerminalOptions {
         }
     }
 
-    /// Columns of a table.
+    /// Returns the width of a table in columns.
     pub(super) fn table_width(self) -> usize {
         match self.width {
             UNBOUNDED => UNBOUNDED_TABLE,
@@ -97,14 +97,14 @@ impl TerminalOptions {
     }
 }
 
-/// Whether results have times.
+/// Whether results have values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Figures {
     Expected,
     Absent,
 }
 
-/// Prints a tree of results while they come in, and explains failures at the end.
+/// Prints a tree of results as they arrive, and explains failures at the end.
 pub struct TerminalReporter {
     output: Output,
     options: TerminalOptions,
@@ -121,7 +121,7 @@ pub struct TerminalReporter {
 }
 
 impl TerminalReporter {
-    /// Prints to `output`.
+    /// Returns a reporter that prints to `output`.
     pub fn new(output: Output, options: TerminalOptions) -> TerminalReporter {
         TerminalReporter {
             output,
@@ -144,12 +144,12 @@ impl TerminalReporter {
         }
     }
 
-    /// Says how a command that runs a failed case again begins.
+    /// Sets the command that runs a failed case again.
     pub fn repeating(self, repeated: RepeatedCommand) -> TerminalReporter {
         TerminalReporter { repeated, ..self }
     }
 
-    /// Leaves the columns of figures out: nothing is timed.
+    /// Omits the columns of values, for runs that time nothing.
     pub fn without_figures(self) -> TerminalReporter {
         TerminalReporter {
             figures: Figures::Absent,
@@ -162,7 +162,7 @@ impl TerminalReporter {
         self.output.print(&fitted(text, self.options.width))
     }
 
-    /// The lines of a result: what leads to it in the tree, then the case with its figures.
+    /// Returns the lines of a result: new lines of the tree, then the case with its values.
     fn lines_of(&mut self, result: &BenchmarkComplete) -> String {
         let (line, styling) = (self.options.table_width(), self.options.styling);
         let table = &self.table;
@@ -186,7 +186,7 @@ impl TerminalReporter {
         let mut text = String::new();
         for (position, failure) in self.failures.iter().enumerate() {
             text.push('\n');
-            let message = Message::behind(&self.failures[..position], failure);
+            let message = Message::after(&self.failures[..position], failure);
             let command = self.repeated.for_case(failure, seed);
             for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
@@ -207,7 +207,7 @@ impl TerminalReporter {
         let counts = listed(counts.split(", ").map(|count| Some(unbroken(count))));
         let counts = styling.paint(style, &counts);
         match self.device.and_then(|device| device.words().advisory) {
-            // A comparison has said it already.
+            // A comparison already has the notice.
             Some(notice) if self.figures == Figures::Expected && self.comparison.is_none() => {
                 format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, notice))
             }
@@ -255,10 +255,10 @@ impl Reporter for TerminalReporter {
         if result.verdict.is_failure() {
             self.failures.push(result.clone());
         }
-        self.rankings.enter(result);
-        // What passed has its remarks below its line, where there are such lines.
+        self.rankings.add(result);
+        // With full detail, the remarks of a passed case are below its line.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
-            self.remarks.enter(result, &result.case);
+            self.remarks.add_result(result, &result.case);
         }
         self.progress.iter_mut().for_each(ProgressLine::advance);
         if self.options.detail == Detail::Brief {
@@ -269,7 +269,7 @@ impl Reporter for TerminalReporter {
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
-        // It stands behind what is said of the run itself, where it is found.
+        // Print the comparison at the end, after the remarks on the run, where readers find it.
         self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
         Ok(())
     }
@@ -284,13 +284,14 @@ impl Reporter for TerminalReporter {
         let comparison = self.comparison.as_deref().unwrap_or_default();
         let [above, summary] =
             [rankings + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
-        // A command that is there to be copied stays in one line.
+        // The explanations are not wrapped again: a command must stay on one line so that users can
+        // copy it.
         let text = above + &self.explanations(&finished.seed) + comparison + &summary;
         self.output.print(&text)
     }
 }
 
-/// A line of the tree that is no case; a package carries the titles of the columns.
+/// Returns a line of the tree that is not a case. A package's line has the column titles.
 fn heading(line: &Line, metric: &Metric, table: &Table<Figure>, columns: usize) -> String {
     if line.is_package() {
         let name = table.styling.paint(TITLE, &line.name);
@@ -300,20 +301,20 @@ fn heading(line: &Line, metric: &Metric, table: &Table<Figure>, columns: usize) 
     }
 }
 
-/// A case with its figures, on the next line where its name is too long.
+/// Returns a case with its values, on the next line if the name is too long.
 fn entry(line: &Line, figures: &str, table: &Table<Figure>, columns: usize) -> String {
     let continued = table.styling.paint(FAINT, &line.continued);
     table.row(&branch(line, table.styling, columns), &continued, figures)
 }
 
-/// The name of a line behind the branches of the tree.
+/// Returns the name of a line after the tree's branches.
 fn branch(line: &Line, styling: Styling, columns: usize) -> String {
     let [branches, continued] = [&line.branches, &line.continued].map(|branches| styling.paint(FAINT, branches));
     let names = wrapped(&line.name, columns.saturating_sub(width(&branches)));
     branches + &names.join(&format!("\n{continued}"))
 }
 
-/// What is known of a case beyond its line, below it and behind the branches of the tree.
+/// Returns the details of a case, below its line and after the tree's branches.
 fn details_below(line: &Line, result: &BenchmarkComplete, columns: usize, styling: Styling) -> String {
     let indent = format!("{}  ", line.continued);
     let room = columns.saturating_sub(width(&indent)).max(LEAST_WIDTH / 2);

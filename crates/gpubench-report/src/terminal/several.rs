@@ -1,4 +1,4 @@
-//! The page of several runs, each beside the first.
+//! The comparison of several runs with the first on the terminal.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_diagnostic::layout::{fitted, in_one_line, width};
 use gpubench_diagnostic::printable_line;
 
-/// Columns of a median.
+/// Width of a median.
 const BASELINE: usize = 8;
 
-/// Columns of a change with its sign, and of a run's name above it at most.
+/// Width of a change with its sign, and maximum width of a run's name above it.
 const CHANGE: usize = 9;
 const LONGEST_TITLE: usize = 20;
 
-/// A line for every benchmark with the first run's median, and a column for each other run with its
-/// change. All comparisons have the same baseline.
+/// Returns a line per benchmark, with the first run's median and the change in each other run. All
+/// comparisons have the same baseline.
 pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
     let Some(first) = comparisons.first() else {
         return String::new();
@@ -41,11 +41,11 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
     }
     page += &options
         .styling
-        .paint(FAINT, "Intervals and remarks are shown where two runs are compared.");
+        .paint(FAINT, "Compare only two runs to see intervals and remarks.");
     fitted(&page, options.width) + "\n"
 }
 
-/// Which run is which, and what was not alike.
+/// Returns the runs and their differences.
 fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], options: TerminalOptions) -> String {
     let candidates = comparisons.iter().map(|comparison| &comparison.candidate);
     let runs: Vec<_> = std::iter::once(&first.baseline)
@@ -54,20 +54,20 @@ fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], option
         .collect();
     let differences = comparisons.iter().flat_map(|comparison| {
         let name = &comparison.candidate.name;
-        let said = comparison.differences.iter().cloned().chain(one_run(comparison));
-        said.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
+        let differences = comparison.differences.iter().cloned().chain(one_run(comparison));
+        differences.map(move |difference| noted(&printable_line(&format!("{name}: {difference}")), options))
     });
     named_runs(&runs, options) + &differences.collect::<String>()
 }
 
-/// Benchmarks of the first run, and what became of each in the others.
+/// Benchmarks of the first run, with their rows in the other runs.
 struct Beside<'a> {
     lines: Vec<Line<'a>>,
     runs: Vec<String>,
     options: TerminalOptions,
 }
 
-/// A benchmark; an entry for every run beside the first.
+/// A benchmark, with an entry per other run.
 struct Line<'a> {
     name: String,
     baseline: Option<String>,
@@ -108,7 +108,7 @@ impl<'a> Beside<'a> {
         if self.lines.is_empty() {
             return String::new();
         }
-        // The column of the baseline, then one for each run.
+        // Returns the baseline's column, then one per other run.
         let columns = self.widths().into_iter().zip(&self.runs).enumerate();
         let runs = columns.map(|(run, (width, name))| Column {
             title: in_one_line(name, width).into(),
@@ -128,8 +128,8 @@ impl<'a> Beside<'a> {
         format!("\n{}{}", table.row("", "", &table.titles()), rows.collect::<String>())
     }
 
-    /// How wide the column of each run is: its name is shown whole where the line has room for half
-    /// of a benchmark's name beside it.
+    /// Returns the width of each run's column. It fits the run's name if half of the line remains
+    /// for the benchmark's name.
     fn widths(&self) -> Vec<usize> {
         let wide: Vec<usize> = self
             .runs
@@ -146,7 +146,7 @@ impl<'a> Beside<'a> {
 }
 
 impl Line<'_> {
-    /// The time in the first run, or `+3.04% ✗` for one of the others.
+    /// Returns the time in the first run, or `+3.04% ✗` for another run.
     fn cell(&self, run: Option<usize>) -> Cell {
         let Some(run) = run else {
             return (self.baseline.clone().unwrap_or_else(|| NONE.to_owned()), PLAIN);
@@ -171,6 +171,6 @@ fn summary(comparison: &ComparisonComplete, options: TerminalOptions) -> String 
     });
     let counts = counts.unwrap_or_else(|| "nothing to compare".to_owned());
     let hidden = comparison.left_out.as_ref();
-    let hidden = hidden.map_or_else(String::new, |said| format!("; {}", left_out(said)));
+    let hidden = hidden.map_or_else(String::new, |hidden| format!("; {}", left_out(hidden)));
     format!("\n{}: {counts}{hidden}\n", printable_line(&comparison.candidate.name))
 }

@@ -1,9 +1,9 @@
-//! Colours and when to use them.
+//! Colours.
 
 use anstyle::{AnsiColor, Style};
 
-/// Whether output is coloured. On a terminal it is, unless `NO_COLOR` or `TERM=dumb` says
-/// otherwise; `CLICOLOR_FORCE` insists.
+/// The use of colours. A terminal has colours unless `NO_COLOR` or `TERM=dumb` is set.
+/// `CLICOLOR_FORCE` enables them everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Color {
@@ -17,7 +17,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Makes every stream of this process colour, or not.
+    /// Applies the choice to all streams of this process.
     pub fn apply(self) {
         let choice = match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -28,17 +28,17 @@ impl Color {
     }
 }
 
-/// Whether text carries escape sequences.
+/// Whether text has escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Styling {
-    /// It does not.
+    /// No escape sequences.
     Plain,
-    /// It does.
+    /// Escape sequences.
     Ansi,
 }
 
 impl Styling {
-    /// What `color` means for a stream.
+    /// Returns the styling of a stream for this choice.
     pub(super) fn of(color: Color, stream: &impl anstream::stream::RawStream) -> Styling {
         Styling::resolve(color, anstream::AutoStream::choice(stream))
     }
@@ -52,7 +52,7 @@ impl Styling {
         }
     }
 
-    /// A text in a style, where styles are used.
+    /// Returns a text in a style, if styles are enabled.
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         match self {
             Styling::Ansi if style != PLAIN && !text.is_empty() => format!("{style}{text}{style:#}"),
@@ -61,17 +61,17 @@ impl Styling {
     }
 }
 
-/// Text like any other.
+/// Normal text.
 pub(super) const PLAIN: Style = Style::new();
-/// Titles and what must be found first.
+/// Titles and important text.
 pub(super) const TITLE: Style = Style::new().bold();
-/// Lines of the tree, units and what matters less.
+/// Branches of the tree, units and minor text.
 pub(super) const FAINT: Style = Style::new().dimmed();
-/// What passed.
+/// Passed cases.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
-/// What failed.
+/// Failed cases.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What was left out, and times that nothing vouches for.
+/// Skipped cases, and advisory times.
 pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 
 #[cfg(test)]

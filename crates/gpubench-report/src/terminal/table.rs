@@ -1,4 +1,4 @@
-//! A table that is printed row by row: its columns are chosen before the first row is known.
+//! A table that is printed row by row. Its columns are fixed before the first row is known.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use gpubench_diagnostic::layout::{padded, width};
 /// Spaces between columns.
 pub(super) const GAP: usize = 2;
 
-/// What stands for a value that is not known.
+/// Placeholder for an unknown value.
 pub(super) const NONE: &str = "-";
 
 /// A text and its style.
 pub(super) type Cell = (String, Style);
 
-/// A column after the names; `K` says what it shows.
+/// A column after the names. `K` identifies its contents.
 #[derive(Clone, Debug)]
 pub(super) struct Column<K> {
     pub key: K,
@@ -26,8 +26,7 @@ pub(super) struct Column<K> {
     pub align: Align,
 }
 
-/// At which end of their column texts and the title are set: words at the left, numbers at the
-/// right.
+/// The alignment of a column: words left, numbers right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -37,7 +36,7 @@ pub(super) enum Align {
 pub(super) use Align::{Left, Right};
 
 impl<K> Column<K> {
-    /// A column of `width` columns of a terminal.
+    /// Returns a column that is `width` terminal columns wide.
     pub(super) const fn new(align: Align, key: K, width: usize, title: &'static str) -> Column<K> {
         Column {
             key,
@@ -48,18 +47,18 @@ impl<K> Column<K> {
     }
 }
 
-/// Which columns are shown, and how wide names are.
+/// The visible columns, and the width of names.
 #[derive(Clone, Debug)]
 pub(super) struct Table<K> {
-    /// The width of a name.
+    /// Width of a name.
     pub name: usize,
     columns: Vec<Column<K>>,
     pub styling: Styling,
 }
 
 impl<K: Copy + PartialEq> Table<K> {
-    /// A table for names of the given widths. A name wider than `longest` stands on a line of its
-    /// own and does not count: one long name must not cost every other row its figures.
+    /// Returns a table for names of these widths. A name wider than `longest` gets a separate line
+    /// and does not count, so that one long name does not cost all rows their values.
     pub(super) fn new(
         columns: Vec<Column<K>>,
         names: impl IntoIterator<Item = usize>,
@@ -73,8 +72,8 @@ impl<K: Copy + PartialEq> Table<K> {
         }
     }
 
-    /// Drops the first of these groups of columns without which a row fits a line of `line`
-    /// columns, or else the last; then names have what is left.
+    /// Drops the first of these groups of columns that makes a row fit `line` columns, or else the
+    /// last group. Names get the remaining width.
     pub(super) fn fit<'a>(mut self, line: usize, groups: impl IntoIterator<Item = &'a [K]>) -> Table<K>
     where
         K: 'a,
@@ -91,22 +90,22 @@ impl<K: Copy + PartialEq> Table<K> {
         self
     }
 
-    /// Whether a column is shown.
+    /// Returns whether a column is visible.
     pub(super) fn shows(&self, key: K) -> bool {
         self.columns.iter().any(|column| column.key == key)
     }
 
-    /// The width of a row.
+    /// Returns the width of a row.
     pub(super) fn width(&self) -> usize {
         self.name + self.columns.iter().map(|column| GAP + column.width).sum::<usize>()
     }
 
-    /// The titles, to stand after a name.
+    /// Returns the titles, to print after a name.
     pub(super) fn titles(&self) -> String {
         self.cells(|column| (column.title.to_string(), FAINT))
     }
 
-    /// A cell for each column, to stand after a name.
+    /// Returns the cells of all columns, to print after a name.
     pub(super) fn cells(&self, cell: impl Fn(&Column<K>) -> Cell) -> String {
         let mut line = String::new();
         let mut owed = 0;
@@ -124,8 +123,8 @@ impl<K: Copy + PartialEq> Table<K> {
         line
     }
 
-    /// A row of a name and what stands after it: on the next line, after `continued`, where the
-    /// name is too long.
+    /// Returns a row: a name and the text after it. If the name is too long, the text goes to the
+    /// next line, after `continued`.
     pub(super) fn row(&self, name: &str, continued: &str, cells: &str) -> String {
         if width(name) <= self.name {
             format!("{}{cells}\n", padded(name, self.name))
@@ -135,8 +134,8 @@ impl<K: Copy + PartialEq> Table<K> {
     }
 }
 
-/// A number and its unit, padded to the width of the column's widest unit: numbers end at one
-/// column and units begin at one.
+/// Returns a number and its unit, padded to the widest unit of the column, so that numbers and
+/// units are aligned.
 pub(super) fn aligned(quantity: Option<Quantity>, widest_unit: usize) -> String {
     match quantity {
         Some(Quantity { number, unit }) => format!("{number} {}", padded(&unit, widest_unit)),

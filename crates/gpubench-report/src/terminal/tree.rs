@@ -6,8 +6,8 @@ use gpubench_contract::{BenchmarkStarted, Params};
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
-/// The lines of the whole tree in order, known before the first case runs, so that branches are
-/// drawn right while results come in.
+/// All lines of the tree in order. They are known before the first case runs, so the branches are
+/// right as results arrive.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     lines: Vec<Line>,
@@ -19,15 +19,15 @@ pub(super) struct Tree {
 pub(super) struct Line {
     /// Branches before the name.
     pub branches: String,
-    /// Branches before a second line of the same entry.
+    /// Branches before the second line of an entry.
     pub continued: String,
-    /// Name of the package, module or benchmark, or axis values.
+    /// Name of the package, module or benchmark, or the axis values.
     pub name: String,
     parent: Option<usize>,
     shown: bool,
 }
 
-/// A node on the way to its lines.
+/// A node from which the lines are made.
 #[derive(Default)]
 struct Node {
     name: String,
@@ -36,7 +36,7 @@ struct Node {
 }
 
 impl Tree {
-    /// The tree of some cases, in their order.
+    /// Returns the tree of these cases, in their order.
     pub(super) fn of(cases: &[BenchmarkStarted]) -> Tree {
         let mut root = Node::default();
         for case in cases {
@@ -49,13 +49,13 @@ impl Tree {
         tree
     }
 
-    /// Every line.
+    /// Returns all lines.
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines
     }
 
-    /// The lines to print for a case: those of its package, modules and benchmark that have not
-    /// been printed yet, then its own, which is the last. Empty for a case that is not in the tree.
+    /// Returns the lines to print for a case: lines of its package, modules and benchmark that are
+    /// not printed yet, then the case's line. Empty if the case is not in the tree.
     pub(super) fn reveal(&mut self, case: u64) -> Vec<&Line> {
         let mut chain = Vec::new();
         let mut next = self.of_case.get(&case).copied();
@@ -72,7 +72,7 @@ impl Tree {
         chain.into_iter().map(|position| &self.lines[position]).collect()
     }
 
-    /// Adds a node behind its own branches, and what is below it behind `below`.
+    /// Adds a node after its branches, and its children after `below`.
     fn add(&mut self, node: &Node, parent: Option<usize>, branches: &str, below: &str) {
         let position = self.lines.len();
         let has_children = !node.children.is_empty();
@@ -98,12 +98,12 @@ impl Tree {
 }
 
 impl Line {
-    /// Columns of the name with its branches.
+    /// Returns the width of the name with its branches.
     pub(super) fn width(&self) -> usize {
         width(&self.branches) + width(&self.name)
     }
 
-    /// Whether the line is that of a package.
+    /// Returns whether the line is a package.
     pub(super) fn is_package(&self) -> bool {
         self.parent.is_none()
     }
@@ -127,11 +127,11 @@ impl Node {
     }
 }
 
-/// Branches of a node before others, and of the last one: before itself and before those below it.
+/// Branches of a node and of its children, for a node in the middle and for the last one.
 const BETWEEN: [&str; 2] = ["├─ ", "│  "];
 const LAST: [&str; 2] = ["╰─ ", "   "];
 
-/// Package, modules, benchmark and, where it has axes, their values.
+/// Returns the package, the modules, the benchmark and, if it has axes, their values.
 fn path_of(case: &BenchmarkStarted) -> Vec<String> {
     let mut path = vec![case.package.clone()];
     path.extend(case.benchmark.split("::").map(str::to_owned));

@@ -1,4 +1,4 @@
-//! What people and machines read of a comparison, as it is.
+//! Snapshots of a comparison in every report.
 
 use super::{broken_lines, written};
 use crate::*;
@@ -65,7 +65,7 @@ fn comparison_of_runs_without_a_benchmark_in_common() {
 }
 
 #[test]
-fn comparison_in_turns_on_the_cpu_device() {
+fn comparison_in_alternating_windows_on_the_cpu_device() {
     let mut comparison = every_change();
     comparison.arrangement = Arrangement::Interleaved;
     comparison.differences.clear();
@@ -77,7 +77,7 @@ fn comparison_in_turns_on_the_cpu_device() {
     insta::assert_snapshot!(plain(&comparison, 80));
 }
 
-/// Three runs beside a fourth, which lack some benchmarks of each other.
+/// Three runs compared with a fourth. They differ in their benchmarks.
 fn several() -> Vec<ComparisonComplete> {
     let mut second = every_change();
     second.candidate.name = "a-rather-long-name".into();
@@ -115,7 +115,7 @@ fn colours_change_nothing_in_a_page_of_several_runs() {
 }
 
 #[test]
-fn small_changes_can_be_left_out_and_still_count_and_what_has_no_figure_stays() {
+fn hidden_small_changes_still_count_and_rows_without_a_change_remain() {
     let mut comparison = every_change();
     comparison.keep_changes_of(0.03);
     let kept: Vec<&str> = comparison
@@ -167,7 +167,7 @@ fn comment_for_a_pull_request() {
 }
 
 #[test]
-fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
+fn a_comment_shows_problems_first_and_unfolded() {
     let comment = comparison_markdown(&every_change(), GITHUB_LIMIT);
     assert!(
         comment.starts_with("### `cargo gpubench`: ❌ 1 now fails, "),
@@ -185,7 +185,7 @@ fn a_comment_says_first_and_unfolded_what_has_become_wrong() {
 }
 
 #[test]
-fn a_candidate_that_failed_beside_a_baseline_that_was_not_measured_is_no_detail() {
+fn a_failed_candidate_without_a_measured_baseline_is_shown_unfolded() {
     let mut comparison = every_change();
     let row = comparison
         .rows
@@ -229,7 +229,7 @@ fn comment_about_another_device() {
 }
 
 #[test]
-fn a_comment_never_exceeds_what_github_takes_and_counts_what_it_left_out() {
+fn a_comment_never_exceeds_githubs_limit_and_counts_omitted_rows() {
     for rows in [100, 1_000, 5_000] {
         let mut comparison = every_change();
         let original = comparison.rows.clone();
@@ -250,7 +250,7 @@ fn a_comment_never_exceeds_what_github_takes_and_counts_what_it_left_out() {
         );
         let left_out: Option<usize> = comment
             .lines()
-            .find_map(|line| line.split_once(" rows were left out")?.0.parse().ok());
+            .find_map(|line| line.split_once(" rows are omitted")?.0.parse().ok());
         let named = (0..rows)
             .filter(|index| comment.contains(&format!("`suite::bench_{index}::n=1024`")))
             .count();
@@ -280,7 +280,7 @@ fn names_cannot_break_out_of_a_comment() {
 }
 
 #[test]
-fn rows_are_sorted_by_how_much_they_matter() {
+fn rows_are_sorted_by_relevance() {
     let comparison = every_change();
     let verdicts: Vec<ChangeVerdict> = comparison.by_relevance().iter().map(|row| row.verdict).collect();
     use gpubench_contract::ChangeVerdict::*;
@@ -314,7 +314,7 @@ fn a_name_in_its_other_form_is_not_another_benchmark() {
 }
 
 #[test]
-fn a_comparison_is_one_line_of_the_machine_contract_and_reads_back() {
+fn a_comparison_is_one_line_of_json_and_reads_back() {
     let record = Record::ComparisonComplete(Box::new(every_change()));
     let line = serde_json::to_string(&record).unwrap();
     insta::assert_snapshot!(line);

@@ -1,4 +1,4 @@
-//! What people and machines read, as it is: exact copies of every output of the sample runs.
+//! Snapshots of the sample runs in every report.
 
 use super::play::Play;
 use gpubench_contract::{DeviceKind, Record, RunEnd, RunFinished};
@@ -11,7 +11,7 @@ use crate::*;
 use gpubench_contract::Verdict;
 use gpubench_testing::{SampleRun, all_passed, compared_run, competition, every_verdict, on_gpu};
 
-/// A writer whose contents can be read afterwards.
+/// A writer with readable contents.
 #[derive(Clone, Default)]
 struct Page(Rc<RefCell<Vec<u8>>>);
 
@@ -35,7 +35,7 @@ impl Page {
     }
 }
 
-/// What a reporter writes of a run.
+/// Returns a reporter's output for a run.
 pub(crate) fn written<R: Reporter>(run: &SampleRun, reporter: impl FnOnce(Output) -> R) -> String {
     let page = Page::default();
     run.play(&mut reporter(page.output())).unwrap();
@@ -52,7 +52,7 @@ fn terminal(run: &SampleRun, width: usize, styling: Styling) -> String {
     written(run, |output| TerminalReporter::new(output, options))
 }
 
-/// A text whose escape sequences can be read.
+/// Returns a text with visible escape sequences.
 fn visible(text: &str) -> String {
     text.replace('\x1b', "␛")
 }
@@ -128,13 +128,13 @@ fn comma_separated_values_of_a_run_that_was_compared() {
 }
 
 #[test]
-fn comma_separated_values_of_a_run_that_was_not_compared_after_all() {
+fn comma_separated_values_of_a_run_whose_comparison_did_not_happen() {
     let awaited = written(&on_gpu(), |output| CsvReporter::new(output).awaiting_a_comparison());
     assert_eq!(awaited, written(&on_gpu(), CsvReporter::new));
 }
 
 #[test]
-fn a_compared_run_says_once_what_times_of_the_cpu_device_are_worth() {
+fn a_compared_run_has_the_notice_about_the_cpu_device_once() {
     let mut run = SampleRun {
         comparison: compared_run().comparison,
         ..every_verdict()
@@ -225,7 +225,8 @@ fn colours_change_nothing_but_colours() {
     }
 }
 
-/// The lines that a terminal of so many columns would break within a word: those of several words that are longer.
+/// Returns the lines that a terminal of this width would break within a word: lines of several
+/// words that are longer.
 pub(crate) fn broken_lines(page: &str, width: usize) -> Vec<&str> {
     let is_broken = |line: &&str| {
         let words = line.trim_start_matches(|letter: char| !letter.is_alphanumeric());
@@ -235,7 +236,7 @@ pub(crate) fn broken_lines(page: &str, width: usize) -> Vec<&str> {
 }
 
 #[test]
-fn a_terminal_breaks_no_line_but_a_command_that_is_there_to_be_copied() {
+fn a_terminal_breaks_no_line_except_a_command_to_copy() {
     for width in 30..140 {
         for run in [every_verdict(), on_gpu(), competition(), compared_run()] {
             let page = terminal(&run, width, Styling::Plain);
@@ -272,7 +273,7 @@ fn each_case_is_printed_as_soon_as_it_is_done() {
 }
 
 #[test]
-fn results_out_of_order_still_stand_below_their_benchmark() {
+fn results_out_of_order_are_still_below_their_benchmark() {
     let run = every_verdict();
     let mut shuffled = every_verdict();
     shuffled.cases.clone_from(&run.cases);
@@ -316,7 +317,7 @@ fn markdown_table() {
 }
 
 #[test]
-fn every_listener_hears_of_everything_and_the_first_failure_is_returned() {
+fn every_reporter_gets_every_event_and_the_first_error_is_returned() {
     let page = Page::default();
     let (reader, closed) = io::pipe().unwrap();
     drop(reader);

@@ -1,4 +1,4 @@
-//! Names, messages and other texts that nobody vouches for, in everything that people read.
+//! Untrusted names, messages and other texts in every report for people.
 
 use gpubench_contract::{BenchmarkComplete, ComparisonComplete, ParamValue, Params};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ pub(crate) const HOSTILE: [&str; 14] = [
     "\t@SUM(A1)",
 ];
 
-/// Gives every text of a run that may come from elsewhere.
+/// Replaces every untrusted text of a run with `text`.
 pub(crate) fn saying(mut run: SampleRun, text: &str) -> SampleRun {
     let own = || text.to_owned();
     run.started.packages = vec![own(), own()];
@@ -65,7 +65,7 @@ pub(crate) fn saying(mut run: SampleRun, text: &str) -> SampleRun {
     run
 }
 
-/// A comparison in which every such text is `text`.
+/// Returns a comparison with `text` in every untrusted place.
 fn comparison_saying(text: &str) -> ComparisonComplete {
     let mut comparison = every_change();
     for run in [&mut comparison.baseline, &mut comparison.candidate] {
@@ -93,7 +93,7 @@ fn comparison_saying(text: &str) -> ComparisonComplete {
     comparison
 }
 
-/// What a reporter writes of such runs.
+/// Returns a reporter's output for these runs.
 fn all_written<R: Reporter>(text: &str, reporter: impl Fn(Output) -> R) -> [String; 2] {
     let runs = [every_verdict(), on_gpu()].map(|run| SampleRun {
         comparison: Some(comparison_saying(text)),
@@ -112,7 +112,7 @@ fn terminal(output: Output) -> TerminalReporter {
     TerminalReporter::new(output, options)
 }
 
-/// A file of comma-separated values as its readers take it apart.
+/// Parses a CSV file as its readers do.
 fn parsed(text: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let mut letters = text.chars().peekable();
@@ -173,14 +173,14 @@ fn assert_all_is_only_text(text: &str) {
 }
 
 #[test]
-fn hostile_texts_are_only_ever_text_in_every_report() {
+fn untrusted_texts_stay_text_in_every_report() {
     for text in HOSTILE {
         assert_all_is_only_text(text);
     }
 }
 
 #[test]
-fn every_row_of_a_markdown_table_has_its_cells_whatever_names_hold() {
+fn every_row_of_a_markdown_table_has_all_cells_whatever_the_names() {
     for text in HOSTILE {
         let [page, _] = all_written(text, MarkdownReporter::new);
         let table = page
@@ -199,7 +199,7 @@ fn every_row_of_a_markdown_table_has_its_cells_whatever_names_hold() {
 }
 
 #[test]
-fn remarks_below_an_exported_table_are_said_once_and_those_without_room_are_counted() {
+fn remarks_below_an_exported_table_are_not_repeated_and_omitted_ones_are_counted() {
     let mut run = every_verdict();
     let (case, result) = (run.cases[0].clone(), run.results[0].clone());
     run.cases = vec![case; 400];
@@ -218,13 +218,13 @@ fn remarks_below_an_exported_table_are_said_once_and_those_without_room_are_coun
     );
     let shown = page.matches("> ⚠️ remark ").count();
     assert!(
-        shown > 0 && page.contains(&format!("\n{} remarks were left out", 400 - shown)),
+        shown > 0 && page.contains(&format!("\n{} remarks are omitted", 400 - shown)),
         "{shown} in {page}"
     );
 }
 
 #[test]
-fn an_exported_table_never_exceeds_what_github_takes_and_shows_what_failed() {
+fn an_exported_table_never_exceeds_githubs_limit_and_shows_failures() {
     let mut run = every_verdict();
     let (cases, results) = (run.cases.clone(), run.results.clone());
     let many = |index: usize| index % cases.len();
@@ -248,7 +248,7 @@ fn an_exported_table_never_exceeds_what_github_takes_and_shows_what_failed() {
         );
         let left_out: Option<usize> = page
             .lines()
-            .find_map(|line| line.split_once(" rows were left out")?.0.parse().ok());
+            .find_map(|line| line.split_once(" rows are omitted")?.0.parse().ok());
         let shown = (0..4_000)
             .filter(|index| page.contains(&format!("`bench_{index}::n=1024`")))
             .count();
@@ -260,7 +260,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_text_is_only_ever_text_in_every_report(text in any::<String>()) {
+    fn any_text_stays_text_in_every_report(text in any::<String>()) {
         assert_all_is_only_text(&text);
     }
 }

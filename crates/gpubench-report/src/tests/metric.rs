@@ -1,5 +1,5 @@
-//! Runs and comparisons of what is no time: every output has the metric's name and unit, and which
-//! way is better.
+//! Runs and comparisons of a metric other than time: every report has its name, its unit and its
+//! direction.
 
 use super::written;
 use crate::*;
@@ -27,7 +27,7 @@ fn stored(run: SampleRun) -> StoredRun {
     StoredRun::of(run.started, run.results, Some(run.finished), None)
 }
 
-/// The outputs of the sample run, measured in another metric: table, CSV, Markdown, JUnit and page.
+/// The reports of the sample run in another metric: table, CSV, Markdown, JUnit and page.
 fn outputs(metric: &Metric) -> [String; 5] {
     let mut run = competition();
     for result in &mut run.results {
@@ -97,20 +97,20 @@ fn a_comparison_says_which_way_is_worse() {
     let sentence = |metric: &Metric| {
         let [.., page] = outputs(metric);
         let page = page.replace("&#39;", "'");
-        let said = page.split("A ratio is ").nth(1).unwrap_or_default();
-        said.split(';').next().unwrap_or_default().to_owned()
+        let sentence = page.split("Ratios are ").nth(1).unwrap_or_default();
+        sentence.split('.').next().unwrap_or_default().to_owned()
     };
     assert_eq!(
         sentence(&Metric::time()),
-        "this run's time over the baseline's, above 1 is slower"
+        "this run's time divided by the baseline's; above 1 is slower"
     );
     assert_eq!(
         sentence(&instructions()),
-        "this run's instructions over the baseline's, above 1 is worse"
+        "this run's instructions divided by the baseline's; above 1 is worse"
     );
     assert_eq!(
         sentence(&rate()),
-        "this run's rate over the baseline's, above 1 is better"
+        "this run's rate divided by the baseline's; above 1 is better"
     );
 }
 
@@ -129,14 +129,14 @@ fn a_comparisons_values_have_their_unit() {
 }
 
 #[test]
-fn a_run_beside_itself_is_said_to_be_one() {
+fn a_run_compared_with_itself_has_a_remark() {
     let mut comparison = every_change();
     comparison.candidate.run_id.clone_from(&comparison.baseline.run_id);
     assert!(!comparison.is_of_one_run(), "its values differ");
     for row in &mut comparison.rows {
         row.candidate = row.baseline.clone();
     }
-    let said = "both are the same run, ";
+    let remark = "both are the same run, ";
     let options = TerminalOptions {
         width: 120,
         styling: Styling::Plain,
@@ -155,6 +155,6 @@ fn a_run_beside_itself_is_said_to_be_one() {
         comparison_markdown(&comparison, GITHUB_LIMIT),
         page.page(),
     ] {
-        assert!(output.contains(said), "{output}");
+        assert!(output.contains(remark), "{output}");
     }
 }

@@ -1,4 +1,4 @@
-//! Every output of the sample runs, as people and machines read it.
+//! Every report of the sample runs.
 
 mod comparison;
 mod golden;

@@ -1,12 +1,12 @@
-//! Leads a reporter through a hand-made run.
+//! Replays a sample run to a reporter.
 
 use gpubench_testing::SampleRun;
 
 use crate::{OutputError, Reporter};
 
-/// A run that a reporter can be led through.
+/// A run that can be replayed to a reporter.
 pub(crate) trait Play {
-    /// Leads `reporter` through the run.
+    /// Sends the run's events to `reporter`.
     fn play(&self, reporter: &mut dyn Reporter) -> Result<(), OutputError>;
 }
 

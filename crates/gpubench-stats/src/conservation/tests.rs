@@ -3,13 +3,13 @@ use super::*;
 /// The tool's own part of a window on an H100.
 const OWN_NS: f64 = 311_000.0;
 
-/// Honest and hostile cases as GPUs give them: windows of a worker spread by 2 µs from the 5th to
-/// the 95th percentile, a few are longer, and each process has an offset of its own.
+/// Simulates honest and adversarial cases on a GPU. The windows of a worker spread by 2 µs between
+/// the 5th and the 95th percentile, a few are longer, and each process has an offset.
 struct Machine {
     random: fastrand::Rng,
-    /// Of one window, in nanoseconds.
+    /// Spread of the windows, in nanoseconds.
     spread_ns: f64,
-    /// Share of windows that something disturbs.
+    /// Fraction of windows that are disturbed.
     disturbed: f64,
 }
 
@@ -34,14 +34,15 @@ impl Machine {
             chance if chance < self.disturbed => 50_000.0 * self.random.f64(),
             _ => 0.0,
         };
-        // Both stamps and both events have steps of 32 ns.
+        // Both timestamps and both events have steps of 32 ns.
         ((OWN_NS + offset + body + tail) / 32.0).round() * 32.0
     }
 
-    /// A case of so many workers. `hidden_ns` is what a window hides, by its worker and its number.
+    /// Returns a case of this shape. `hidden_ns` is the time that a window hides, by worker and
+    /// window number.
     fn case(&mut self, shape: Shape, claim_ns: f64, hidden_ns: impl Fn(usize, usize) -> f64) -> Vec<ClockedTurn> {
         let worker = |worker: usize| {
-            // One process in fifty is placed badly.
+            // One process in fifty has a bad placement.
             let placed = if self.random.f64() < 0.02 { 12_000.0 } else { 0.0 };
             let offset = placed + 500.0 * self.normal();
             let windows = (0..shape.windows).map(|window| Clocked {
@@ -61,7 +62,7 @@ impl Machine {
     }
 }
 
-/// Workers, and the windows and control windows of each.
+/// The number of workers, and the windows and control windows of each.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     workers: usize,
@@ -69,7 +70,7 @@ struct Shape {
     controls: usize,
 }
 
-/// From the shortest cases that there are to long ones.
+/// From the shortest cases to long ones.
 const SHAPES: [Shape; 4] = [shape(5, 6, 7), shape(10, 6, 4), shape(10, 16, 6), shape(5, 100, 25)];
 
 const fn shape(workers: usize, windows: usize, controls: usize) -> Shape {
@@ -126,12 +127,13 @@ fn the_bound_is_below_four_microseconds_and_one_and_a_half_percent_of_long_claim
     }
 }
 
-/// Whatever is not accused has its reported figure right to its bound, however time is hidden.
+/// If a case is not accused, its reported value is right to within the bound, however time is
+/// hidden.
 #[test]
-fn what_passes_is_right_to_the_bound() {
+fn a_case_that_passes_is_right_to_within_the_bound() {
     let patterns: [fn(usize, usize) -> f64; 6] = [
-        // Every window; a quarter of them; half of them; whole workers; a little more in each; long
-        // in a few.
+        // Every window; a quarter of them; half of them; whole workers; a little more in each
+        // worker; long times in a few windows.
         |_, _| 3_000.0,
         |_, window| if window % 4 == 0 { 3_000.0 } else { 0.0 },
         |_, window| if window % 2 == 0 { 8_000.0 } else { 0.0 },
@@ -145,26 +147,26 @@ fn what_passes_is_right_to_the_bound() {
             for _ in 0..100 {
                 let seed = machine.random.u64(..);
                 let honest = Machine::usual(seed).balance(shape, 30_000.0, |_, _| 0.0);
-                let hostile = Machine::usual(seed).balance(shape, 30_000.0, pattern);
-                // What an honest figure would have been: the claims are the same, and the truth is
-                // longer by what is hidden.
-                let true_ns = hostile.verified_ns - honest.excess_ns;
-                let wrong_by = true_ns - hostile.claimed_ns;
-                // Either bound holds an error of its own.
-                let accepted = hostile.bound_ns + honest.bound_ns;
+                let cheating = Machine::usual(seed).balance(shape, 30_000.0, pattern);
+                // The honest value: the claims are the same, and the true time is longer by the
+                // hidden time.
+                let true_ns = cheating.verified_ns - honest.excess_ns;
+                let wrong_by = true_ns - cheating.claimed_ns;
+                // Each of the two bounds has an error.
+                let accepted = cheating.bound_ns + honest.bound_ns;
                 assert!(
-                    hostile.is_too_short() || wrong_by <= accepted,
-                    "{number}: {shape:?} {wrong_by} {hostile:?}"
+                    cheating.is_too_short() || wrong_by <= accepted,
+                    "{number}: {shape:?} {wrong_by} {cheating:?}"
                 );
             }
         }
     }
 }
 
-/// Host code that claims less than it used gains at most a microsecond, and honest host code is
-/// reported with what it claims to half of one.
+/// Host code gains at most a microsecond by claiming too little. Honest host code is reported
+/// correctly to within a microsecond.
 #[test]
-fn no_claim_of_host_code_is_worth_more_than_a_microsecond() {
+fn a_short_claim_of_host_code_gains_at_most_a_microsecond() {
     let reported = |seed, hidden_ns: f64| {
         let balance = Machine::usual(seed).balance(shape(10, 8, 4), 30_000.0, |_, _| hidden_ns);
         let reported = balance.claimed_ns + balance.unclaimed_ns();
@@ -185,27 +187,33 @@ fn no_claim_of_host_code_is_worth_more_than_a_microsecond() {
 }
 
 #[test]
-fn an_offset_of_a_process_is_not_taken_for_hidden_time() {
+fn an_offset_of_a_process_does_not_count_as_hidden_time() {
     let mut machine = Machine::usual(13);
     for _ in 0..200 {
-        let mut turns = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
-        for turn in turns.iter_mut().skip(3) {
-            turn.windows.iter_mut().for_each(|window| window.residual_ns += 9_000.0);
-            turn.control_ns.iter_mut().for_each(|control_ns| *control_ns += 9_000.0);
+        let mut workers = machine.case(shape(10, 8, 4), 30_000.0, |_, _| 0.0);
+        for worker in workers.iter_mut().skip(3) {
+            worker
+                .windows
+                .iter_mut()
+                .for_each(|window| window.residual_ns += 9_000.0);
+            worker
+                .control_ns
+                .iter_mut()
+                .for_each(|control_ns| *control_ns += 9_000.0);
         }
-        assert!(!TimingAudit::of(&turns, &[]).unwrap().is_too_short());
+        assert!(!TimingAudit::of(&workers, &[]).unwrap().is_too_short());
     }
 }
 
 #[test]
-fn a_worker_without_control_windows_is_held_against_those_of_the_others() {
+fn a_worker_without_control_windows_is_compared_with_those_of_the_others() {
     let mut turns = Machine::usual(17).case(shape(5, 10, 8), 30_000.0, |_, _| 6_000.0);
     turns[2].control_ns.clear();
     assert!(TimingAudit::of(&turns, &[]).unwrap().is_too_short());
 }
 
 #[test]
-fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
+fn control_windows_that_the_worker_disturbed_are_replaced() {
     let mut machine = Machine::usual(19);
     let mut turns = machine.case(shape(5, 10, 8), 30_000.0, |_, _| 50_000.0);
     for turn in &mut turns {
@@ -213,8 +221,8 @@ fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
             .iter_mut()
             .for_each(|control_ns| *control_ns += 50_000.0);
     }
-    let beside = TimingAudit::of(&turns, &[]).unwrap();
-    assert!(!beside.is_too_short(), "hidden as well in control windows");
+    let disturbed = TimingAudit::of(&turns, &[]).unwrap();
+    assert!(!disturbed.is_too_short(), "the same time is hidden in control windows");
     let alone: Vec<f64> = (0..8).map(|_| machine.residual(0.0)).collect();
     let balance = TimingAudit::of(&turns, &alone).unwrap();
     assert!(balance.is_too_short());
@@ -226,7 +234,7 @@ fn null_windows_that_were_longer_while_the_worker_lived_count_for_nothing() {
 }
 
 #[test]
-fn too_few_windows_and_times_that_are_no_numbers_say_nothing() {
+fn too_few_windows_and_times_that_are_not_finite_have_no_audit() {
     let case = |shape| Machine::usual(23).case(shape, 30_000.0, |_, _| 0.0);
     assert_eq!(TimingAudit::of(&[], &[]), None);
     assert_eq!(TimingAudit::of(&case(shape(1, 5, 20)), &[]), None);

@@ -1,4 +1,4 @@
-//! Two runs side by side.
+//! Comparison of two runs.
 
 use super::pairing::Pairing;
 use super::row::{RowContext, drift, row};
@@ -7,17 +7,17 @@ use crate::StoredRun;
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 use gpubench_stats::Drift;
 
-/// A run and what it was asked for by.
+/// A run with its name.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedRun<'a> {
-    /// A baseline's name, a file's or a revision's.
+    /// The name that the user gave: a baseline, a file or a revision.
     pub name: &'a str,
     /// The run.
     pub run: &'a StoredRun,
 }
 
-/// Compares what `candidate` measured with what `baseline` did. The same runs and rules always give
-/// the same record.
+/// Compares the candidate's results with the baseline's. The same runs and rules always give the
+/// same record.
 pub fn compare(
     baseline: NamedRun<'_>,
     candidate: NamedRun<'_>,
@@ -26,12 +26,12 @@ pub fn compare(
 ) -> ComparisonComplete {
     let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
-    // A measurement that both runs have kept says nothing of what the machine did between them.
-    let apart = pairing
+    // If both runs kept the same measurement, its twin says nothing about drift between them.
+    let separate = pairing
         .both
         .iter()
         .filter(|pair| pair.baseline.twin != pair.candidate.twin);
-    let drifts: Vec<Drift> = apart.filter_map(drift).collect();
+    let drifts: Vec<Drift> = separate.filter_map(drift).collect();
     let context = RowContext {
         rules,
         arrangement,
@@ -58,10 +58,9 @@ pub fn compare(
     }
 }
 
-/// The step of the device's clock in nanoseconds, which is the step of times.
-fn tick(contestant: &NamedRun<'_>) -> f64 {
-    contestant
-        .run
+/// Returns the step of the device's clock in nanoseconds, which is the resolution of its times.
+fn tick(run: &NamedRun<'_>) -> f64 {
+    run.run
         .run
         .device
         .clock_tick_ns
@@ -74,7 +73,7 @@ fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
 }
 
 impl NamedRun<'_> {
-    /// What a comparison says of the run.
+    /// Returns the part of the run that a comparison records.
     pub fn described(&self) -> ComparedRun {
         let StoredRun { run, revision, .. } = self.run;
         ComparedRun {

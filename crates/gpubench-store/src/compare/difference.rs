@@ -1,11 +1,11 @@
-//! What was not alike when two runs, or two results, were measured.
+//! Differences between the setups of two runs or two results.
 
 use std::fmt;
 
 use gpubench_contract::units::size;
 use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, EarlierRun, Environment, Flush};
 
-/// One thing that was not alike.
+/// A property that differs between two setups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     what: &'static str,
@@ -14,17 +14,17 @@ pub(super) struct Difference {
     pub(super) weight: Weight,
 }
 
-/// What a difference means for a comparison.
+/// The effect of a difference on a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Times change with it, whatever the code does.
+    /// It changes times regardless of the code, so results cannot be compared.
     Decides,
-    /// It is good to know.
+    /// It is only reported.
     Noted,
 }
 
 impl fmt::Display for Difference {
-    /// `driver: 570.86 in the baseline, 580.159 in the candidate`.
+    /// Writes `driver: 570.86 in the baseline, 580.159 in the candidate`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -34,23 +34,22 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What is known of a side: what it is called, what it is, and what it means where the other's is
-/// not alike.
+/// A property of a setup: its name, its value if known, and the weight of a difference.
 type Fact = (&'static str, Option<String>, Weight);
 
-/// Differences between two runs.
+/// Returns the differences between two runs.
 pub(super) fn of_runs(baseline: &EarlierRun, candidate: &EarlierRun) -> Vec<Difference> {
     let is_the_host = |run: &EarlierRun| run.device.kind.words().is_the_host;
     let processor = match is_the_host(baseline) && is_the_host(candidate) {
         true => ("processor", Weight::Decides),
         false => ("host's processor", Weight::Noted),
     };
-    unlike([baseline, candidate].map(|run| facts_of_run(run, processor)))
+    differing([baseline, candidate].map(|run| facts_of_run(run, processor)))
 }
 
-/// Differences between two results that their runs do not tell of.
+/// Returns the differences between two results that are not differences between their runs.
 pub(super) fn of_results(baseline: &BenchmarkComplete, candidate: &BenchmarkComplete) -> Vec<Difference> {
-    unlike([baseline, candidate].map(|result| {
+    differing([baseline, candidate].map(|result| {
         let mut facts = vec![("caches before a call", Some(result.mode.to_string()), Weight::Decides)];
         facts.extend(facts_of_environment(&result.environment));
         let execution = result.execution.map(|execution| execution.as_str().to_owned());
@@ -96,11 +95,11 @@ fn text(fact: Option<impl fmt::Display>) -> Option<String> {
     fact.map(|fact| fact.to_string())
 }
 
-/// The facts that are not alike. What one side does not know cannot be held against the other.
-fn unlike([baseline, candidate]: [Vec<Fact>; 2]) -> Vec<Difference> {
+/// Returns the facts that differ. A fact that one side does not know never prevents a comparison.
+fn differing([baseline, candidate]: [Vec<Fact>; 2]) -> Vec<Difference> {
     let sides = baseline.into_iter().zip(candidate);
-    let unlike = sides.filter(|((_, one, _), (_, other, _))| one != other);
-    let differences = unlike.map(|((what, baseline, weight), (_, candidate, _))| Difference {
+    let differing = sides.filter(|((_, one, _), (_, other, _))| one != other);
+    let differences = differing.map(|((what, baseline, weight), (_, candidate, _))| Difference {
         what,
         weight: match baseline.is_some() && candidate.is_some() {
             true => weight,
@@ -113,10 +112,10 @@ fn unlike([baseline, candidate]: [Vec<Fact>; 2]) -> Vec<Difference> {
 }
 
 fn known(fact: Option<String>) -> String {
-    fact.unwrap_or_else(|| "not known".to_owned())
+    fact.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// `the CPU device`, `a GPU`.
+/// Returns `the CPU device` or `a GPU`.
 fn kind(kind: DeviceKind) -> String {
     let DeviceWords { article, noun, .. } = kind.words();
     format!("{article} {noun}")

@@ -1,30 +1,29 @@
-//! From a ratio with its interval to a verdict.
+//! Verdicts from a ratio and its interval.
 
 use super::Threshold;
 use gpubench_contract::{Better, ChangeVerdict, ThresholdSource};
 use gpubench_stats::Ratio;
 
-/// Samples that cannot rule out a change beyond this do not show that there is none.
+/// The change that samples must at least rule out before the verdict is "no change".
 pub const CANNOT_RULE_OUT: f64 = 0.05;
 
-/// A history whose runs differ by more than this is too noisy to tell changes that matter. It
-/// raises the threshold all the same, but an interval that reaches further does not show that there
-/// is no change.
+/// A history that varies by more than this is too noisy to detect changes that matter. It still
+/// raises the threshold, but an interval that extends beyond this value does not show "no change".
 pub const NOISY_HISTORY: f64 = 0.1;
 
-/// How well a comparison that may go on must know a ratio that has not changed: an interval that
-/// reaches no further than this leaves out 1 where the change is half as large again, 3 %.
+/// The precision at which an unchanged ratio counts as decided. An interval that extends no further
+/// than this excludes 1 if the change is half as large again, 3 %.
 pub const FINDS: f64 = 0.02;
 
-/// What changed, by an interval that knows how much the processes of either side differ. Worse and
-/// better by the same factor are alike.
+/// Returns the verdict for a ratio. The interval accounts for the spread among the processes of
+/// each side. A factor and its inverse are treated alike.
 ///
 /// | the interval | the estimate | verdict |
 /// |---|---|---|
-/// | leaves out 1 | beyond the threshold | regressed or improved |
-/// | leaves out 1 | within it | within noise |
-/// | takes in 1, and reaches at most to the larger of the threshold and [`CANNOT_RULE_OUT`] | | no change |
-/// | takes in 1, and reaches further, or beyond [`NOISY_HISTORY`] where the threshold is the history's | | inconclusive |
+/// | excludes 1 | beyond the threshold | regressed or improved |
+/// | excludes 1 | within the threshold | within noise |
+/// | contains 1, and extends at most to the larger of the threshold and [`CANNOT_RULE_OUT`] | | no change |
+/// | contains 1, and extends further, or beyond [`NOISY_HISTORY`] if the threshold comes from the history | | inconclusive |
 pub fn judge(ratio: &Ratio, threshold: Threshold, better: Better) -> ChangeVerdict {
     let beyond = |factor: f64| factor.ln().abs() > threshold.value.ln_1p();
     if ratio.interval.low > 1.0 || ratio.interval.high < 1.0 {
@@ -42,11 +41,11 @@ pub fn judge(ratio: &Ratio, threshold: Threshold, better: Better) -> ChangeVerdi
     }
 }
 
-/// Whether more samples would hardly change the verdict: there is one, and where it is that nothing
-/// changed, a change by half as much again as [`FINDS`], or as the threshold where that is larger,
-/// would have been found.
+/// Whether more samples are unlikely to change the verdict. An inconclusive ratio is never decided.
+/// "No change" is decided if a change of 1.5 times [`FINDS`], or 1.5 times the threshold if that is
+/// larger, would have been found.
 pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
-    // Which way is better decides what a change is called, not whether it is one.
+    // The better direction decides the name of a change, not whether there is one.
     match judge(ratio, threshold, Better::Lower) {
         ChangeVerdict::Inconclusive => false,
         ChangeVerdict::NoChange => ratio.reach() <= threshold.value.max(FINDS).ln_1p(),
@@ -54,7 +53,7 @@ pub fn is_decided(ratio: &Ratio, threshold: Threshold) -> bool {
     }
 }
 
-/// The relative change that samples must rule out to show that there is none.
+/// Returns the relative change that samples must rule out before the verdict is "no change".
 pub(super) fn ruled_out(threshold: Threshold) -> f64 {
     match threshold.source {
         ThresholdSource::Floor => threshold.value.max(CANNOT_RULE_OUT),
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_counts_where_the_interval_leaves_out_one_and_the_estimate_is_beyond_the_threshold() {
+    fn a_change_counts_if_the_interval_excludes_one_and_the_estimate_is_beyond_the_threshold() {
         assert_eq!(judged(1.03, 1.004, 1.057), ChangeVerdict::Regressed);
         assert_eq!(judged(0.97, 0.945, 0.996), ChangeVerdict::Improved);
         assert_eq!(judged(1.009, 1.004, 1.014), ChangeVerdict::WithinNoise);
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_better_when_it_is_higher_regresses_when_it_falls() {
+    fn a_metric_that_is_better_higher_regresses_when_it_falls() {
         let fell = Ratio {
             estimate: 0.9,
             interval: Interval { low: 0.88, high: 0.92 },
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_takes_in_one_is_no_change_unless_it_reaches_far() {
+    fn an_interval_that_contains_one_is_no_change_unless_it_is_wide() {
         assert_eq!(judged(1.0, 0.995, 1.005), ChangeVerdict::NoChange);
         assert_eq!(judged(1.02, 0.995, 1.045), ChangeVerdict::NoChange);
         assert_eq!(judged(1.02, 0.98, 1.06), ChangeVerdict::Inconclusive);
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_threshold_is_also_what_must_be_ruled_out() {
+    fn a_wide_threshold_also_raises_the_change_to_rule_out() {
         let ratio = Ratio {
             estimate: 1.02,
             interval: Interval { low: 0.98, high: 1.06 },
@@ -145,16 +144,16 @@ mod tests {
     }
 
     #[test]
-    fn slower_and_faster_by_one_factor_are_alike() {
-        // 1/1.01 is 0.9901: a change by -0.995 % is beyond the threshold where one by 0.995 % is
+    fn a_factor_and_its_inverse_are_judged_alike() {
+        // 1/1.01 is 0.9901, so a change of -0.995 % is beyond the threshold and one of +0.995 % is
         // not.
         assert_eq!(judged(1.0 / 1.010_1, 0.98, 0.999), ChangeVerdict::Improved);
         assert_eq!(judged(1.010_1, 1.001, 1.02), ChangeVerdict::Regressed);
         assert_eq!(judged(1.0 / 1.009_9, 0.98, 0.999), ChangeVerdict::WithinNoise);
     }
 
-    /// The verdicts of `trials` seeded comparisons of two sides of `workers` with `samples` each,
-    /// the second slower by `factor`.
+    /// Returns the verdicts of `trials` seeded comparisons. Each side has `workers` with `samples`
+    /// each, and the second is slower by `factor`.
     fn verdicts(shape: TwoLevel, workers: usize, samples: usize, factor: f64, trials: usize) -> Vec<ChangeVerdict> {
         let mut random = fastrand::Rng::with_seed(17);
         (0..trials)
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_by_3_per_cent_is_found_95_times_in_100_among_30_samples_with_noise_of_1_per_cent() {
+    fn a_change_of_3_percent_is_found_95_times_in_100_with_30_samples_and_noise_of_1_percent() {
         for (workers, samples, shift) in [(3, 10, 0.0), (5, 6, 0.002), (3, 30, 0.002), (5, 30, 0.005)] {
             let shape = TwoLevel {
                 name: "",
@@ -219,9 +218,9 @@ mod tests {
         }
     }
 
-    /// The verdicts of `trials` seeded comparisons of two runs apart, by their figures alone and
-    /// relative to their twins.
-    fn apart(
+    /// Returns the verdicts of `trials` seeded comparisons of two separate runs, by their values
+    /// alone and relative to their twins.
+    fn separate(
         machine: Machine,
         follows: f64,
         size: (usize, usize),
@@ -250,11 +249,11 @@ mod tests {
     };
 
     #[test]
-    fn fewer_than_one_in_a_hundred_comparisons_of_runs_apart_raises_an_alarm_whatever_the_machine_did_between_them() {
+    fn fewer_than_one_in_a_hundred_comparisons_of_separate_runs_raises_an_alarm_under_any_drift() {
         let changed = [ChangeVerdict::Regressed, ChangeVerdict::Improved];
         for machine in MACHINES {
             for follows in [0.0, 0.5, 1.0, 1.5] {
-                let [alone, relative] = apart(machine, follows, (5, 8), 1.0, 1_000);
+                let [alone, relative] = separate(machine, follows, (5, 8), 1.0, 1_000);
                 let alarms = count(&relative, &changed);
                 assert!(alarms < 10, "{}, follows {follows}: {alarms} of 1000", machine.name);
                 let drifts = machine.runs > 0.05 && follows > 0.0;
@@ -265,11 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_10_per_cent_slower_is_found_between_runs_apart_9_times_in_10_on_a_quiet_machine() {
+    fn a_kernel_that_is_10_percent_slower_is_found_between_separate_runs_9_times_in_10_on_a_quiet_machine() {
         for machine in &MACHINES[..3] {
             for follows in [0.0, 1.0] {
                 for (factor, wanted) in [(1.1, ChangeVerdict::Regressed), (1.0 / 1.1, ChangeVerdict::Improved)] {
-                    let [_, relative] = apart(*machine, follows, (5, 8), factor, 500);
+                    let [_, relative] = separate(*machine, follows, (5, 8), factor, 500);
                     let found = count(&relative, &[wanted]);
                     assert!(found >= 450, "{}, follows {follows}: {found} of 500", machine.name);
                 }
@@ -277,16 +276,16 @@ mod tests {
         }
     }
 
-    /// How samples that were taken in turns are compared.
+    /// How alternating samples are compared.
     #[derive(Clone, Copy)]
     enum Method {
         Paired,
         Unpaired,
     }
 
-    /// The verdicts of `trials` seeded comparisons in turns, with `rounds` of as many `pairs`, the
-    /// candidate slower by `factor`.
-    fn in_turns(
+    /// Returns the verdicts of `trials` seeded alternating comparisons of `size` (rounds and pairs
+    /// per round). The candidate is slower by `factor`.
+    fn alternating(
         method: Method,
         (drift, shape): (Drift, TwoLevel),
         size: (usize, usize),
@@ -315,13 +314,13 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_one_in_a_hundred_comparisons_in_turns_of_the_same_code_raises_an_alarm_whatever_drifts() {
+    fn fewer_than_one_in_a_hundred_alternating_comparisons_of_the_same_code_raises_an_alarm_under_any_drift() {
         let [steady, .., everything] = DRIFTS;
         for drift in [steady, everything] {
             for shape in SHAPES {
                 let alarms: usize = [(3, 10), (5, 6), (8, 8)]
                     .map(|size| {
-                        let seen = in_turns(Method::Paired, (drift, shape), size, 1.0, 1_500);
+                        let seen = alternating(Method::Paired, (drift, shape), size, 1.0, 1_500);
                         count(&seen, &[ChangeVerdict::Regressed, ChangeVerdict::Improved])
                     })
                     .iter()
@@ -338,12 +337,12 @@ mod tests {
     };
 
     #[test]
-    fn a_change_by_3_per_cent_is_found_in_turns_95_times_in_100_however_much_the_machine_drifts() {
+    fn a_change_of_3_percent_is_found_by_alternating_95_times_in_100_under_any_drift() {
         for drift in DRIFTS {
             for size in [(5, 6), (5, 30), (8, 8)] {
                 for (factor, wanted) in [(1.03, ChangeVerdict::Regressed), (1.0 / 1.03, ChangeVerdict::Improved)] {
                     let found = count(
-                        &in_turns(Method::Paired, (drift, STEADY_SAMPLES), size, factor, 1_000),
+                        &alternating(Method::Paired, (drift, STEADY_SAMPLES), size, factor, 1_000),
                         &[wanted],
                     );
                     assert!(found >= 950, "{}, {size:?}: {found} of 1000", drift.name);
@@ -352,8 +351,8 @@ mod tests {
         }
     }
 
-    /// As [`in_turns`], with rounds until they decide: the verdicts, and how many rounds there were
-    /// on average.
+    /// Like [`alternating`], but adds rounds until they decide. Returns the verdicts and the mean
+    /// number of rounds.
     fn until_decided(
         (drift, shape): (Drift, TwoLevel),
         pairs: usize,
@@ -386,7 +385,7 @@ mod tests {
         (verdicts, taken as f64 / trials as f64)
     }
 
-    /// Samples of a machine on which other processes have the processor in a third of them.
+    /// Samples on a machine where other processes preempt a third of them.
     const BUSY: TwoLevel = TwoLevel {
         name: "a third of the samples with time slices",
         shifts: Shifts::Normal(0.005),
@@ -394,7 +393,7 @@ mod tests {
     };
 
     #[test]
-    fn looking_again_while_rounds_go_on_raises_an_alarm_in_fewer_than_one_in_a_hundred_comparisons_of_the_same_code() {
+    fn interim_analyses_raise_an_alarm_in_fewer_than_one_in_a_hundred_comparisons_of_the_same_code() {
         let [steady, .., everything] = DRIFTS;
         for drift in [steady, everything] {
             for shape in SHAPES.into_iter().chain([BUSY]) {
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_by_3_per_cent_is_found_on_a_busy_machine_whose_processes_differ_by_more_than_five_rounds_can_tell() {
+    fn more_rounds_find_a_change_of_3_percent_on_a_busy_machine_and_with_processes_that_differ() {
         let shifted = TwoLevel {
             name: "processes that differ by 1 %",
             shifts: Shifts::Normal(0.01),
@@ -427,12 +426,12 @@ mod tests {
                 }
             }
         }
-        let at_once = in_turns(Method::Paired, (steady, shifted), (5, 8), 1.03, 500);
+        let at_once = alternating(Method::Paired, (steady, shifted), (5, 8), 1.03, 500);
         assert!(count(&at_once, &[ChangeVerdict::Regressed]) < 300);
     }
 
     #[test]
-    fn rounds_do_not_go_on_where_the_first_ones_decide() {
+    fn rounds_stop_if_the_first_ones_decide() {
         let [steady, .., everything] = DRIFTS;
         for drift in [steady, everything] {
             for factor in [1.0, 1.03] {
@@ -443,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_changed_is_decided_where_a_change_by_3_per_cent_would_have_been_found() {
+    fn no_change_is_decided_once_a_change_of_3_percent_would_have_been_found() {
         let decided = |estimate: f64, reach: f64, threshold: f64| {
             let interval = Interval {
                 low: estimate / reach,
@@ -457,16 +456,16 @@ mod tests {
         };
         assert!(decided(1.005, 1.019, 0.01));
         assert!(!decided(1.005, 1.021, 0.01));
-        assert!(decided(1.005, 1.021, 0.03), "smaller changes were not asked for");
+        assert!(decided(1.005, 1.021, 0.03), "the threshold allows more");
         assert!(decided(1.03, 1.028, 0.01), "a regression");
-        assert!(!decided(1.03, 1.5, 0.03), "nothing is known");
+        assert!(!decided(1.03, 1.5, 0.03), "inconclusive");
     }
 
     #[test]
-    fn what_is_found_in_turns_would_be_missed_if_the_sides_were_taken_for_unpaired() {
+    fn an_unpaired_comparison_misses_changes_that_a_paired_one_finds() {
         for drift in &DRIFTS[2..] {
             let found = |method| {
-                let seen = in_turns(method, (*drift, STEADY_SAMPLES), (5, 6), 1.03, 400);
+                let seen = alternating(method, (*drift, STEADY_SAMPLES), (5, 6), 1.03, 400);
                 count(&seen, &[ChangeVerdict::Regressed])
             };
             let (paired, unpaired) = (found(Method::Paired), found(Method::Unpaired));
@@ -479,9 +478,9 @@ mod tests {
     }
 
     #[test]
-    fn the_same_code_mostly_shows_no_change_in_turns() {
+    fn alternating_runs_of_the_same_code_mostly_show_no_change() {
         for drift in DRIFTS {
-            let seen = in_turns(Method::Paired, (drift, STEADY_SAMPLES), (5, 20), 1.0, 500);
+            let seen = alternating(Method::Paired, (drift, STEADY_SAMPLES), (5, 20), 1.0, 500);
             let quiet = count(&seen, &[ChangeVerdict::NoChange, ChangeVerdict::WithinNoise]);
             assert!(quiet >= 450, "{}: {quiet} of 500", drift.name);
         }

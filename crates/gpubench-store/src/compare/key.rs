@@ -1,16 +1,16 @@
-//! What makes two results those of one benchmark.
+//! Keys that match the results of one benchmark.
 
 use regex::Regex;
 
 use gpubench_contract::BenchmarkComplete;
 
-/// Package, benchmark and axis values, in whatever order the axes were declared and whichever form
-/// names had in the run.
+/// Package, benchmark and axis values. The order of the axes and the form of the case name do not
+/// matter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CaseKey(String);
 
 impl CaseKey {
-    /// That of a result.
+    /// Returns the key of a result.
     pub fn of(result: &BenchmarkComplete) -> CaseKey {
         let mut params: Vec<String> = result
             .params
@@ -22,8 +22,8 @@ impl CaseKey {
         CaseKey(format!("{} {} {}", result.package, result.benchmark, params.join(" ")))
     }
 
-    /// What the groups of an expression capture in a result's full name,
-    /// `package::path::axis=value`; `None` where it is not found there.
+    /// Returns the key made of the expression's captures in a result's full name,
+    /// `package::path::axis=value`. `None` if the expression does not match.
     pub(super) fn by_groups(expression: &Regex, result: &BenchmarkComplete) -> Option<CaseKey> {
         let name = result.full_name();
         let captures = expression.captures(&name)?;

@@ -1,9 +1,8 @@
-//! Two stored runs side by side: which benchmarks belong together, what keeps their times apart,
-//! and what changed.
+//! Comparison of two stored runs: matching benchmarks, checking their setups and judging changes.
 //!
-//! [`compare`] is a pure function from two runs to the record of their comparison. The figures come
-//! from [`stats`](gpubench_stats), the rules from the caller; what is read, shown or exited with is
-//! decided elsewhere.
+//! [`compare`] is a pure function from two runs to the record of their comparison. The statistics
+//! come from [`stats`](gpubench_stats) and the rules from the caller. Reading, output and exit
+//! codes are handled elsewhere.
 
 mod comparison;
 mod difference;

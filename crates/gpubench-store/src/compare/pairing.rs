@@ -1,11 +1,11 @@
-//! Which results of two runs belong together.
+//! Matching of the results of two runs.
 
 use std::collections::HashMap;
 
 use super::{CaseKey, Matching};
 use gpubench_contract::{BenchmarkComplete, Verdict};
 
-/// The results of two runs, put together.
+/// The matched and unmatched results of two runs.
 #[derive(Debug)]
 pub(super) struct Pairing<'a> {
     /// In the candidate's order.
@@ -16,17 +16,17 @@ pub(super) struct Pairing<'a> {
     pub removed: Vec<&'a BenchmarkComplete>,
 }
 
-/// Results of both runs that belong together.
+/// Two results that match.
 #[derive(Debug)]
 pub(super) struct Pair<'a> {
     pub baseline: &'a BenchmarkComplete,
     pub candidate: &'a BenchmarkComplete,
-    /// Others of either run that belong to them as well; one of them would have to be chosen.
-    pub rivals: Vec<&'a BenchmarkComplete>,
+    /// All results with this key, if a run has several. The match is ambiguous.
+    pub ambiguous: Vec<&'a BenchmarkComplete>,
 }
 
 impl Pair<'_> {
-    /// Whether neither run measured it: it is for another device.
+    /// Whether both runs skipped it, as for a benchmark of another device.
     pub(super) fn is_skipped(&self) -> bool {
         [self.baseline, self.candidate]
             .iter()
@@ -52,7 +52,7 @@ impl<'a> Pairing<'a> {
                 (Some(baselines), Some(candidates)) => pairing.both.push(Pair {
                     baseline: baselines[0],
                     candidate: result,
-                    rivals: rivals(baselines, candidates),
+                    ambiguous: ambiguous(baselines, candidates),
                 }),
                 _ => pairing.new.push(result),
             }
@@ -63,7 +63,7 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// The results of a run that take part, with what they are matched by.
+/// Returns the results of a run that can be matched, with their keys.
 fn keyed<'a>(
     results: &'a [BenchmarkComplete],
     matching: &Matching,
@@ -81,8 +81,11 @@ fn by_key<'a>(results: &'a [BenchmarkComplete], matching: &Matching) -> HashMap<
     by_key
 }
 
-/// All that share a key, where one of the runs has more than one of them.
-fn rivals<'a>(baselines: &[&'a BenchmarkComplete], candidates: &[&'a BenchmarkComplete]) -> Vec<&'a BenchmarkComplete> {
+/// Returns all results with a key if one of the runs has several, else nothing.
+fn ambiguous<'a>(
+    baselines: &[&'a BenchmarkComplete],
+    candidates: &[&'a BenchmarkComplete],
+) -> Vec<&'a BenchmarkComplete> {
     match (baselines, candidates) {
         ([_], [_]) => Vec::new(),
         ([_], several) | (several, [_]) | (several, _) => several.to_vec(),

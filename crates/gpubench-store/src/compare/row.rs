@@ -15,21 +15,21 @@ use gpubench_contract::{
 use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Drift, Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
 
-/// What a row needs to know beside its two results.
+/// The inputs of a row other than its two results.
 pub(super) struct RowContext<'a> {
     pub rules: &'a Rules,
     pub arrangement: Arrangement,
     /// The baseline and the candidate.
     pub runs: [&'a StoredRun; 2],
-    /// What is not alike between the runs.
+    /// The differences between the runs.
     pub differences: &'a [Difference],
-    /// The step of the coarser of the two devices' clocks, in nanoseconds.
+    /// The larger step of the two devices' clocks, in nanoseconds.
     pub tick: f64,
-    /// How far the machine drifted between the runs beside their cases, by [`Drift::typical`].
+    /// The typical drift between the runs over all cases, from [`Drift::typical`].
     pub drifted: f64,
 }
 
-/// What is said of two results.
+/// The verdict, change and remarks of a row.
 struct Finding {
     verdict: ChangeVerdict,
     change: Option<Change>,
@@ -43,13 +43,13 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     let differences = differences(pair, &origins, context);
     let is_same = is_one_measurement(pair, &origins, context);
     let mut finding = match obstacle(pair, context, &differences) {
-        Some(reason) => without_figures(pair, reason),
+        Some(reason) => without_change(pair, reason),
         None if is_same => same(pair, context),
         None => compared(pair, &sides, context, &differences),
     };
     let kept_from = [0, 1].map(|side| kept_from(&origins[side], context.runs[side]));
     if !is_same {
-        finding.remarks.extend(older(&kept_from, context));
+        finding.remarks.extend(kept_sources(&kept_from, context));
     }
     let [of_baseline, of_candidate] = kept_from;
     ComparisonRow {
@@ -67,7 +67,7 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     }
 }
 
-/// The samples of a result that passed; those of others mean nothing.
+/// Returns the estimate of a result that passed. The samples of other results mean nothing.
 fn side(result: &BenchmarkComplete) -> Option<Estimate> {
     (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
 }
@@ -83,7 +83,8 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_fro
     }
 }
 
-/// What was not alike when two results were measured, whichever runs of their files they are of.
+/// Returns the differences between the setups of two results. A kept result has the setup of its
+/// earlier run.
 fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> Vec<Difference> {
     let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == context.runs[side].run.run_id) == [true; 2];
     let of_runs = match are_of_the_runs {
@@ -93,7 +94,7 @@ fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<
     [of_runs, difference::of_results(pair.baseline, pair.candidate)].concat()
 }
 
-/// The run that a result is of, where it is not the one that is compared.
+/// Returns the earlier run of a kept result.
 fn kept_from(origin: &EarlierRun, run: &StoredRun) -> Option<KeptFrom> {
     (origin.run_id != run.run.run_id).then(|| KeptFrom {
         run_id: origin.run_id.clone(),
@@ -102,8 +103,8 @@ fn kept_from(origin: &EarlierRun, run: &StoredRun) -> Option<KeptFrom> {
     })
 }
 
-/// Which sources results are of that are not of their run's.
-fn older(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> Vec<String> {
+/// Returns a remark for each kept result whose sources differ from those of the compared run.
+fn kept_sources(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> Vec<String> {
     let sides = kept_from.iter().zip(context.runs).zip(["baseline", "candidate"]);
     let of_others = sides.filter_map(|((kept_from, run), side)| {
         let KeptFrom {
@@ -111,18 +112,18 @@ fn older(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> Vec<Str
         } = kept_from.as_ref().filter(|from| from.revision != run.revision)?;
         let day = started_at.get(..10).unwrap_or(started_at);
         Some(match revision {
-            Some(revision) => format!("the {side} is of {}, {day}", revision.in_words()),
-            None => format!("the {side} is of {day}, from sources that are not known"),
+            Some(revision) => format!("the {side} is from {}, {day}", revision.in_words()),
+            None => format!("the {side} is from {day}, revision unknown"),
         })
     });
     of_others.collect()
 }
 
-/// Why two results must not be compared.
+/// Returns why two results cannot be compared, if they cannot.
 fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Option<String> {
-    rivalry(pair)
-        .or_else(|| failed_beside_nothing(pair))
-        .or_else(|| wrong_by_another_reference(pair, context))
+    ambiguity(pair)
+        .or_else(|| failed_without_baseline(pair))
+        .or_else(|| wrong_by_candidates_reference(pair, context))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
         .or_else(|| other_metric(pair))
@@ -133,13 +134,14 @@ fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference
                 differences
                     .iter()
                     .find(decides)
-                    .map(|first| format!("not measured alike: {first}"))
+                    .map(|first| format!("measured differently: {first}"))
             }
         })
 }
 
-/// However the two were measured, a kernel that has become wrong is what its author must know.
-fn without_figures(pair: &Pair<'_>, reason: String) -> Finding {
+/// Returns a finding without a change. A kernel that became wrong is reported even if the setups
+/// differ.
+fn without_change(pair: &Pair<'_>, reason: String) -> Finding {
     let newly_failed = pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure();
     Finding {
         verdict: match newly_failed {
@@ -151,33 +153,34 @@ fn without_figures(pair: &Pair<'_>, reason: String) -> Finding {
     }
 }
 
-fn rivalry(pair: &Pair<'_>) -> Option<String> {
-    let names = in_backticks(pair.rivals.iter().map(|rival| &rival.case));
-    (!names.is_empty()).then(|| format!("{names} are one group; the expression must tell them apart"))
+fn ambiguity(pair: &Pair<'_>) -> Option<String> {
+    let names = in_backticks(pair.ambiguous.iter().map(|result| &result.case));
+    (!names.is_empty()).then(|| format!("{names} match the same group; the expression must distinguish them"))
 }
 
-/// A candidate that failed says more than a baseline that was skipped: perhaps because it takes
-/// turns with the candidate.
-fn failed_beside_nothing(pair: &Pair<'_>) -> Option<String> {
+/// If the baseline was skipped and the candidate failed, reports the candidate. In an alternating
+/// run, its failure can be the reason for the skip.
+fn failed_without_baseline(pair: &Pair<'_>) -> Option<String> {
     let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
     is_first.then(|| ended(pair.candidate, "candidate"))?
 }
 
-/// In turns the candidate's reference judges both sides: where only the baseline is wrong, it is
-/// the two references that may differ.
-fn wrong_by_another_reference(pair: &Pair<'_>, context: &RowContext<'_>) -> Option<String> {
+/// In an alternating run, the candidate's reference checks both sides. If only the baseline is
+/// wrong, the two references may differ.
+fn wrong_by_candidates_reference(pair: &Pair<'_>, context: &RowContext<'_>) -> Option<String> {
     let is_judge = context.arrangement == Arrangement::Interleaved && pair.candidate.verdict == Verdict::Pass;
     let is_wrong = pair.baseline.verdict == Verdict::WrongOutput;
-    (is_judge && is_wrong).then(|| "the baseline ended in `wrong-output` by the candidate's reference".to_owned())
+    (is_judge && is_wrong)
+        .then(|| "the baseline ended in `wrong-output` when checked against the candidate's reference".to_owned())
 }
 
-/// However much setups may differ, there is no ratio of two metrics.
+/// Different metrics have no ratio, even if setups may differ.
 fn other_metric(pair: &Pair<'_>) -> Option<String> {
     let [baseline, candidate] = [pair.baseline, pair.candidate].map(|result| &result.metric);
     let named = |metric: &Metric| format!("{} in {}", metric.name, metric.unit);
     (baseline != candidate).then(|| {
         let (baseline, candidate) = (named(baseline), named(candidate));
-        format!("another metric: {baseline} in the baseline, {candidate} in the candidate")
+        format!("different metrics: {baseline} in the baseline, {candidate} in the candidate")
     })
 }
 
@@ -195,8 +198,8 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     }
 }
 
-/// Whether both sides are the same measurement: of one run, case by case, with the same samples. A
-/// file whose samples were edited is none.
+/// Whether both sides are the same measurement: the same run, case and samples. The samples of an
+/// edited file differ.
 fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> bool {
     context.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
@@ -204,7 +207,7 @@ fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowC
         && pair.baseline.samples == pair.candidate.samples
 }
 
-/// What is said of a measurement beside itself: there is nothing to tell apart.
+/// Returns the finding for a measurement that is compared with itself.
 fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
     let threshold = context.rules.threshold(&CaseKey::of(pair.candidate));
     let ratio = Ratio {
@@ -212,13 +215,18 @@ fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
         interval: Interval { low: 1.0, high: 1.0 },
     };
     let run = &context.runs[0].run.run_id;
-    // What is so of all rows is said of the runs.
+    // The report has a note of this if it is true of all rows.
     let is_of_one_run = *run == context.runs[1].run.run_id;
     Finding {
         verdict: ChangeVerdict::NoChange,
         change: Some(change(&ratio, threshold, context.rules)),
         remarks: (!is_of_one_run)
-            .then(|| format!("both are the same measurement, of the run `{}`", pair.candidate.run_id))
+            .then(|| {
+                format!(
+                    "both sides are the same measurement, from run `{}`",
+                    pair.candidate.run_id
+                )
+            })
             .into_iter()
             .collect(),
     }
@@ -244,12 +252,12 @@ fn compared(
     let metric = &pair.candidate.metric;
     let step = if metric.is_time() { context.tick } else { 0.0 };
     let confidence = context.rules.confidence;
-    let of_figures = match sides {
+    let of_values = match sides {
         [Some(baseline), Some(candidate)] => Ratio::of(baseline, candidate, confidence, step),
         _ => None,
     };
-    let ([Some(baseline), Some(candidate)], Some(of_figures)) = (sides, of_figures) else {
-        return without_figures(pair, format!("a {} that is not above zero has no ratio", metric.name));
+    let ([Some(baseline), Some(candidate)], Some(of_values)) = (sides, of_values) else {
+        return without_change(pair, format!("a {} of zero or less has no ratio", metric.name));
     };
     let key = CaseKey::of(pair.candidate);
     let threshold = context.rules.threshold(&key);
@@ -260,15 +268,16 @@ fn compared(
     };
     let of_pairs = paired.map(|paired| paired.ratio(analyses.confidence(confidence), step));
     let drift = drift(pair).filter(|_| needs_twins(pair, context));
-    // What decides: drift leaves the ratios of pairs alone, and moves the figures of both sides.
+    // This ratio decides. Drift does not affect the ratios of pairs, but it moves the values of
+    // both sides.
     let ratio = match drift {
-        Some(drift) => of_figures.relative_to(drift, context.drifted),
-        None => of_pairs.unwrap_or(of_figures),
+        Some(drift) => of_values.relative_to(drift, context.drifted),
+        None => of_pairs.unwrap_or(of_values),
     };
-    // What is shown: the two figures and their own ratio, with what is known of it.
+    // This ratio is shown: it is the ratio of the two values in the table.
     let shown = Ratio {
-        estimate: of_figures.estimate,
-        ..ratio.reaching(of_figures.estimate)
+        estimate: of_values.estimate,
+        ..ratio.reaching(of_values.estimate)
     };
     let workers = [baseline.workers(), candidate.workers()];
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
@@ -281,15 +290,15 @@ fn compared(
         (
             verdict,
             (verdict == ChangeVerdict::Inconclusive).then(|| match (&paired, drift) {
-                (Some(paired), _) => too_wide_in_turns(threshold, &ratio, paired, pair.candidate),
-                (None, Some(drift)) if ratio.reach() > 2.0 * of_figures.reach() => too_much_drift(threshold, drift),
+                (Some(paired), _) => too_wide_alternating(threshold, &ratio, paired, pair.candidate),
+                (None, Some(drift)) if ratio.reach() > 2.0 * of_values.reach() => too_much_drift(threshold, drift),
                 (None, _) => too_wide(threshold, workers),
             }),
         )
     };
     let unpaired = (context.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
         .then(|| UNPAIRED.to_owned());
-    let unlike_shown = paired.is_some() && !are_too_few && judge(&shown, threshold, metric.better) != verdict;
+    let differs_from_shown = paired.is_some() && !are_too_few && judge(&shown, threshold, metric.better) != verdict;
     Finding {
         verdict,
         change: Some(Change {
@@ -300,43 +309,45 @@ fn compared(
             .into_iter()
             .chain(too_noisy(threshold))
             .chain(unpaired)
-            .chain(unlike_shown.then(|| by_pairs(&ratio)))
+            .chain(differs_from_shown.then(|| by_pairs(&ratio)))
             .chain(doubts(pair, context, differences))
             .collect(),
     }
 }
 
-/// Whether what the machine did between the sides can be part of their ratio.
+/// Whether drift between the sides can be part of their ratio.
 fn needs_twins(pair: &Pair<'_>, context: &RowContext<'_>) -> bool {
     context.arrangement == Arrangement::Apart && pair.candidate.metric.is_time()
 }
 
-/// How far the machine drifted between the sides; `None` where nothing says so.
+/// Returns the drift between the sides. `None` if one of them has no twin.
 pub(super) fn drift(pair: &Pair<'_>) -> Option<Drift> {
     Drift::between(pair.baseline.twin.as_ref()?, pair.candidate.twin.as_ref()?)
 }
 
-/// Said of runs apart, of which one says nothing of the machine.
+/// The remark for separate runs if one has no twin.
 const NO_TWIN: &str =
-    "nothing says how far the machine drifted between the runs: one of them has no twin; `--against REVISION` decides";
+    "drift between the runs is unknown, because one of them has no twin; use `--against REVISION` to decide";
 
-/// Said of runs apart between which the machine changed by more than would have to be known.
+/// Returns the remark for separate runs whose drift leaves the ratio open.
 fn too_much_drift(threshold: Threshold, drift: Drift) -> String {
     format!(
-        "the machine drifted by {} between the runs, so a change beyond {} cannot be ruled out; `--against REVISION` decides",
+        "the machine drifted by {} between the runs, so a change beyond {} cannot be ruled out; use `--against REVISION` to decide",
         units::change(drift.factor),
         percent(ruled_out(threshold))
     )
 }
 
-/// Said of sides that were measured in turns and cannot be compared so.
-const UNPAIRED: &str = "the two sides do not have a worker each in the same rounds, three at least, so drift between their samples counts as noise";
+/// The remark for alternating sides that cannot be paired.
+const UNPAIRED: &str = "the rounds of the two sides do not match, so drift between their samples counts as noise";
 
-/// Said of a verdict that the shown figures alone would not have.
+/// Returns the remark for a verdict that differs from what the shown values suggest.
 fn by_pairs(ratio: &Ratio) -> String {
     let Interval { low, high } = ratio.interval;
     let [ratio, low, high] = [ratio.estimate, low, high].map(units::change);
-    format!("judged by pairs of neighbouring samples, {ratio} ({low} to {high}): drift moved the figures of both sides")
+    format!(
+        "judged by pairs of neighbouring samples: {ratio} ({low} to {high}), because drift moved the values of both sides"
+    )
 }
 
 fn too_few([baseline, candidate]: [usize; 2]) -> String {
@@ -346,12 +357,12 @@ fn too_few([baseline, candidate]: [usize; 2]) -> String {
         "two fresh workers"
     };
     let (side, again) = match [baseline, candidate].map(|workers| workers < FEWEST_WORKERS) {
-        [true, false] => (" of the baseline", " the baseline again"),
-        [false, true] => (" of the candidate", " the candidate again"),
-        _ => (" a side", ""),
+        [true, false] => (" in the baseline", " the baseline again"),
+        [false, true] => (" in the candidate", " the candidate again"),
+        _ => (" per side", ""),
     };
     format!(
-        "{fewest}{side} cannot tell a change from a shift between processes; measure{again} with at least `--workers {FEWEST_WORKERS}`"
+        "{fewest}{side} cannot distinguish a change from variation between processes; measure{again} with at least `--workers {FEWEST_WORKERS}`"
     )
 }
 
@@ -363,13 +374,13 @@ fn too_wide(threshold: Threshold, workers: [usize; 2]) -> String {
     )
 }
 
-/// Why sides that were measured in turns leave a ratio open, and what would decide it: that depends
-/// on what it is that varies.
-fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
+/// Returns why alternating sides leave the ratio open and what may help, which depends on what
+/// varies.
+fn too_wide_alternating(threshold: Threshold, ratio: &Ratio, paired: &Paired, candidate: &BenchmarkComplete) -> String {
     let rounds = paired.rounds();
     let known = percent(ratio.reach().exp_m1());
     let ruled_out = ruled_out(threshold);
-    // An interval becomes narrower with the square root of the rounds.
+    // The width of the interval falls with the square root of the rounds.
     let enough = (rounds as f64 * (ratio.reach() / ruled_out.ln_1p()).powi(2)).ceil() as usize;
     let workers = enough.max(2 * rounds);
     let more_rounds = (workers <= MOST_WORKERS).then(|| format!("`--workers {workers}`"));
@@ -380,21 +391,20 @@ fn too_wide_in_turns(threshold: Threshold, ratio: &Ratio, paired: &Paired, candi
     let remedies = units::listed([quieter, more_rounds, more_samples, fewer_threads]);
     let because = match paired.wide_for() {
         Spread::AmongRounds => "processes differ",
-        Spread::WithinRounds => "samples spread",
+        Spread::WithinRounds => "samples vary",
     };
     format!(
-        "known to ±{known} after {rounds} rounds, since {because}: a change by {} cannot be ruled out; what may decide it: {remedies}",
+        "known to ±{known} after {rounds} rounds, because {because}: a change of {} cannot be ruled out; may help: {remedies}",
         percent(ruled_out)
     )
 }
 
-/// What would tell more: the side with fewer workers first, and both with twice as many where they
-/// have the same.
+/// Returns the advice on workers: measure the side with fewer again, or both with twice as many.
 fn more_workers([baseline, candidate]: [usize; 2]) -> String {
     match baseline.cmp(&candidate) {
         Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),
         Ordering::Greater => format!("measure the candidate again with `--workers {baseline}`"),
-        Ordering::Equal if baseline >= MOST_WORKERS => "more workers than these cannot be had".to_owned(),
+        Ordering::Equal if baseline >= MOST_WORKERS => "this is the maximum number of workers".to_owned(),
         Ordering::Equal => format!(
             "measure both with more workers, such as `--workers {}`",
             (2 * baseline).min(MOST_WORKERS)
@@ -402,20 +412,22 @@ fn more_workers([baseline, candidate]: [usize; 2]) -> String {
     }
 }
 
-/// A threshold this wide hides what a reader takes for a regression, and must not do so in silence.
+/// A threshold this wide hides regressions, so a remark must say so.
 fn too_noisy(threshold: Threshold) -> Option<String> {
     let noisy = threshold.source == ThresholdSource::History && threshold.value > NOISY_HISTORY;
     noisy.then(|| {
         format!(
-            "the history is too noisy to tell changes below {}",
+            "the history is too noisy to detect changes below {}",
             percent(threshold.value)
         )
     })
 }
 
-/// What a reader should know of figures that are compared, beyond what is said of the runs.
+/// Returns the remarks on a compared result that the comparison of the runs does not already have.
 fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Vec<String> {
-    let own = differences.iter().filter(|own| !context.differences.contains(own));
+    let differences = differences
+        .iter()
+        .filter(|difference| !context.differences.contains(difference));
     let sides = [(pair.baseline, "baseline"), (pair.candidate, "candidate")];
     let throttled = sides.iter().filter_map(|(result, side)| {
         let flags = result.sample_flags.iter();
@@ -423,10 +435,14 @@ fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference])
         let all = result.samples.len();
         (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
     });
-    // Where every result of a device is, the report says so once.
+    // If all results of a device are advisory, the report says so once.
     let advisory = sides
         .iter()
         .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind.words().advisory.is_none())
         .then(|| "advisory in both runs".to_owned());
-    own.map(ToString::to_string).chain(throttled).chain(advisory).collect()
+    differences
+        .map(ToString::to_string)
+        .chain(throttled)
+        .chain(advisory)
+        .collect()
 }

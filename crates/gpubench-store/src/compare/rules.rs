@@ -1,4 +1,4 @@
-//! What a comparison goes by.
+//! The rules of a comparison.
 
 use std::collections::HashMap;
 
@@ -8,54 +8,54 @@ use super::CaseKey;
 use gpubench_contract::{BenchmarkComplete, ThresholdSource};
 use gpubench_stats::{Confidence, InterimAnalyses};
 
-/// What a comparison goes by.
+/// The rules of a comparison.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The relative change that is noise in any case, as a fraction: `0.01` is 1 %.
+    /// The relative change that always counts as noise, as a fraction: `0.01` is 1 %.
     pub floor: f64,
-    /// The same for benchmarks that have one of their own.
+    /// The floors of single benchmarks. They override `floor`.
     pub floors: Floors,
-    /// How sure intervals are.
+    /// The confidence level of the intervals.
     pub confidence: Confidence,
-    /// What the history of the device says about single benchmarks.
+    /// The fences of single benchmarks from the device's history.
     pub fences: Fences,
-    /// How often benchmarks that were measured in turns were looked at.
+    /// The interim analyses of benchmarks that alternated.
     pub analyses: AnalysesTaken,
-    /// Which benchmarks belong together.
+    /// How benchmarks are matched.
     pub matching: Matching,
-    /// What becomes of runs on different devices or in different modes.
+    /// Whether runs with different setups are compared.
     pub setups: Setups,
 }
 
-/// The relative change that is usual between neighbouring runs of a benchmark, as
-/// [`history_fence`](gpubench_stats::history_fence) finds it.
+/// The normal relative change between consecutive runs of a benchmark, from
+/// [`history_fence`](gpubench_stats::history_fence).
 pub type Fences = HashMap<CaseKey, f64>;
 
-/// The relative change of single benchmarks that is noise in any case, as a fraction.
+/// The relative change of a benchmark that always counts as noise, as a fraction.
 pub type Floors = HashMap<CaseKey, f64>;
 
-/// How often each benchmark that was measured in turns was looked at while it was; those that are
-/// not in it were looked at once.
+/// The interim analyses of each benchmark that alternated. Benchmarks that are missing here were
+/// analyzed once.
 pub type AnalysesTaken = HashMap<CaseKey, InterimAnalyses>;
 
-/// Which benchmarks belong together.
+/// How the benchmarks of two runs are matched.
 #[derive(Clone, Debug, Default)]
 pub enum Matching {
-    /// Those of the same package, name and axis values.
+    /// By package, name and axis values.
     #[default]
     Names,
-    /// Those in whose names the expression captures the same texts, from whatever package; others
-    /// take no part.
+    /// By the expression's captures in their full names, across packages. Other benchmarks are left
+    /// out.
     Groups(Regex),
 }
 
 impl Matching {
-    /// Whether a benchmark can be matched at all.
+    /// Whether a benchmark is not left out.
     pub fn takes(&self, result: &BenchmarkComplete) -> bool {
         self.key(result).is_some()
     }
 
-    /// What a benchmark is matched by; `None` for one that takes no part.
+    /// Returns the key of a benchmark. `None` if it is left out.
     pub(super) fn key(&self, result: &BenchmarkComplete) -> Option<CaseKey> {
         match self {
             Matching::Names => Some(CaseKey::of(result)),
@@ -64,31 +64,30 @@ impl Matching {
     }
 }
 
-/// What becomes of runs that were not measured alike: on another device, with another driver, in
-/// another mode.
+/// Whether runs with different setups are compared: another device, driver or timing mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Setups {
     /// They are not compared.
     #[default]
     MustAgree,
-    /// They are compared, and what differs is listed.
+    /// They are compared, and the differences are listed.
     MayDiffer,
 }
 
-/// The relative change that is taken for noise.
+/// The relative change that counts as noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
-    /// As a fraction.
+    /// The change, as a fraction.
     pub value: f64,
-    /// Where it comes from.
+    /// Source of the threshold.
     pub source: ThresholdSource,
 }
 
 impl Rules {
-    /// Changes below 1 % are noise.
+    /// The default floor: changes below 1 % are noise.
     pub const FLOOR: f64 = 0.01;
 
-    /// The threshold of a benchmark: the larger of the floor and its fence.
+    /// Returns the threshold of a benchmark: the larger of its floor and its fence.
     pub fn threshold(&self, key: &CaseKey) -> Threshold {
         let floor = self.floors.get(key).copied().unwrap_or(self.floor);
         match self.fences.get(key) {

@@ -1,4 +1,4 @@
-//! Every rule of a comparison, on hand-made runs.
+//! Tests of all rules of a comparison, on hand-made runs.
 
 mod ended;
 mod matching;
@@ -20,7 +20,7 @@ use gpubench_contract::{Cause, Grade, Revision, Verdict, *};
 use gpubench_stats::{Confidence, InterimAnalyses, summary, twin};
 use gpubench_testing::gpu;
 
-/// What most cases are made of: three workers of 20 samples, quiet ones.
+/// The samples of most cases: three quiet workers of 20 samples each.
 const QUIET: TwoLevel = TwoLevel {
     name: "quiet",
     shifts: Shifts::Normal(0.001),
@@ -79,7 +79,7 @@ fn result(name: &str, verdict: Verdict) -> BenchmarkComplete {
     }
 }
 
-/// A result that passed, with the samples of some workers.
+/// Returns a result that passed, with the samples of some workers.
 fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
     BenchmarkComplete {
         grade: Some(Grade::Sealed),
@@ -97,7 +97,7 @@ fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
     }
 }
 
-/// A quiet result of about `center` nanoseconds; the name is the seed.
+/// Returns a quiet result around `center` nanoseconds. The name is the seed.
 fn quiet(name: &str, center: f64) -> BenchmarkComplete {
     let seed = name
         .bytes()
@@ -120,10 +120,10 @@ fn with_params(params: &[(&str, i64)], result: BenchmarkComplete) -> BenchmarkCo
 fn compared(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
     let mut candidate = candidate.clone();
     candidate.run.run_id = "0f3b".into();
-    apart(baseline, &candidate, rules)
+    separate(baseline, &candidate, rules)
 }
 
-fn apart(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
+fn separate(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> ComparisonComplete {
     let named = |name, run| NamedRun { name, run };
     compare(
         named("before", baseline),
@@ -133,7 +133,7 @@ fn apart(baseline: &StoredRun, candidate: &StoredRun, rules: &Rules) -> Comparis
     )
 }
 
-/// The only row of a comparison of two results.
+/// Returns the only row of a comparison of two results.
 fn row_of(baseline: BenchmarkComplete, candidate: BenchmarkComplete, rules: &Rules) -> ComparisonRow {
     let mut rows = compared(&run(vec![baseline]), &run(vec![candidate]), rules).rows;
     assert_eq!(rows.len(), 1);
@@ -144,7 +144,7 @@ fn remark(row: &ComparisonRow) -> &str {
     row.remark.as_deref().unwrap_or_default()
 }
 
-/// A result whose workers differ so much that nothing can be told.
+/// Returns a result whose workers differ too much for a verdict.
 fn restless(workers: usize) -> BenchmarkComplete {
     let medians = [1e5, 1.4e5, 1.2e5, 0.9e5].into_iter().cycle();
     passed(
@@ -153,7 +153,7 @@ fn restless(workers: usize) -> BenchmarkComplete {
     )
 }
 
-/// Rules by which the groups of an expression say what belongs together.
+/// Returns rules that match benchmarks by the groups of an expression.
 fn grouped(expression: &str) -> Rules {
     Rules {
         matching: Matching::Groups(Regex::new(expression).unwrap()),

@@ -13,25 +13,25 @@ use crate::{Replacement, StoreError};
 use gpubench_contract::DeviceIdentity;
 use gpubench_diagnostic::create_regular;
 
-/// What an append did.
+/// The result of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The history's file.
     pub path: Utf8PathBuf,
-    /// How it ended before; what was unfinished has been cut off.
+    /// The end of the file before the append. An unfinished line was cut off.
     pub tail: Tail,
 }
 
-/// Adds a run to the history of its device, behind those that other processes add at the same time.
-/// Without a history it begins one; beyond [`MOST_RUNS`] the oldest are dropped.
+/// Adds a run to the history of its device, after runs that other processes are adding. Starts a
+/// history if there is none. If there are more than [`MOST_RUNS`], drops the oldest.
 ///
 /// # Errors
-/// The file cannot be written, or is no history that this tool knows, and then it is left alone.
+/// The file cannot be written, or is not a history in this version's format. It is then unchanged.
 pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry) -> Result<Appended, StoreError> {
     let path = path_of(folder, identity);
     let not_written = StoreError::not_written(&path);
     std::fs::create_dir_all(folder).map_err(&not_written)?;
-    let _turn = turn(&path).map_err(&not_written)?;
+    let _lock = lock(&path).map_err(&not_written)?;
     let text = contents(&path)?.unwrap_or_default();
     let line = line_of(entry).map_err(&not_written)?;
     let (written, tail) = if text.is_empty() {
@@ -53,22 +53,22 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     })
 }
 
-/// Makes sure that a run could be added to the history of a device, before there is one to lose.
+/// Checks that a run can be added to the history of a device, before anything is measured.
 ///
 /// # Errors
-/// The folder cannot be made or written to.
+/// The folder cannot be created or written to.
 pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(), StoreError> {
     let path = path_of(folder, identity);
-    let ready = std::fs::create_dir_all(folder).and_then(|()| turn(&path));
+    let ready = std::fs::create_dir_all(folder).and_then(|()| lock(&path));
     ready.map(drop).map_err(StoreError::not_written(&path))
 }
 
-/// Waits until no other process writes. The lock is on a file of its own, since the history itself
+/// Waits until no other process writes. The lock is on a separate file because the history itself
 /// may be replaced.
-fn turn(path: &Utf8Path) -> io::Result<File> {
-    let lock = path.with_extension("lock");
-    let file = create_regular(&lock, 0o666)?;
-    lock_to_write(&file, &lock)?;
+fn lock(path: &Utf8Path) -> io::Result<File> {
+    let path = path.with_extension("lock");
+    let file = create_regular(&path, 0o666)?;
+    lock_to_write(&file, &path)?;
     Ok(file)
 }
 
@@ -78,7 +78,7 @@ fn line_of(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Puts a line behind the first `whole` bytes; what is behind them is lost.
+/// Appends a line after the first `whole` bytes and drops everything else.
 fn extend(path: &Utf8Path, whole: u64, line: &[u8]) -> io::Result<()> {
     let mut file = File::options().append(true).open(path)?;
     if file.metadata()?.len() != whole {
@@ -86,7 +86,7 @@ fn extend(path: &Utf8Path, whole: u64, line: &[u8]) -> io::Result<()> {
     }
     let written = file.write_all(line);
     if written.is_err() {
-        // The disk may be full, and half a line is of no use to anybody.
+        // The disk may be full, and half a line is useless.
         let _ = file.set_len(whole);
     }
     written.and_then(|()| file.sync_all())
@@ -96,7 +96,7 @@ fn replace(path: &Utf8Path, text: &[u8]) -> io::Result<()> {
     Replacement::of(path)?.commit(text)
 }
 
-/// The head and the latest runs, one fewer than the most.
+/// Returns the head and the latest runs, one fewer than the maximum.
 fn latest(whole: &[u8]) -> Vec<u8> {
     let mut lines = whole.split_inclusive(|byte| *byte == b'\n');
     let head = lines.next().unwrap_or_default();

@@ -5,38 +5,38 @@ use serde::{Deserialize, Serialize};
 use crate::StoredRun;
 use gpubench_contract::{BenchmarkComplete, Metric, Revision, Verdict};
 
-/// One run in a history: a line of its file.
+/// One run in a history, a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryEntry {
-    /// Names the run.
+    /// ID of the run.
     pub run_id: String,
-    /// When it began, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC.
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
-    /// Where the sources stood; null outside of a git repository.
+    /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
     /// The cases that passed.
     pub cases: Vec<HistoryCase>,
 }
 
-/// What a history keeps of a case.
+/// A case in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryCase {
-    /// Its name with its package in front.
+    /// Name of the case, with its package in front.
     pub case: String,
-    /// What its value is a value of; left out where that is [`Metric::time`].
+    /// What the value measures. Missing if it is [`Metric::time`].
     #[serde(default = "Metric::time", skip_serializing_if = "is_time")]
     pub metric: Metric,
-    /// Its `value`.
+    /// The case's `value`.
     pub value: f64,
-    /// Bounds of the 95 % interval of that.
+    /// Bounds of the 95 % confidence interval of `value`.
     pub ci95: [f64; 2],
     /// Number of samples.
     pub n: u64,
-    /// Number of fresh workers that they come from.
+    /// Number of fresh workers that took the samples.
     pub workers: u64,
 }
 
@@ -45,7 +45,7 @@ fn is_time(metric: &Metric) -> bool {
 }
 
 impl HistoryEntry {
-    /// What is kept of a run.
+    /// Returns the entry for a run.
     pub fn of(stored: &StoredRun) -> HistoryEntry {
         HistoryEntry {
             run_id: stored.run.run_id.clone(),
@@ -58,7 +58,7 @@ impl HistoryEntry {
 }
 
 impl HistoryCase {
-    /// What is kept of a case; nothing of one that did not pass.
+    /// Returns the entry for a case. `None` if it did not pass.
     fn of(result: &BenchmarkComplete) -> Option<HistoryCase> {
         let stats = result.stats.as_ref().filter(|_| result.verdict == Verdict::Pass)?;
         Some(HistoryCase {

@@ -1,4 +1,4 @@
-//! Reading histories.
+//! Reading of histories.
 
 use std::io;
 
@@ -13,13 +13,13 @@ use crate::read::{contents, from_json};
 use gpubench_contract::{DeviceIdentity, Metric};
 use gpubench_stats::PastValue;
 
-/// What the first line of every history says it is.
+/// The `format` in the first line of every history.
 pub const HISTORY_FORMAT: &str = "gpubench-history";
 
-/// The version of the format that this tool writes.
+/// The format version that this tool writes.
 pub const HISTORY_FORMAT_VERSION: u64 = 2;
 
-/// What a history is called in messages.
+/// The name of the file kind in messages.
 pub(crate) const HISTORY: &str = "history";
 
 const EXTENSION: &str = "jsonl";
@@ -32,12 +32,12 @@ pub struct HistoryHead {
     pub format: String,
     /// [`HISTORY_FORMAT_VERSION`].
     pub format_version: u64,
-    /// The device of all its runs.
+    /// The device of all runs in the history.
     pub identity: DeviceIdentity,
 }
 
 impl HistoryHead {
-    /// The head of a device's history.
+    /// Returns the head of a device's history.
     pub fn of(identity: DeviceIdentity) -> HistoryHead {
         HistoryHead {
             format: HISTORY_FORMAT.to_owned(),
@@ -47,14 +47,14 @@ impl HistoryHead {
     }
 }
 
-/// What can be known of a head of any version.
+/// The fields that identify a head of any version.
 #[derive(Deserialize)]
 struct AnyHead {
     format: Option<Value>,
     format_version: Option<u64>,
 }
 
-/// The runs on one device, oldest first.
+/// The history of a device, oldest run first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The device.
@@ -70,14 +70,14 @@ pub struct History {
 pub enum Tail {
     /// With a whole line.
     Whole,
-    /// With a part of one, which a writer left that was killed; it is not among the entries, and
+    /// With part of a line, because the writer was killed. The part is not among the entries, and
     /// the next append cuts it off.
     Unfinished,
 }
 
 impl History {
-    /// The figures of a case in a metric, over the runs that have it, with the commits that were
-    /// measured. Sources with changes of their own are not known to be those of another run.
+    /// Returns the values of a case in a metric, in all runs that have it, with the commits.
+    /// Modified sources have no commit, because they may differ between runs.
     pub fn values(&self, case: &str, metric: &Metric) -> Vec<PastValue<&str>> {
         let mut values = Vec::new();
         for entry in &self.entries {
@@ -95,15 +95,16 @@ impl History {
     }
 }
 
-/// The file of a device in a folder of histories.
+/// Returns the path of a device's history in a folder.
 pub(super) fn path_of(folder: &Utf8Path, identity: &DeviceIdentity) -> Utf8PathBuf {
     folder.join(identity.key()).with_extension(EXTENSION)
 }
 
-/// The history of a device; `None` where there is none yet.
+/// Reads the history of a device. `None` if there is none.
 ///
 /// # Errors
-/// The file cannot be read, is no history, of another tool's format, or damaged in the middle.
+/// The file cannot be read, is not a history, has another format version, or is damaged before its
+/// last line.
 pub fn of_device(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<Option<History>, StoreError> {
     in_file(&path_of(folder, identity))
 }
@@ -112,10 +113,10 @@ fn in_file(path: &Utf8Path) -> Result<Option<History>, StoreError> {
     contents(path)?.map(|text| parse(path, &text)).transpose()
 }
 
-/// Every history in a folder, in the order of the files' names; none where there is no folder.
+/// Reads all histories in a folder, sorted by file name. Empty if there is no folder.
 ///
 /// # Errors
-/// As [`of_device`].
+/// The same as for [`of_device`].
 pub fn all(folder: &Utf8Path) -> Result<Vec<History>, StoreError> {
     let entries = match folder.read_dir_utf8() {
         Ok(entries) => entries,
@@ -131,7 +132,7 @@ pub fn all(folder: &Utf8Path) -> Result<Vec<History>, StoreError> {
     paths.iter().filter_map(|path| in_file(path).transpose()).collect()
 }
 
-/// The whole lines of a history's text, and how it ends.
+/// Returns the whole lines of a history, and how it ends.
 pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
     match text.iter().rposition(|byte| *byte == b'\n') {
         Some(last) if last + 1 == text.len() => (text, Tail::Whole),
@@ -140,12 +141,12 @@ pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
     }
 }
 
-/// Looks at the first line only.
+/// Reads the first line.
 ///
 /// # Errors
-/// It is not that of a history which this tool knows.
+/// It is not the head of a history in this version's format.
 pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreError> {
-    let how = || format!("is no {HISTORY}: its first line is not a history's");
+    let how = || format!("is not a {HISTORY}: its first line is not the head of one");
     let foreign = || StoreError::refused(path, how(), LEFT_ALONE);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign())?;

@@ -1,10 +1,10 @@
-//! The figures of many runs on one device: what its figures vary by when nothing changed, and how
-//! they went.
+//! Histories: the values of many runs on one device. They show trends, and how much values vary
+//! without a change.
 //!
-//! A folder has a file of JSON lines for each
-//! [`DeviceIdentity`](gpubench_contract::DeviceIdentity): a head, then an entry a run, oldest
-//! first. Writers take turns by a lock beside the file; what a killed one left unfinished is cut
-//! off by the next.
+//! A folder has one file of JSON lines for each
+//! [`DeviceIdentity`](gpubench_contract::DeviceIdentity): a head, then one entry per run, oldest
+//! first. Writers take a lock on a file next to it. If a writer is killed, the next one cuts off
+//! its unfinished line.
 
 mod append;
 mod entry;
@@ -17,5 +17,5 @@ pub use append::{Appended, append, ensure_writable};
 pub use entry::{HistoryCase, HistoryEntry};
 pub use file::{HISTORY_FORMAT, HISTORY_FORMAT_VERSION, History, HistoryHead, Tail, all, of_device};
 
-/// How many runs a history keeps: the oldest are dropped.
+/// Maximum number of runs in a history. The oldest are dropped.
 pub const MOST_RUNS: usize = 500;

@@ -74,7 +74,7 @@ fn entries_read_back_in_the_order_of_the_appends() {
 }
 
 #[test]
-fn only_a_commit_without_changes_tells_which_sources_a_run_measured() {
+fn only_an_unmodified_commit_identifies_the_sources_of_a_run() {
     let folder = folder();
     let revision = |modified| Revision {
         commit: "0123456789".to_owned(),
@@ -111,7 +111,7 @@ fn only_cases_that_passed_are_kept() {
 }
 
 #[test]
-fn devices_have_histories_of_their_own() {
+fn each_device_has_a_separate_history() {
     let folder = folder();
     let other = DeviceIdentity {
         driver: None,
@@ -139,7 +139,7 @@ fn a_history_keeps_the_latest_runs() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_skipped_and_then_cut_off() {
+fn the_unfinished_line_of_a_killed_writer_is_skipped_and_then_cut_off() {
     let folder = folder();
     append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
     let whole = std::fs::read(file(&folder.path)).unwrap();
@@ -156,7 +156,7 @@ fn what_a_killed_writer_left_is_skipped_and_then_cut_off() {
 }
 
 #[test]
-fn a_file_that_is_no_history_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_history_is_rejected_and_unchanged() {
     let folder = folder();
     std::fs::create_dir_all(&folder.path).unwrap();
     let of_version = |format_version| {
@@ -167,9 +167,9 @@ fn a_file_that_is_no_history_is_refused_and_left_alone() {
         serde_json::to_string(&head).unwrap() + "\n"
     };
     for (text, words) in [
-        ("notes of mine\n".to_owned(), "no history"),
-        (r#"{"format":"other"}"#.to_owned(), "no history"),
-        (of_version(1), "a history of format version 1"),
+        ("notes of mine\n".to_owned(), "not a history"),
+        (r#"{"format":"other"}"#.to_owned(), "not a history"),
+        (of_version(1), "a history in format version 1"),
         (of_version(3), "format version 3"),
     ] {
         std::fs::write(file(&folder.path), &text).unwrap();
@@ -185,10 +185,14 @@ fn a_file_that_is_no_history_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_found_before_there_is_a_run() {
+fn a_folder_that_cannot_be_created_is_found_before_the_run() {
     let folder = folder();
     ensure_writable(&folder.path, &identity()).unwrap();
-    assert_eq!(of_device(&folder.path, &identity()).unwrap(), None, "it only looks");
+    assert_eq!(
+        of_device(&folder.path, &identity()).unwrap(),
+        None,
+        "nothing is created"
+    );
     let file = folder.path.join("file");
     std::fs::write(&file, "").unwrap();
     let error = ensure_writable(&file.join("history"), &identity()).unwrap_err();
@@ -206,10 +210,10 @@ fn a_damaged_line_in_the_middle_is_named() {
     assert!(matches!(error, StoreError::HistoryLine { line: 2, .. }), "{error}");
 }
 
-/// In one process and many threads; locks are of open files, so threads exclude each other as
-/// processes do.
+/// The writers are threads of one process. Locks belong to open files, so threads exclude each
+/// other as processes do.
 #[test]
-fn writers_at_the_same_time_lose_nothing() {
+fn concurrent_writers_lose_nothing() {
     let folder = folder();
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -229,7 +233,7 @@ fn writers_at_the_same_time_lose_nothing() {
 }
 
 #[test]
-fn a_lock_that_is_never_let_go_is_an_error_that_names_its_holder() {
+fn a_lock_that_is_never_released_is_an_error_with_its_holder() {
     let folder = folder();
     append(&folder.path, &identity(), &entry("a", 1.0)).unwrap();
     let lock = file(&folder.path).with_extension("lock");
@@ -239,7 +243,7 @@ fn a_lock_that_is_never_let_go_is_an_error_that_names_its_holder() {
     let text = chain(&error);
     let holder = format!("`{lock}` was locked by process {} (`", std::process::id());
     assert!(text.contains(&holder), "{text}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("end that process")));
+    assert!(error.hint().is_some_and(|hint| hint.contains("wait for that process")));
     drop(held);
     append(&folder.path, &identity(), &entry("c", 1.0)).unwrap();
     assert_eq!(ids(&read(&folder.path)), ["a", "c"]);

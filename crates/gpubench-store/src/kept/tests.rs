@@ -1,4 +1,4 @@
-//! What stays when a run of some benchmarks is saved over another.
+//! Tests of merging a run of some benchmarks into a stored run.
 
 use camino::Utf8PathBuf;
 use tempfile::TempDir;
@@ -25,12 +25,12 @@ fn place() -> Place {
     }
 }
 
-/// The run that is there first.
+/// The run that is stored first.
 fn whole() -> StoredRun {
     stored(&on_gpu())
 }
 
-/// A later run of another revision, of the cases that `select` chooses.
+/// A later run of another revision, with the cases that `select` chooses.
 fn later(select: impl Fn(&BenchmarkComplete) -> bool) -> StoredRun {
     let mut run = whole();
     run.run.run_id = "later".to_owned();
@@ -63,7 +63,7 @@ fn names(run: &StoredRun) -> Vec<String> {
 }
 
 #[test]
-fn a_run_of_some_benchmarks_leaves_the_results_of_the_others_as_they_were() {
+fn a_run_of_some_benchmarks_keeps_the_results_of_the_others() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let saved = place.destination.save(later(is_axpy), &Others::Stay).unwrap();
@@ -94,7 +94,7 @@ fn a_run_of_some_benchmarks_leaves_the_results_of_the_others_as_they_were() {
 }
 
 #[test]
-fn a_run_that_nothing_is_left_of_is_forgotten() {
+fn a_run_without_remaining_results_is_dropped() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     place.destination.save(later(is_axpy), &Others::Stay).unwrap();
@@ -113,7 +113,7 @@ fn a_run_that_nothing_is_left_of_is_forgotten() {
 }
 
 #[test]
-fn a_run_of_everything_takes_along_only_what_it_could_not_select() {
+fn a_run_of_all_benchmarks_keeps_only_cases_that_it_could_not_select() {
     let place = place();
     let everything = |left_out: &[&str]| Others::GoWithTheirBenchmarks {
         packages: HashSet::from(["suite".to_owned()]),
@@ -155,7 +155,7 @@ fn results_of_packages_that_were_not_built_stay() {
     assert_eq!(merged.results.len(), whole().results.len() + 3);
 }
 
-/// A run of another package that has benchmarks of the same names.
+/// A run of another package that has benchmarks with the same names.
 fn of_another_package() -> StoredRun {
     let mut other = later(is_axpy);
     for (result, index) in other.results.iter_mut().zip(0..) {
@@ -167,7 +167,7 @@ fn of_another_package() -> StoredRun {
 }
 
 #[test]
-fn results_that_were_kept_have_positions_and_names_of_their_own() {
+fn kept_results_have_unique_positions_and_names() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let mut part = later(is_axpy);
@@ -190,7 +190,7 @@ fn results_that_were_kept_have_positions_and_names_of_their_own() {
 }
 
 #[test]
-fn results_of_different_devices_never_lie_in_one_file() {
+fn results_of_different_devices_never_share_a_file() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let before = std::fs::read(place.destination.path()).unwrap();
@@ -211,7 +211,7 @@ fn results_of_different_devices_never_lie_in_one_file() {
     ];
     for refusal in refusals {
         assert!(
-            matches!(&refusal, StoreError::NotAlike { source, .. } if source.kept == 3),
+            matches!(&refusal, StoreError::SetupMismatch { source, .. } if source.kept == 3),
             "{refusal:?}"
         );
         assert!(gpubench_diagnostic::chain(&refusal).contains("driver 580.159 (CUDA 13.0) and 590.1 (CUDA 13.1)"));
@@ -225,7 +225,7 @@ fn results_of_different_devices_never_lie_in_one_file() {
 }
 
 #[test]
-fn nothing_is_kept_of_a_run_that_was_edited() {
+fn nothing_is_kept_from_an_edited_run() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let text = std::fs::read_to_string(place.destination.path()).unwrap();
@@ -237,7 +237,7 @@ fn nothing_is_kept_of_a_run_that_was_edited() {
 }
 
 #[test]
-fn an_edited_run_of_several_packages_is_not_lost_to_a_run_of_one_of_them() {
+fn a_run_of_one_package_does_not_replace_an_edited_run_of_several() {
     let place = place();
     let mut both = whole();
     both.results[0].package = "other".to_owned();
@@ -276,7 +276,7 @@ fn everything() -> Others {
     }
 }
 
-/// A later run in which a benchmark fails that passed.
+/// A later run in which a benchmark fails that passed before.
 fn broken() -> StoredRun {
     let mut broken = later(|_| true);
     let failed = broken.results.iter_mut().find(|result| result.full_name() == FIRST);
@@ -293,7 +293,7 @@ fn broken() -> StoredRun {
 }
 
 #[test]
-fn a_failure_leaves_the_good_result_that_there_was() {
+fn a_failure_keeps_the_earlier_good_result() {
     for others in [everything(), Others::Stay] {
         let place = place();
         place.destination.save(whole(), &Others::Go).unwrap();
@@ -317,7 +317,7 @@ fn a_failure_leaves_the_good_result_that_there_was() {
 }
 
 #[test]
-fn a_failure_stays_where_nothing_was_good_and_a_copy_has_the_failures_of_what_it_is_of() {
+fn a_failure_is_saved_without_an_earlier_good_result_and_in_a_copy() {
     let place = place();
     place.destination.save(broken(), &everything()).unwrap();
     assert_eq!(
@@ -330,7 +330,7 @@ fn a_failure_stays_where_nothing_was_good_and_a_copy_has_the_failures_of_what_it
 }
 
 #[test]
-fn a_good_result_of_another_driver_does_not_stay_beside_new_ones_and_is_named() {
+fn a_good_result_with_another_driver_is_removed_and_reported() {
     let place = place();
     place.destination.save(whole(), &Others::Go).unwrap();
     let mut elsewhere = broken();

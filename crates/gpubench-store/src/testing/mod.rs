@@ -1,4 +1,4 @@
-//! Simulated samples and stored runs that are made of them, for tests and benchmarks.
+//! Simulated samples and stored runs, for tests and benchmarks.
 
 mod run;
 mod samples;

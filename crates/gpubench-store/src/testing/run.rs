@@ -1,4 +1,4 @@
-//! Stored runs with seeded samples, as a GPU would have them.
+//! Stored runs with simulated samples, as a GPU would produce them.
 
 use crate::StoredRun;
 use gpubench_contract::{
@@ -9,26 +9,26 @@ use gpubench_stats::{summary, twin, worker_share};
 
 use super::samples::{Noise, Shifts, TwoLevel};
 
-/// Fresh processes that hardly differ.
+/// Workers that hardly differ.
 pub const QUIET: TwoLevel = TwoLevel {
     name: "quiet",
     shifts: Shifts::Normal(0.002),
     noise: Noise::Normal(0.01),
 };
 
-/// How much is measured of each benchmark.
+/// The number of samples of each benchmark.
 #[derive(Clone, Copy)]
 pub struct Size {
-    /// Processes.
+    /// Number of workers.
     pub workers: usize,
-    /// Samples of each process.
+    /// Number of samples of each worker.
     pub samples: usize,
 }
 
-/// What a twin takes in each round on a machine that does not drift, in nanoseconds.
+/// The twin's times in each round on a machine without drift, in nanoseconds.
 pub const STEADY: [&[f64]; 3] = [&[50_000.0], &[50_010.0], &[49_990.0]];
 
-/// A run of benchmarks with their medians in nanoseconds.
+/// Returns a run of benchmarks with the given medians in nanoseconds.
 pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
     let mut random = fastrand::Rng::with_seed(seed);
     let run_id = format!("{seed:016x}");
@@ -66,7 +66,7 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
     StoredRun::of(started, results, Some(finished), None)
 }
 
-/// A run as of a GPU of another name.
+/// Returns the run with another name of the GPU.
 #[allow(dead_code, reason = "not every test has two devices")]
 pub fn on_gpu(name: &str, mut run: StoredRun) -> StoredRun {
     run.run.device.name = name.into();
@@ -100,7 +100,7 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
     }
 }
 
-/// The GPU of these runs.
+/// Returns the GPU of these runs.
 pub fn gpu() -> Device {
     Device {
         kind: DeviceKind::Cuda,

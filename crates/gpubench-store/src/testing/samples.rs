@@ -1,40 +1,40 @@
-//! Seeded samples of the shape that kernels' times have: processes are shifted against each other,
-//! and within a process samples are noisy. For tests and benchmarks.
+//! Simulated samples with the distribution of kernel times: workers are shifted against each other,
+//! and the samples of a worker are noisy. For tests and benchmarks.
 
 use gpubench_stats::{Estimate, Ratio, twin};
 
-/// How workers are shifted against each other, relative to the center.
+/// The distribution of shifts between workers, relative to the center.
 #[derive(Clone, Copy, Debug)]
 pub enum Shifts {
-    /// Normally, with this standard deviation.
+    /// Normal, with this standard deviation.
     Normal(f64),
-    /// By Student's distribution with three degrees of freedom, scaled by this.
+    /// Student's distribution with three degrees of freedom, scaled by this value.
     HeavyTailed(f64),
-    /// To one of some modes: the share of workers in each, and where it is.
+    /// Discrete modes: the fraction of workers in each, and its shift.
     Modes(&'static [(f64, f64)]),
 }
 
-/// How the samples of a worker spread, relative to its own center.
+/// The distribution of a worker's samples, relative to the worker's center.
 #[derive(Clone, Copy, Debug)]
 pub enum Noise {
-    /// Normally, with this standard deviation.
+    /// Normal, with this standard deviation.
     Normal(f64),
-    /// By Student's distribution with two degrees of freedom, scaled by this.
+    /// Student's distribution with two degrees of freedom, scaled by this value.
     HeavyTailed(f64),
-    /// To one side, with this standard deviation before the fold.
+    /// Half-normal: a normal distribution with this standard deviation, folded upwards.
     Skewed(f64),
-    /// To a mode that three in ten samples are in, 4.5 % above that of the others, in steps of 1 %:
-    /// as short kernels' times are on a GPU, whose clock and whose front end have steps.
+    /// Two modes in steps of 1 %: three in ten samples are 4.5 % above the others. Short kernels on
+    /// a GPU look like this, because its clock and its front end have discrete steps.
     Modes,
-    /// Normally with a standard deviation of 1 %; and this share of the samples takes up to twice
-    /// as long, because another process had the processor meanwhile.
+    /// Normal with a standard deviation of 1 %, and this fraction of the samples takes up to twice
+    /// as long, because another process had the processor.
     TimeSlices(f64),
 }
 
-/// Workers and samples.
+/// The distribution of workers and samples.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoLevel {
-    /// What it is called in printed tables.
+    /// The name in printed tables.
     pub name: &'static str,
     /// How workers differ.
     pub shifts: Shifts,
@@ -42,7 +42,7 @@ pub struct TwoLevel {
     pub noise: Noise,
 }
 
-/// Shapes in which runs of the same code must not be told apart.
+/// Distributions in which a comparison of the same code must not raise an alarm.
 pub const SHAPES: [TwoLevel; 9] = [
     shape("shift 2 %, noise 1 %", Shifts::Normal(0.02), Noise::Normal(0.01)),
     shape("shift 1 %, noise 5 %", Shifts::Normal(0.01), Noise::Normal(0.05)),
@@ -75,21 +75,21 @@ pub const SHAPES: [TwoLevel; 9] = [
     shape("shift 1 %, noise in two modes", Shifts::Normal(0.01), Noise::Modes),
 ];
 
-/// How the speed of a machine changes under both sides alike: each a standard deviation, on a
+/// How the speed of a machine changes for both sides. Each field is a standard deviation on a
 /// logarithmic scale.
 #[derive(Clone, Copy, Debug)]
 pub struct Drift {
-    /// What it is called in printed tables.
+    /// The name in printed tables.
     pub name: &'static str,
-    /// Between one round and the next.
+    /// Between consecutive rounds.
     pub rounds: f64,
-    /// At one place within each round.
+    /// At one random point in each round.
     pub step: f64,
-    /// From each window to the next.
+    /// Between consecutive windows.
     pub walk: f64,
 }
 
-/// Machines on which two sides are measured in turns.
+/// Machines for alternating comparisons.
 pub const DRIFTS: [Drift; 5] = [
     drifting("a steady machine", 0.0, 0.0, 0.0),
     drifting("a walk by 0.5 % a window", 0.0, 0.0, 0.005),
@@ -98,18 +98,18 @@ pub const DRIFTS: [Drift; 5] = [
     drifting("all of these", 0.2, 0.2, 0.005),
 ];
 
-/// How the speed of a machine differs between two runs apart, and how kernels feel it.
+/// How the speed of a machine differs between two separate runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
-    /// What it is called in printed tables.
+    /// The name in printed tables.
     pub name: &'static str,
-    /// Between the runs: a standard deviation, on a logarithmic scale.
+    /// Standard deviation between the runs, on a logarithmic scale.
     pub runs: f64,
-    /// The same between the rounds of a run.
+    /// Standard deviation between the rounds of a run, on a logarithmic scale.
     pub rounds: f64,
 }
 
-/// Machines on which two runs are measured apart.
+/// Machines for comparisons of separate runs.
 pub const MACHINES: [Machine; 5] = [
     machine("a steady machine", 0.0, 0.0),
     machine("0.3 % between runs", 0.003, 0.001),
@@ -122,12 +122,12 @@ const fn machine(name: &'static str, runs: f64, rounds: f64) -> Machine {
     Machine { name, runs, rounds }
 }
 
-/// A run apart: the samples of each worker, and what the twin took in its round.
+/// A separate run: the samples of each worker, and the twin's times in its round.
 #[derive(Debug)]
 pub struct RunApart {
-    /// Of the kernel.
+    /// Samples of the kernel.
     pub samples: Vec<Vec<f64>>,
-    /// Of the twin.
+    /// Times of the twin.
     pub twin: Vec<Vec<f64>>,
 }
 
@@ -145,7 +145,7 @@ const fn shape(name: &'static str, shifts: Shifts, noise: Noise) -> TwoLevel {
 }
 
 impl TwoLevel {
-    /// The samples of some workers round `center`.
+    /// Returns the samples of some workers around `center`.
     pub fn side(&self, random: &mut fastrand::Rng, workers: usize, samples: usize, center: f64) -> Vec<Vec<f64>> {
         (0..workers)
             .map(|_| {
@@ -159,8 +159,8 @@ impl TwoLevel {
 }
 
 impl Drift {
-    /// The baseline's samples round `center` and those of a candidate that is slower by `factor`:
-    /// in rounds of two fresh workers, which take their windows in turns.
+    /// Returns the samples of a baseline around `center`, and of a candidate that is slower by
+    /// `factor`. Each round has two fresh workers, which alternate window by window.
     pub fn sides(
         &self,
         shape: &TwoLevel,
@@ -190,9 +190,8 @@ impl Drift {
 }
 
 impl Machine {
-    /// Two runs of a kernel round `center`, the second of one that is slower by `factor`. The
-    /// kernel feels what the machine does `follows` times as much as the twin: not at all where
-    /// that is zero.
+    /// Returns two runs of a kernel around `center`. The second is slower by `factor`. Drift
+    /// affects the kernel `follows` times as much as the twin, and not at all if `follows` is zero.
     pub fn two_runs(
         &self,
         shape: &TwoLevel,
@@ -216,7 +215,7 @@ impl Machine {
     }
 }
 
-/// How a twin's own times spread.
+/// The distribution of the twin's times.
 const TWIN: TwoLevel = TwoLevel {
     name: "a twin",
     shifts: Shifts::Normal(0.002),
@@ -224,18 +223,18 @@ const TWIN: TwoLevel = TwoLevel {
 };
 
 impl RunApart {
-    /// What its samples say.
+    /// Returns the estimate of the run.
     ///
     /// # Panics
-    /// Where there are none.
+    /// If the run has no samples.
     pub fn estimate(&self) -> Estimate {
         Estimate::of(&slices(&self.samples)).expect("times")
     }
 
-    /// The ratio of two runs of one case, relative to what their twins say of the machine.
+    /// Returns the ratio of two runs of a case, relative to the drift that their twins show.
     ///
     /// # Panics
-    /// Where one of them has no times.
+    /// If one of them has no times.
     pub fn relative(runs: &[RunApart; 2], ratio: Ratio) -> Ratio {
         let [before, after] = runs.each_ref().map(|run| twin(&slices(&run.twin)).expect("times"));
         let drift = gpubench_stats::Drift::between(&before, &after).expect("times above zero");
@@ -284,7 +283,7 @@ impl Noise {
     }
 }
 
-/// A normal deviate by the method of Box and Muller.
+/// Returns a normal deviate by the Box-Muller method.
 fn normal(random: &mut fastrand::Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()

@@ -5,8 +5,8 @@ use crate::catalog::{DType, Role};
 use crate::element::{BF16, Element, F16};
 use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
-/// Something a kernel can be given: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that
-/// derives [`KernelArg`](derive@crate::KernelArg).
+/// An argument of a kernel: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives
+/// [`KernelArg`](derive@crate::KernelArg).
 ///
 /// | Rust | CUDA C++ |
 /// |---|---|
@@ -17,14 +17,14 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `usize`, `isize` | `size_t`, `long long` |
 /// | `bool`, `f32`, `f64`, `F16`, `BF16` | `bool`, `float`, `double`, `__half`, `__nv_bfloat16` |
 /// | a `#[repr(C)]` struct with `#[derive(KernelArg)]` | a struct with the same fields |
-/// | `0u8` | a struct without fields, which has a byte in C++ |
+/// | `0u8` | a struct without fields, which has one byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The kernel's own parameter types are not visible here. Its source is read when the plan is
-/// checked: an integer for a `float` is an error then, and so is a buffer of `f64` for a `float *`,
-/// unless it is scratch.
-/// A number of another width is one when the plan meets the compiled kernel.
-/// Literals without a suffix are `i32` and `f64` as everywhere in Rust; write `2.0f32`.
+/// The Rust compiler does not see the kernel's parameter types. The tool checks them later, against
+/// the kernel's source: an integer for a `float` is an error, and so is a buffer of `f64` for a
+/// `float *`, unless it is scratch memory. A number of the wrong size is an error once the kernel
+/// is compiled. Literals without a suffix are `i32` and `f64`, as everywhere in Rust: write
+/// `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
     label = "not a kernel argument",
@@ -35,7 +35,7 @@ pub trait KernelArg {
     fn argument(&self) -> RecordedArgument;
 }
 
-/// An argument that has not been checked.
+/// An argument before it is checked.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum RecordedArgument {
@@ -45,7 +45,7 @@ pub enum RecordedArgument {
 }
 
 impl RecordedArgument {
-    /// What it is in Rust.
+    /// Rust type.
     pub(super) fn type_in_rust(&self) -> ArgumentType {
         match self {
             RecordedArgument::Pointer(_, ty) | RecordedArgument::Value(_, ty) => ty.clone(),
@@ -57,24 +57,23 @@ impl RecordedArgument {
     }
 }
 
-/// Something that a kernel is given by value: a scalar, an array in a struct, or a struct that
-/// derives `KernelArg`.
+/// A value that a kernel takes by value: a scalar, an array in a struct, or a struct that derives
+/// `KernelArg`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a kernel argument",
     label = "not a number, an array of numbers or a struct with `#[derive(KernelArg)]`",
-    note = "buffers cannot be inside a struct: give them to the kernel as arguments of their own"
+    note = "a struct cannot contain buffers: pass them as separate arguments"
 )]
 #[doc(hidden)]
 pub trait KernelValue {
-    /// Writes the value in device byte order; `out` has the size of the value and is zero.
+    /// Writes the value in device byte order. `out` has the value's size and is zero.
     fn write(&self, out: &mut [u8]);
 
-    /// Adds the numbers of a value that is called `name` and lies at `offset`, as far as they are
-    /// known.
+    /// Adds the numbers of a value with this name and offset, if they are known.
     fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>);
 }
 
-/// The name of a number in a struct's field.
+/// Returns the name of a number in a struct's field.
 #[doc(hidden)]
 #[must_use]
 pub fn field_name(outer: &str, field: &str) -> String {
@@ -84,7 +83,7 @@ pub fn field_name(outer: &str, field: &str) -> String {
     }
 }
 
-/// A type without the modules that it is in.
+/// Returns a type's name without its module path.
 fn short_name<T>() -> String {
     let name = std::any::type_name::<T>();
     let short = |part: &str| part.rsplit("::").next().unwrap_or(part).to_owned();
@@ -93,7 +92,7 @@ fn short_name<T>() -> String {
         .collect()
 }
 
-/// A value as an argument: how [`KernelArg`](derive@crate::KernelArg) and numbers become one.
+/// Converts a value to an argument, for numbers and [`KernelArg`](derive@crate::KernelArg).
 #[doc(hidden)]
 pub fn value<T: KernelValue>(value: &T) -> RecordedArgument {
     let mut bytes = vec![0; size_of::<T>()];
@@ -110,10 +109,10 @@ impl<T: KernelValue, const N: usize> KernelArg for [T; N] {
     }
 }
 
-/// What a `Result` would have to be to be an argument: nothing is.
+/// Exists for the error message only: no type implements it, so a `Result` is never an argument.
 #[diagnostic::on_unimplemented(
-    message = "a `Result` cannot be a kernel argument: its value can",
-    label = "put `?` behind the call that this comes from",
+    message = "a `Result` cannot be a kernel argument, but its value can",
+    label = "add `?` to the call that returns it",
     note = "`cx.scratch(..)?` is a buffer; `cx.scratch(..)` is a `Result`"
 )]
 #[doc(hidden)]
@@ -130,8 +129,7 @@ where
     }
 }
 
-/// A null pointer: for a parameter that is a pointer and may be null, such as a bias that a layer
-/// does without.
+/// A null pointer, for an optional pointer parameter such as the bias of a layer.
 ///
 /// ```
 /// use gpubench::prelude::*;
@@ -245,7 +243,7 @@ impl<T: KernelValue, const N: usize> KernelValue for [T; N] {
     fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
         let mut of_element = Vec::new();
         T::fields(name, offset, &mut of_element);
-        // Of an array of structs nothing is said.
+        // The fields of an array of structs are not described.
         if let [element] = &mut *of_element {
             element.count = element.count.saturating_mul(N as u32);
             fields.append(&mut of_element);
@@ -259,7 +257,7 @@ macro_rules! pointers {
             fn argument(&self) -> RecordedArgument {
                 let name = format!("{}<{}>", stringify!($buffer), T::DTYPE);
                 let fields = match <$buffer<T> as BufferParam>::ROLE {
-                    // Room for whatever the kernel puts there.
+                    // Scratch memory has no fixed type.
                     Role::Scratch => Vec::new(),
                     _ => vec![field("", 0, T::DTYPE)],
                 };
@@ -271,8 +269,8 @@ macro_rules! pointers {
 
 pointers!(In Out InOut Scratch Constant);
 
-/// The arguments of a launch: a tuple of up to 32, in the kernel's order. One argument is `(x,)`,
-/// none is `()`.
+/// The arguments of a launch: a tuple of up to 32, in the kernel's parameter order. One argument is
+/// `(x,)`, none is `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of kernel arguments",
     label = "not a tuple of kernel arguments",
@@ -295,7 +293,7 @@ macro_rules! tuple {
     };
 }
 
-/// A tuple of what is in the brackets, then those that have the next types too.
+/// Implements the tuple in the brackets, then each longer one.
 macro_rules! tuples {
     ([$($argument:ident)*]) => {
         tuple!($($argument)*);

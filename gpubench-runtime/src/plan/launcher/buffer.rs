@@ -1,4 +1,4 @@
-//! Buffers as a benchmark function names them.
+//! Buffers in a benchmark function.
 
 use crate::catalog::Role;
 use crate::element::Element;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
-/// A run of elements of a buffer.
+/// A range of a buffer's elements.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
@@ -16,12 +16,11 @@ pub struct View {
     pub(super) start: u64,
     /// One past the last element.
     pub(super) end: u64,
-    /// Elements of the whole buffer.
+    /// Length of the whole buffer, in elements.
     pub(super) elements: u64,
     /// Bytes of an element.
     pub(super) element_size: u64,
-    /// Whether the run was taken from inside the run it is a part of; one that was not is an error
-    /// where it is used.
+    /// Whether every step was in bounds. If not, using the view is an error.
     pub(super) inside: bool,
 }
 
@@ -62,7 +61,7 @@ impl View {
     }
 }
 
-/// A buffer or a part of one: [`In`], [`Out`], [`InOut`], [`Scratch`] or [`Constant`].
+/// A buffer or part of a buffer: [`In`], [`Out`], [`InOut`], [`Scratch`] or [`Constant`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer",
     note = "buffers are In<T>, Out<T>, InOut<T>, Scratch<T> and Constant<T>"
@@ -80,7 +79,7 @@ pub trait Buffer: Copy {
 )]
 pub trait WritableBuffer: Buffer {}
 
-/// A buffer that stands in the parameters of a benchmark function.
+/// A buffer that can be a parameter of a benchmark function.
 #[doc(hidden)]
 pub trait BufferParam: Buffer {
     type Element: Element;
@@ -99,28 +98,28 @@ macro_rules! buffers {
         }
 
         impl<T: Element> $name<T> {
-            /// Number of elements.
+            /// Returns the number of elements.
             pub fn len(&self) -> usize {
                 self.view.len() as usize
             }
 
-            /// Whether there are no elements.
+            /// Returns whether there are no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The elements from number `elements` on. As a kernel's argument it is a pointer to
-            /// the first of them.
+            /// Returns the part that starts at element `elements`. As a kernel argument, it is a
+            /// pointer to that element.
             ///
-            /// An offset beyond the end is an error where the result is used.
+            /// If the offset is beyond the end, using the result is an error.
             #[must_use]
             pub fn offset(self, elements: usize) -> Self {
                 self.range(elements..)
             }
 
-            /// The elements of a range.
+            /// Returns the elements of a range.
             ///
-            /// A range that leaves the buffer is an error where the result is used.
+            /// If the range is out of bounds, using the result is an error.
             #[must_use]
             pub fn range(self, elements: impl RangeBounds<usize>) -> Self {
                 $name { view: self.view.part(elements), element: PhantomData }
@@ -160,13 +159,13 @@ macro_rules! buffers {
 }
 
 buffers! {
-    /// An input: fresh contents for every call, read only.
+    /// An input: read-only, with new contents for every call.
     In is Input;
     /// An output: holds noise before the call and is checked after it.
     Out is Output;
-    /// An input that the call overwrites with an output.
+    /// A tensor that the call reads and overwrites: new contents for every call, checked after it.
     InOut is InOut;
-    /// Memory for the call's own use; holds noise before the call and is not checked.
+    /// Temporary memory: holds noise before the call and is not checked.
     Scratch is Scratch;
     /// An input with the same contents for every call of a case, such as a filter or a table.
     Constant is Constant;

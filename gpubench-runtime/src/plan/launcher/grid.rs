@@ -1,19 +1,20 @@
-//! The shape of a launch.
+//! Launch configurations.
 
 use crate::plan::{Cooperation, Dependence};
 
-/// Blocks, threads of a block, and what else a launch says beside its kernel and arguments.
+/// A launch configuration: blocks, threads per block, and options.
 ///
 /// ```
 /// use gpubench::prelude::*;
 ///
-/// Grid::covering(1 << 20, 256);                     // as many blocks of 256 threads as cover 2^20 threads
+/// Grid::covering(1 << 20, 256);                     // enough blocks of 256 threads for 2^20 threads
 /// Grid::covering((1920, 1080), (16, 16));           // the same along x and y
 /// Grid::new(132, 1024).shared(48 * 1024);           // 132 blocks of 1024 threads with 48 KiB of dynamic shared memory
 /// Grid::new((8, 8, 2), (32, 8)).cluster((2, 1, 1)); // clusters of two blocks
 /// ```
 ///
-/// What a device does not allow is an error of the launch, not of the grid.
+/// These methods never fail. If the device does not support the configuration, the launch returns
+/// an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Grid {
@@ -26,8 +27,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of `blocks` blocks of `threads` threads each. Either is a number or a tuple along x,
-    /// y and z.
+    /// Returns a grid of `blocks` blocks of `threads` threads. Each is a number, or a tuple along
+    /// x, y and z.
     pub fn new(blocks: impl Dimensions, threads: impl Dimensions) -> Grid {
         Grid {
             blocks: blocks.dimensions(),
@@ -39,19 +40,19 @@ impl Grid {
         }
     }
 
-    /// The fewest blocks of `threads` threads that have a thread for each of `items` along x, y and
-    /// z.
+    /// Returns the smallest grid of blocks of `threads` threads with a thread for each of `items`
+    /// along x, y and z.
     pub fn covering(items: impl Dimensions, threads: impl Dimensions) -> Grid {
         let (items, threads) = (items.dimensions(), threads.dimensions());
         let blocks = std::array::from_fn(|axis| match (items[axis], threads[axis]) {
             (items, threads) if items > 0 && threads > 0 => (items + threads - 1) / threads,
-            // Nothing to cover, or nothing to cover it with: the launch says so.
+            // Zero items or threads: the launch returns the error.
             (items, _) => items.min(0),
         });
         Grid::new(blocks, threads)
     }
 
-    /// With this many bytes of dynamic shared memory for each block.
+    /// Sets the dynamic shared memory per block, in bytes.
     pub fn shared(self, bytes: usize) -> Grid {
         Grid {
             shared: bytes as u64,
@@ -59,7 +60,8 @@ impl Grid {
         }
     }
 
-    /// With clusters of this many blocks along x, y and z; compute capability 9.0 and later.
+    /// Groups blocks into clusters of this many blocks along x, y and z. Needs compute capability
+    /// 9.0.
     pub fn cluster(self, blocks: impl Dimensions) -> Grid {
         Grid {
             cluster: blocks.dimensions(),
@@ -67,8 +69,8 @@ impl Grid {
         }
     }
 
-    /// With all blocks resident at once, so that the kernel may use a barrier across the grid. The
-    /// CPU device has no such launches.
+    /// Makes the launch cooperative: all blocks are resident at once, so the kernel can use a
+    /// grid-wide barrier. The CPU device does not support it.
     pub fn cooperative(self) -> Grid {
         Grid {
             cooperation: Cooperation::Grid,
@@ -76,8 +78,8 @@ impl Grid {
         }
     }
 
-    /// Allowed to start before the launch in front of it has finished (programmatic dependent
-    /// launch); compute capability 9.0 and later.
+    /// Lets the launch start before the previous one has finished (programmatic dependent launch).
+    /// Needs compute capability 9.0.
     pub fn programmatic(self) -> Grid {
         Grid {
             dependence: Dependence::Programmatic,
@@ -86,7 +88,7 @@ impl Grid {
     }
 }
 
-/// Counts along x, y and z: an integer, or a tuple of up to three.
+/// Dimensions along x, y and z: an integer, or a tuple of up to three.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of blocks or threads: write `n`, `(x, y)` or `(x, y, z)`"
 )]
@@ -101,7 +103,7 @@ impl Dimensions for [i128; 3] {
     }
 }
 
-/// A count along one direction: an integer.
+/// A size along one dimension: an integer.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a number of blocks or threads")]
 pub trait Count {
     #[doc(hidden)]

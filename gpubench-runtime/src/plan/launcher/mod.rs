@@ -1,4 +1,4 @@
-//! Recording what one call of a benchmark does.
+//! The launcher, which records one call of a benchmark.
 
 mod argument;
 mod buffer;
@@ -17,17 +17,17 @@ use crate::plan::rules::{self, StepRules};
 use crate::plan::{Argument, BufferId, ConstantValue, KernelRef, Launch, Plan, Span, Step, TensorMapDescription};
 use crate::source::{CudaSource, Kernel, LaunchedKernel};
 
-/// What a benchmark function describes its call to: launches, memsets and copies, in order.
+/// Records one call of a benchmark: launches, memsets and copies, in order.
 ///
-/// Nothing runs while the function does. It is called for each case in a process without a device,
-/// and what it tells the launcher is written down as a plan, which is replayed for every measured
-/// call. So a benchmark function must say the same whenever it is called with the same axes for the
-/// same [device](Launcher::device): it must not consult the clock, the environment or random
+/// Nothing runs on a device while the benchmark function runs. The tool calls it for each case in a
+/// process without a device, and records its calls as a plan. Every measured call replays the plan.
+/// The function must therefore record the same steps whenever the axes and the
+/// [device](Launcher::device) are the same: it must not use the time, the environment or random
 /// numbers.
 ///
-/// Every method fails on what the device could not do, with a message that says what and where;
-/// pass it on with `?`. A failure that is not passed on fails the case all the same: the call would
-/// not be what the function describes.
+/// A method fails if the device could not execute the step. The message names the problem and the
+/// line; pass it on with `?`. If the function ignores an error, the case fails anyway, because the
+/// plan would not be what the function describes.
 #[derive(Debug)]
 pub struct Launcher {
     benchmark: String,
@@ -35,7 +35,7 @@ pub struct Launcher {
     facts: DeviceFacts,
     occupancies: Vec<Occupancy>,
     missing_occupancy: Option<OccupancyQuery>,
-    /// The first error that the function was given, whether it passed it on or not.
+    /// The first error returned to the function, even if the function ignored it.
     failed: Option<Error>,
     kernel: fn(&Kernel) -> Result<KernelRef>,
     plan: Plan,
@@ -61,7 +61,7 @@ impl Launcher {
         }
     }
 
-    /// The plan, where nothing failed.
+    /// Returns the plan, if no step failed.
     pub(crate) fn finish(self) -> Result<Plan> {
         self.failed.map_or(Ok(self.plan), Err)
     }
@@ -69,8 +69,8 @@ impl Launcher {
     /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).
     ///
     /// # Errors
-    /// A grid, block, cluster or shared memory that the device does not have, and a buffer's offset
-    /// beyond its end.
+    /// Returns an error if the device does not support the grid, block, cluster or shared memory,
+    /// or if a buffer's offset is beyond its end.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -92,7 +92,7 @@ impl Launcher {
     /// Sets every byte of a buffer, or of a [range](Out::range) of it.
     ///
     /// # Errors
-    /// A range that leaves its buffer or is empty.
+    /// Returns an error if the range is empty or out of bounds.
     #[track_caller]
     pub fn memset(&mut self, target: impl WritableBuffer, byte: u8) -> Result<()> {
         let target = span(target.view());
@@ -100,10 +100,11 @@ impl Launcher {
         self.kept(recorded, "memset")
     }
 
-    /// Copies a buffer, or a [range](In::range) of it, onto another with as many bytes.
+    /// Copies a buffer, or a [range](In::range) of it, to another of the same size.
     ///
     /// # Errors
-    /// Ranges that leave their buffers, are empty, overlap or differ in length.
+    /// Returns an error if a range is empty or out of bounds, or if the two overlap or differ in
+    /// length.
     #[track_caller]
     pub fn copy(&mut self, from: impl Buffer, to: impl WritableBuffer) -> Result<()> {
         let step = described_copy(from.view(), to.view());
@@ -111,12 +112,12 @@ impl Launcher {
         self.kept(recorded, "copy")
     }
 
-    /// Memory of `len` elements for the call's own use; it holds noise before every call.
+    /// Allocates temporary memory of `len` elements. It holds noise before every call.
     ///
-    /// It exists before the call is timed. What the call needs to be zero, the call sets to zero.
+    /// The allocation is not timed. If the call needs zeros, it must set them itself.
     ///
     /// # Errors
-    /// No elements, or more than memory can hold.
+    /// Returns an error if `len` is zero or too large for the address space.
     #[track_caller]
     pub fn scratch<T: Element>(&mut self, len: usize) -> Result<Scratch<T>> {
         let elements = self.kept(T::shape(len).elements(), "scratch")?;
@@ -125,16 +126,16 @@ impl Launcher {
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
     }
 
-    /// Gives a `__constant__` variable of a source its value: as many elements as the variable has,
+    /// Sets a `__constant__` variable of a source. `value` has the variable's number of elements,
     /// one for a scalar.
     ///
-    /// It is written once, before the first call, and is no part of what is timed. The variable
-    /// stands at file scope or in a named namespace (`"filter::coefficients"`) and is not `static`.
+    /// It is written once, before the first call, and is not timed. The variable must be at file
+    /// scope or in a named namespace (`"filter::coefficients"`), and not `static`.
     ///
     /// # Errors
-    /// No elements, more than the 64 KiB that constant memory has, and a variable that was given a
-    /// value before. Whether the source has the variable, with as many bytes, shows when the plan
-    /// meets the compiled kernels.
+    /// Returns an error if there are no elements, if they exceed the 64 KiB of constant memory, or
+    /// if the variable is already set. If the source has no such variable, or one of another size,
+    /// the error follows when the kernels are compiled.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -173,16 +174,17 @@ impl Launcher {
         Ok(())
     }
 
-    /// How many blocks of a kernel are resident on a multiprocessor at once, with `threads` threads
-    /// and `dynamic_shared` bytes of dynamic shared memory each: what a persistent kernel sizes its
-    /// grid by. The CPU device says 1.
+    /// Returns how many blocks of a kernel are resident on a multiprocessor at once, with `threads`
+    /// threads and `dynamic_shared` bytes of dynamic shared memory each. A persistent kernel sizes
+    /// its grid by this number. On the CPU device it is 1.
     ///
-    /// The kernel must be compiled for that. Where the answer is not known yet this is an error,
-    /// the function is called again once it is, and what it did before is forgotten; pass the error
-    /// on with `?`.
+    /// The kernel must be compiled first. If the number is not known yet, this method returns an
+    /// error; pass it on with `?`. The tool then compiles the kernel, discards the recording and
+    /// calls the function again.
     ///
     /// # Errors
-    /// When the answer is not known yet, and on a block that the device does not have.
+    /// Returns an error if the number is not known yet, or if the device does not support the
+    /// block.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -219,28 +221,30 @@ impl Launcher {
         })
     }
 
-    /// The occupancy that the function asked for first and that is not known.
+    /// Returns the first occupancy that the function queried and that is not known.
     pub(crate) fn missing_occupancy(&self) -> Option<OccupancyQuery> {
         self.missing_occupancy.clone()
     }
 
-    /// What a benchmark function returns to skip its case, with the reason:
+    /// Returns an error that skips the case, with the reason:
     /// `return Err(cx.skip("the tile does not fit"))`. See [`Error::skip`].
     pub fn skip(&self, reason: impl std::fmt::Display) -> Error {
         Error::skip(reason)
     }
 
-    /// The device that the plan is for: how many multiprocessors, how much shared memory.
+    /// Returns the properties of the device that the plan is for, such as its number of
+    /// multiprocessors.
     pub fn device(&self) -> &DeviceFacts {
         &self.facts
     }
 
-    /// The buffer that stands in a benchmark function's parameters under `name`.
+    /// Returns the buffer for the parameter `name` of a benchmark function.
     pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
         declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
-    /// What a method returns. An error says where the method was called; the first is kept.
+    /// Returns the result of a method. Adds the caller's location to an error, and keeps the first
+    /// one.
     #[track_caller]
     fn kept<T>(&mut self, returned: Result<T>, what: impl std::fmt::Display) -> Result<T> {
         let error = match returned {
@@ -251,7 +255,7 @@ impl Launcher {
         Err(error)
     }
 
-    /// Adds a step that keeps the rules.
+    /// Checks a step and adds it to the plan.
     fn record(&mut self, step: Step) -> Result<()> {
         let rules = StepRules {
             tensors: &self.tensors,
@@ -286,7 +290,7 @@ impl Launcher {
     }
 }
 
-/// Where the user's code called, as `file:line`.
+/// Returns the location of the user's call, as `file:line`.
 #[track_caller]
 fn caller() -> String {
     let caller = std::panic::Location::caller();
@@ -311,18 +315,18 @@ fn described_argument(argument: RecordedArgument) -> Result<Argument> {
     }
 }
 
-/// A map fits the elements that it is made of, which a plan does not know.
+/// A plan does not know the element type of a tensor map's buffer, so compare it here.
 fn check_mapped(view: View, map: &TensorMapDescription) -> Result<()> {
     if map.element.size() != view.element_size {
         let (of_map, of_buffer) = (map.element.size(), view.element_size);
         return Err(Error::new(format!(
-            "its elements have {of_map} bytes, and the buffer's have {of_buffer}"
+            "its elements have {of_map} bytes, the buffer's have {of_buffer}"
         )));
     }
     map.check(start_of(view)?, view.end * view.element_size)
 }
 
-/// What is said of a name that no tensor has.
+/// Returns the error for an unknown tensor name.
 pub(crate) fn no_tensor(name: &str, names: &[&str]) -> Error {
     let hint = match nearest(name, names) {
         Some(near) => format!(" (hint: did you mean `{near}`?)"),
@@ -335,7 +339,7 @@ pub(crate) fn no_tensor(name: &str, names: &[&str]) -> Error {
     Error::new(format!("no tensor is called `{name}`: {known}{hint}"))
 }
 
-/// The name that differs least, where it is not a wholly other one.
+/// Returns the most similar name, if it is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distances = known.iter().map(|known| (distance(name, known), *known));
     let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
@@ -344,7 +348,7 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (is_part || distance < length && distance <= length.div_ceil(2)).then_some(near)
 }
 
-/// How many characters are put in, left out or changed between two names.
+/// Returns the edit distance of two names, in characters.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -360,7 +364,7 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// The tensor called `name` as a parameter of type `B`.
+/// Returns the tensor `name` as a parameter of type `B`.
 pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result<B> {
     let position = tensors.iter().position(|tensor| tensor.name == name).ok_or_else(|| {
         let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
@@ -381,7 +385,7 @@ pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result
     )))
 }
 
-/// Where a view lies: the position of its tensor and its first byte there.
+/// Returns a view's tensor and the offset of its first byte.
 pub(crate) fn place(view: View) -> Result<(usize, u64)> {
     if !view.inside {
         return Err(outside(view));
@@ -392,7 +396,7 @@ pub(crate) fn place(view: View) -> Result<(usize, u64)> {
     }
 }
 
-/// The range in bytes of a view that is inside its buffer.
+/// Returns the byte range of a view, if it is in bounds.
 fn span(view: View) -> Result<Span> {
     Ok(Span {
         buffer: view.buffer,
@@ -408,7 +412,7 @@ fn described_copy(from: View, to: View) -> Result<Step> {
     })
 }
 
-/// The first byte of a view that is inside its buffer.
+/// Returns the offset of a view's first byte, if the view is in bounds.
 fn start_of(view: View) -> Result<u64> {
     match view.inside {
         true => Ok(view.start * view.element_size),
@@ -419,12 +423,12 @@ fn start_of(view: View) -> Result<u64> {
 fn outside(view: View) -> Error {
     let (start, end) = (view.start, view.end);
     Error::new(format!(
-        "elements {start}..{end} are not inside the buffer or range they are taken from; the buffer has {}",
+        "elements {start}..{end} are outside of the buffer or range; the buffer has {} elements",
         view.elements
     ))
 }
 
-/// The buffer type of a role.
+/// Returns the buffer type for a role.
 pub(crate) fn type_of(role: Role) -> &'static str {
     match role {
         Role::Input => "In",

@@ -1,4 +1,4 @@
-//! Tensor maps as a benchmark function makes them.
+//! Tensor maps in a benchmark function.
 
 use super::argument::{KernelArg, RecordedArgument};
 use super::buffer::{BufferParam, View};
@@ -6,11 +6,10 @@ use crate::catalog::DType;
 use crate::element::Element;
 use crate::plan::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle, TensorMapDescription, TensorMapElement};
 
-/// A tensor map: what a kernel that copies by the tensor memory accelerator takes as
-/// `const __grid_constant__ CUtensorMap`.
+/// A tensor map for TMA copies. The kernel takes it as `const __grid_constant__ CUtensorMap`.
 ///
-/// Dimensions and boxes are innermost first, as `cuTensorMapEncodeTiled` has them; its rules are
-/// checked where the map is used, which needs compute capability 9.0.
+/// Dimensions and boxes are innermost first, as in `cuTensorMapEncodeTiled`. The launch that uses
+/// the map checks its rules. Needs compute capability 9.0.
 ///
 /// ```
 /// use gpubench::plan::Swizzle;
@@ -31,8 +30,8 @@ pub struct TensorMap {
 }
 
 impl TensorMap {
-    /// A map of a buffer, or of a part of one, whose elements lie without gaps, copied in boxes of
-    /// `box_dims` elements.
+    /// Returns a map of a buffer, or of part of one, without gaps between elements. Copies move
+    /// boxes of `box_dims` elements.
     pub fn tiled<B: BufferParam, const RANK: usize>(
         buffer: B,
         dims: [usize; RANK],
@@ -52,8 +51,7 @@ impl TensorMap {
                 element,
                 dims,
                 strides,
-                // What does not fit is beyond what a box can have, and said to be where the map is
-                // used.
+                // Saturates: a value that large is an error where the map is used.
                 box_dims: box_dims
                     .iter()
                     .map(|&dim| u32::try_from(dim).unwrap_or(u32::MAX))
@@ -67,44 +65,43 @@ impl TensorMap {
         }
     }
 
-    /// With elements along each dimension but the first so many bytes apart.
+    /// Sets the strides in bytes of all dimensions except the first.
     pub fn strides(mut self, bytes: impl IntoIterator<Item = usize>) -> TensorMap {
         self.description.strides = bytes.into_iter().map(|bytes| bytes as u64).collect();
         self
     }
 
-    /// With steps between the elements of a box.
+    /// Sets the steps between the elements of a box.
     pub fn element_strides(mut self, steps: impl IntoIterator<Item = u32>) -> TensorMap {
         self.description.element_strides = steps.into_iter().collect();
         self
     }
 
-    /// With elements that are read in another way than their type says, such as `f32` as
-    /// [`TensorMapElement::Tf32`].
+    /// Sets another element type for reading, such as [`TensorMapElement::Tf32`] for `f32`.
     pub fn element(mut self, element: TensorMapElement) -> TensorMap {
         self.description.element = element;
         self
     }
 
-    /// With the inner dimensions interleaved.
+    /// Interleaves the inner dimensions.
     pub fn interleave(mut self, interleave: Interleave) -> TensorMap {
         self.description.interleave = interleave;
         self
     }
 
-    /// With boxes swizzled in shared memory.
+    /// Swizzles boxes in shared memory.
     pub fn swizzle(mut self, swizzle: Swizzle) -> TensorMap {
         self.description.swizzle = swizzle;
         self
     }
 
-    /// With more fetched into the L2 cache at once.
+    /// Sets the granularity of fetches into the L2 cache.
     pub fn l2_promotion(mut self, promotion: L2Promotion) -> TensorMap {
         self.description.l2_promotion = promotion;
         self
     }
 
-    /// With something else than zeros beyond the tensor.
+    /// Sets the fill value for elements out of bounds, instead of zero.
     pub fn fill(mut self, fill: OutOfBoundsFill) -> TensorMap {
         self.description.fill = fill;
         self
@@ -117,7 +114,7 @@ impl KernelArg for TensorMap {
     }
 }
 
-/// The element type that has the same bits; the accelerator copies and does not compute.
+/// Returns a map element type with the same size: TMA copies bits and does not compute.
 fn element_of(dtype: DType) -> TensorMapElement {
     match dtype {
         DType::U8 | DType::I8 => TensorMapElement::U8,

@@ -23,7 +23,7 @@ fn tensor(name: &str, dtype: DType, len: u64, role: Role) -> Tensor {
     }
 }
 
-/// A launcher for the benchmark `blur` with an input `x` and an output `y` of 100 floats.
+/// Returns a launcher for the benchmark `blur` with an input `x` and an output `y` of 100 floats.
 fn launcher(facts: DeviceFacts) -> Launcher {
     let tensors = vec![
         tensor("x", DType::F32, 100, Role::Input),
@@ -55,8 +55,8 @@ fn gpu() -> DeviceFacts {
     }
 }
 
-/// The message of an error, behind the place of the call that it must begin with.
-fn said<T: std::fmt::Debug>(returned: Result<T>) -> String {
+/// Returns an error's message without the location that it must start with.
+fn message_of<T: std::fmt::Debug>(returned: Result<T>) -> String {
     let message = returned.unwrap_err().to_string();
     let rest = message.strip_prefix(concat!(file!(), ":")).unwrap();
     let (line, what) = rest.split_once(": ").unwrap();
@@ -64,9 +64,9 @@ fn said<T: std::fmt::Debug>(returned: Result<T>) -> String {
     what.to_owned()
 }
 
-/// The message of a launch over `grid` without arguments.
-fn refusal(facts: DeviceFacts, grid: Grid) -> String {
-    said(launcher(facts).launch(kernel(), grid, ()))
+/// Returns the error message of a launch over `grid` without arguments.
+fn rejection(facts: DeviceFacts, grid: Grid) -> String {
+    message_of(launcher(facts).launch(kernel(), grid, ()))
 }
 
 fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
@@ -81,7 +81,7 @@ fn only_launch(cx: Launcher) -> Launch {
 }
 
 #[test]
-fn a_launch_is_recorded_with_all_that_its_grid_says() {
+fn a_launch_is_recorded_with_all_options_of_its_grid() {
     let mut cx = launcher(gpu());
     let grid = Grid::new((8, 2u64), 256usize)
         .shared(1024)
@@ -109,7 +109,7 @@ fn a_launch_is_recorded_with_all_that_its_grid_says() {
 }
 
 #[test]
-fn a_covering_grid_has_as_many_blocks_as_are_needed() {
+fn a_covering_grid_has_no_more_blocks_than_needed() {
     assert_eq!(Grid::covering(512, 256), Grid::new(2, 256));
     assert_eq!(Grid::covering(513, 256), Grid::new(3, 256));
     assert_eq!(
@@ -120,53 +120,53 @@ fn a_covering_grid_has_as_many_blocks_as_are_needed() {
 }
 
 #[test]
-fn grids_and_blocks_that_the_device_does_not_have_are_refused() {
+fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
     assert_eq!(
-        refusal(gpu(), Grid::new(0, 256)),
+        rejection(gpu(), Grid::new(0, 256)),
         "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::covering(0, 256)),
+        rejection(gpu(), Grid::covering(0, 256)),
         "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (32, 0))),
+        rejection(gpu(), Grid::new(1, (32, 0))),
         "`blur`: launch of `blur`: a block of 32x0x1 has no threads"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(-1, 32)),
+        rejection(gpu(), Grid::new(-1, 32)),
         "`blur`: launch of `blur`: a grid of -1x1x1 has no blocks"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (32, 33))),
+        rejection(gpu(), Grid::new(1, (32, 33))),
         "`blur`: launch of `blur`: a block of 32x33x1 has 1056 threads, more than the device's 1024"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, (1, 1, 65))),
+        rejection(gpu(), Grid::new(1, (1, 1, 65))),
         "`blur`: launch of `blur`: a block of 1x1x65 threads is larger than 1024x1024x64, the device's largest"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new((1, 65536), 1)),
+        rejection(gpu(), Grid::new((1, 65536), 1)),
         "`blur`: launch of `blur`: a grid of 1x65536x1 blocks is larger than 2147483647x65535x65535, the device's largest"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(1, 1).shared(1 << 20)),
+        rejection(gpu(), Grid::new(1, 1).shared(1 << 20)),
         "`blur`: launch of `blur`: 1048576 bytes of shared memory for a block are more than the device's 232448"
     );
 }
 
 #[test]
-fn clusters_and_programmatic_launches_need_a_device_that_has_them() {
+fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
     let older = || DeviceFacts {
         capability: 86,
         ..gpu()
     };
     assert_eq!(
-        refusal(older(), Grid::new(4, 32).cluster(2)),
+        rejection(older(), Grid::new(4, 32).cluster(2)),
         "`blur`: launch of `blur`: `GPU` has no clusters: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     assert_eq!(
-        refusal(older(), Grid::new(4, 32).programmatic()),
+        rejection(older(), Grid::new(4, 32).programmatic()),
         "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     let cpu = DeviceFacts { capability: 0, ..gpu() };
@@ -174,16 +174,16 @@ fn clusters_and_programmatic_launches_need_a_device_that_has_them() {
         .launch(kernel(), Grid::new(4, 32).programmatic(), ())
         .unwrap();
     assert_eq!(
-        refusal(cpu, Grid::new(4, 32).cooperative()),
+        rejection(cpu, Grid::new(4, 32).cooperative()),
         "`blur`: launch of `blur`: `GPU` has no cooperative launches (hint: add `requires(cuda)`)"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(5, 32).cluster(2)),
+        rejection(gpu(), Grid::new(5, 32).cluster(2)),
         "`blur`: launch of `blur`: a grid of 5x1x1 blocks does not divide into clusters of 2x1x1"
     );
     assert_eq!(
-        refusal(gpu(), Grid::new(64, 32).cluster(32)),
-        "`blur`: launch of `blur`: a cluster of 32x1x1 is not one of 1 to 16 blocks"
+        rejection(gpu(), Grid::new(64, 32).cluster(32)),
+        "`blur`: launch of `blur`: a cluster of 32x1x1 does not have 1 to 16 blocks"
     );
 }
 
@@ -248,7 +248,7 @@ fn a_null_pointer_has_the_size_of_a_pointer() {
 }
 
 #[test]
-fn a_struct_is_passed_as_c_lays_it_out_with_zeros_for_padding() {
+fn a_struct_is_passed_in_c_layout_with_zero_padding() {
     use crate::KernelArg;
 
     #[derive(KernelArg)]
@@ -279,22 +279,22 @@ fn a_struct_is_passed_as_c_lays_it_out_with_zeros_for_padding() {
 }
 
 #[test]
-fn an_offset_or_range_that_leaves_its_buffer_is_refused_where_it_is_used() {
+fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |x: In<f32>| said(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
+    let mut refuse = |x: In<f32>| message_of(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
     assert_eq!(
         refuse(x.offset(101)),
-        "`blur`: launch of `blur`: argument 2: elements 101..101 are not inside the buffer or range they are taken from; the buffer has 100"
+        "`blur`: launch of `blur`: argument 2: elements 101..101 are outside of the buffer or range; the buffer has 100 elements"
     );
     assert_eq!(
         refuse(x.range(10..20).range(5..11)),
-        "`blur`: launch of `blur`: argument 2: elements 15..21 are not inside the buffer or range they are taken from; the buffer has 100"
+        "`blur`: launch of `blur`: argument 2: elements 15..21 are outside of the buffer or range; the buffer has 100 elements"
     );
     assert_eq!(
         refuse(x.offset(usize::MAX).offset(usize::MAX)),
         format!(
-            "`blur`: launch of `blur`: argument 2: elements {0}..{0} are not inside the buffer or range they are taken from; the buffer has 100",
+            "`blur`: launch of `blur`: argument 2: elements {0}..{0} are outside of the buffer or range; the buffer has 100 elements",
             u64::MAX
         )
     );
@@ -337,10 +337,10 @@ fn memsets_and_copies_are_recorded_in_bytes() {
 }
 
 #[test]
-fn copies_that_make_no_sense_are_refused() {
+fn invalid_copies_are_rejected() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
-    let mut refuse = |from: Out<f32>, to: Out<f32>| said(cx.copy(from, to));
+    let mut refuse = |from: Out<f32>, to: Out<f32>| message_of(cx.copy(from, to));
     assert_eq!(
         refuse(y.range(..5), y.offset(50)),
         "`blur`: copy: the source has 20 bytes and the target 200"
@@ -352,21 +352,21 @@ fn copies_that_make_no_sense_are_refused() {
     assert_eq!(refuse(y.range(5..5), y), "`blur`: copy: source: the range is empty");
     assert_eq!(
         refuse(y, y.range(1..101)),
-        "`blur`: copy: target: elements 1..101 are not inside the buffer or range they are taken from; the buffer has 100"
+        "`blur`: copy: target: elements 1..101 are outside of the buffer or range; the buffer has 100 elements"
     );
     cx.copy(y.range(..5), y.range(5..10)).unwrap();
     cx.copy(x, y).unwrap();
 }
 
 #[test]
-fn a_pointer_tells_what_it_points_to_unless_that_is_scratch() {
+fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
     let mut cx = launcher(gpu());
     let (x, y) = buffers(&cx);
     let room = cx.scratch::<f64>(4).unwrap();
     cx.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
         .unwrap();
     let types = only_launch(cx).types;
-    let told: Vec<_> = types
+    let described: Vec<_> = types
         .iter()
         .map(|ty| (ty.name.as_str(), ty.fields.first().map(|field| field.dtype)))
         .collect();
@@ -377,24 +377,24 @@ fn a_pointer_tells_what_it_points_to_unless_that_is_scratch() {
         ("Scratch<f64>", None),
         ("F16", half),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(described, expected);
 }
 
 #[test]
-fn scratch_of_no_elements_or_of_too_many_is_refused() {
+fn scratch_memory_of_no_or_too_many_elements_is_rejected() {
     let mut cx = launcher(gpu());
     assert_eq!(
-        said(cx.scratch::<f32>(0)),
+        message_of(cx.scratch::<f32>(0)),
         "`blur`: scratch: the shape [0] has no elements"
     );
     assert_eq!(
-        said(cx.scratch::<f64>(usize::MAX / 4)),
+        message_of(cx.scratch::<f64>(usize::MAX / 4)),
         "`blur`: scratch: the shape [4611686018427387903] has more bytes than memory can hold"
     );
 }
 
 #[test]
-fn a_parameter_that_is_not_what_its_tensor_is_declared_as_is_refused() {
+fn a_parameter_that_contradicts_its_tensors_declaration_is_rejected() {
     let cx = launcher(gpu());
     assert_eq!(
         cx.buffer::<Out<f32>>("x", PLACE).unwrap_err().to_string(),
@@ -424,37 +424,37 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_constant_has_a_value_once_and_as_much_as_constant_memory_holds() {
+fn a_constant_is_set_once_and_fits_constant_memory() {
     let mut cx = launcher(gpu());
     cx.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "scale", &[2u8])),
-        "`blur`: constant `scale`: it has a value already"
+        message_of(cx.set_constant(&SOURCE, "scale", &[2u8])),
+        "`blur`: constant `scale`: it is already set"
     );
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
-        "`blur`: constant `taps[0]`: a variable cannot have this name"
+        message_of(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
+        "`blur`: constant `taps[0]`: not a valid variable name"
     );
     assert_eq!(
-        said(cx.set_constant::<f32>(&SOURCE, "none", &[])),
-        "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are possible"
+        message_of(cx.set_constant::<f32>(&SOURCE, "none", &[])),
+        "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are allowed"
     );
     assert_eq!(
-        said(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
-        "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are possible"
+        message_of(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
+        "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are allowed"
     );
 }
 
-/// Makes a map of a buffer.
+/// A function that returns a map of a buffer.
 type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
 
-/// What becomes of a launch with a map of the 100 floats of `x`.
+/// Launches with a map of the 100 floats of `x`.
 fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
     let mut cx = launcher(facts);
     let x = cx.buffer::<In<f32>>("x", PLACE).unwrap();
     match cx.launch(kernel(), Grid::new(1, 1), (change(x),)) {
         Ok(()) => "launched".to_owned(),
-        failed => said(failed),
+        failed => message_of(failed),
     }
 }
 
@@ -479,7 +479,7 @@ fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
 }
 
 #[test]
-fn every_rule_of_tensor_maps_is_checked_and_named() {
+fn every_rule_of_tensor_maps_is_checked() {
     use crate::plan::{Interleave, OutOfBoundsFill, Swizzle, TensorMapElement};
     let broken = |change: &Mapping<'_>| mapped(gpu(), change);
     let plane = |x| TensorMap::tiled(x, [8, 12], [8, 2]);
@@ -494,27 +494,24 @@ fn every_rule_of_tensor_maps_is_checked_and_named() {
     let rules: [(&Mapping<'_>, &str); 15] = [
         (
             &|x| TensorMap::tiled(x, [1; 6], [4; 6]),
-            "it has 6 dimensions; 1 to 5 are possible",
+            "it has 6 dimensions; 1 to 5 are allowed",
         ),
         (
             &|x| TensorMap::tiled(x, [], []),
-            "it has 0 dimensions; 1 to 5 are possible",
+            "it has 0 dimensions; 1 to 5 are allowed",
         ),
         (
             &|x| plane(x).interleave(Interleave::Bytes16),
-            "it has 2 dimensions; 3 to 5 are possible",
+            "it has 2 dimensions; 3 to 5 are allowed",
         ),
-        (
-            &|x| plane(x).strides([]),
-            "it has 0 strides, and 1 go with 2 dimensions",
-        ),
+        (&|x| plane(x).strides([]), "it has 0 strides; 2 dimensions need 1"),
         (
             &|x| plane(x.offset(1)),
-            "it begins 4 bytes into its buffer, and that must be a multiple of 16",
+            "it starts 4 bytes into its buffer; the offset must be a multiple of 16",
         ),
         (
             &|x| TensorMap::tiled(x, [0, 2], [4, 1]),
-            "dimension 0 has 0 elements; 1 to 2^32 are possible",
+            "dimension 0 has 0 elements; 1 to 2^32 are allowed",
         ),
         (
             &|x| plane(x).strides([40]),
@@ -522,11 +519,11 @@ fn every_rule_of_tensor_maps_is_checked_and_named() {
         ),
         (
             &|x| TensorMap::tiled(x, [8, 12], [8, 257]),
-            "the box has 257 elements along dimension 1; 1 to 256 are possible",
+            "the box has 257 elements along dimension 1; 1 to 256 are allowed",
         ),
         (
             &|x| plane(x).element_strides([1, 9]),
-            "the element stride of dimension 1 is 9; 1 to 8 are possible",
+            "the element stride of dimension 1 is 9; 1 to 8 are allowed",
         ),
         (
             &|x| TensorMap::tiled(x, [8, 12], [6, 2]),
@@ -534,15 +531,15 @@ fn every_rule_of_tensor_maps_is_checked_and_named() {
         ),
         (
             &|x| TensorMap::tiled(x, [16, 6], [16, 2]).swizzle(Swizzle::Bytes32),
-            "the box has 64 bytes along dimension 0, more than the 32 that it is swizzled by",
+            "the box has 64 bytes along dimension 0, more than the swizzle span of 32",
         ),
         (
             &|x| TensorMap::tiled(x, [8, 2, 2], [8, 1, 1]).interleave(Interleave::Bytes32),
-            "interleaving by 32 bytes goes with swizzling by 32 bytes",
+            "interleaving by 32 bytes needs swizzling by 32 bytes",
         ),
         (
             &|x| TensorMap::tiled(x, [8, 13], [8, 2]),
-            "its last element lies behind the end of the buffer, which has 400 bytes",
+            "it extends past the end of the buffer, which has 400 bytes",
         ),
         (
             &|x| {
@@ -550,11 +547,11 @@ fn every_rule_of_tensor_maps_is_checked_and_named() {
                     .element(TensorMapElement::U32)
                     .fill(OutOfBoundsFill::NanRequestZeroFma)
             },
-            "filling with NaN is for floating-point elements",
+            "only floating-point elements can be filled with NaN",
         ),
         (
             &|x| plane(x).element(TensorMapElement::F16),
-            "its elements have 2 bytes, and the buffer's have 4",
+            "its elements have 2 bytes, the buffer's have 4",
         ),
     ];
     for (change, expected) in rules {
@@ -563,7 +560,7 @@ fn every_rule_of_tensor_maps_is_checked_and_named() {
 }
 
 #[test]
-fn a_tensor_map_needs_a_device_that_has_them() {
+fn a_tensor_map_needs_a_device_that_supports_it() {
     let old = DeviceFacts {
         capability: 89,
         ..gpu()
@@ -575,13 +572,13 @@ fn a_tensor_map_needs_a_device_that_has_them() {
 }
 
 #[test]
-fn an_occupancy_is_of_a_block_that_the_device_has() {
+fn an_occupancy_query_needs_a_block_that_the_device_supports() {
     let error = launcher(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
     assert!(error.to_string().contains("2048"), "{error}");
 }
 
 #[test]
-fn an_error_that_the_function_passes_over_is_kept_and_the_first_of_them_counts() {
+fn the_first_error_is_reported_even_if_the_function_ignores_it() {
     let passed_over: [fn(&mut Launcher); 6] = [
         |cx| drop(cx.launch(kernel(), Grid::new(1, 2048), ())),
         |cx| drop(cx.scratch::<u8>(usize::MAX)),
@@ -595,12 +592,12 @@ fn an_error_that_the_function_passes_over_is_kept_and_the_first_of_them_counts()
         cx.launch(kernel(), Grid::new(1, 1), ()).unwrap();
         describe(&mut cx);
         cx.scratch::<u8>(0).unwrap_err();
-        assert!(!said(cx.finish()).contains("the shape [0]"));
+        assert!(!message_of(cx.finish()).contains("the shape [0]"));
     }
 }
 
 #[test]
-fn a_plan_without_an_end_ends_at_its_most_steps() {
+fn an_endless_plan_fails_at_the_maximum_number_of_steps() {
     let mut cx = launcher(gpu());
     let (_, y) = buffers(&cx);
     let refused = (1_u32..).find_map(|step| Some((step, cx.memset(y, 0).err()?)));
@@ -608,7 +605,7 @@ fn a_plan_without_an_end_ends_at_its_most_steps() {
     assert_eq!(step, 16_385);
     assert!(
         error.to_string().ends_with(
-            "a plan has 16384 launches, memsets and copies at most (hint: have a kernel do the work of several)"
+            "a plan can have at most 16384 launches, memsets and copies (hint: combine several into one kernel)"
         ),
         "{error}"
     );

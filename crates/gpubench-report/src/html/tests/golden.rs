@@ -1,4 +1,4 @@
-//! Exact copies of what pages say.
+//! Snapshots of pages.
 
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
@@ -18,20 +18,20 @@ fn page_with_every_verdict_on_the_cpu_device() {
 #[test]
 fn page_of_implementations_that_compete() {
     let page = outline(&plain_page(&stored(competition())));
-    let rankings = page.split("## One problem, several kernels").nth(1).unwrap();
+    let rankings = page.split("## Rankings").nth(1).unwrap();
     insta::assert_snapshot!(rankings.split("## ").next().unwrap());
 }
 
 #[test]
-fn page_of_a_run_that_never_came_to_its_end_says_so() {
+fn page_of_an_unfinished_run_says_so() {
     let mut run = stored(every_verdict());
     run.results.truncate(2);
     run.finished = None;
-    assert!(outline(&plain_page(&run)).contains("The run never came to its end."));
+    assert!(outline(&plain_page(&run)).contains("The run did not finish."));
 }
 
 #[test]
-fn page_of_an_interrupted_run_says_what_was_not_run() {
+fn page_of_an_interrupted_run_counts_cases_not_run() {
     let mut run = stored(on_gpu());
     if let Some(finished) = &mut run.finished {
         finished.end = RunEnd::Interrupted;
@@ -49,7 +49,7 @@ fn a_run_without_cases_has_a_page() {
 }
 
 #[test]
-fn a_history_holds_what_was_measured_before_and_not_the_run_itself() {
+fn a_history_has_earlier_runs_but_not_the_run_itself() {
     let page = outline(&full_page());
     assert!(page.contains("in 12 earlier runs and this one"), "{page}");
     assert!(!outline(&plain_page(&stored(on_gpu()))).contains("earlier run"));

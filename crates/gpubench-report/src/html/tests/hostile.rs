@@ -1,4 +1,4 @@
-//! Names, messages and figures that nobody vouches for.
+//! Untrusted names, messages and numbers.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use gpubench_stats::summary;
 use gpubench_store::StoredRun;
 use gpubench_testing::{every_verdict, on_gpu};
 
-/// Every element that a page may consist of.
+/// All elements that a page may contain.
 const ELEMENTS: [&str; 53] = [
     "html",
     "head",
@@ -70,7 +70,7 @@ const ELEMENTS: [&str; 53] = [
     "br",
 ];
 
-/// A run in which every text that may come from elsewhere is `text`.
+/// Returns a run with `text` in every untrusted place.
 fn saying(text: &str) -> StoredRun {
     let mut run = stored(hostile::saying(every_verdict(), text));
     if let Some(revision) = &mut run.revision {
@@ -80,7 +80,7 @@ fn saying(text: &str) -> StoredRun {
     run
 }
 
-/// The page of such a run beside another of its kind.
+/// Returns the page of this run, compared with a similar one.
 fn page_saying(text: &str) -> String {
     let run = saying(text);
     let mut compared = comparison(&run);
@@ -103,7 +103,7 @@ fn elements<'a>(document: &'a Document<'_>) -> impl Iterator<Item = Node<'a, 'a>
     document.descendants().filter(Node::is_element)
 }
 
-/// Reads a page strictly and looks for anything in it that does more than be shown.
+/// Parses a page strictly and fails on anything active in it.
 fn assert_is_harmless(page: &str) {
     let options = ParsingOptions {
         allow_dtd: true,
@@ -142,7 +142,7 @@ fn assert_is_harmless(page: &str) {
 }
 
 #[test]
-fn hostile_texts_are_only_ever_text() {
+fn untrusted_texts_stay_text() {
     for text in HOSTILE {
         let page = page_saying(text);
         assert_is_harmless(&page);
@@ -151,12 +151,12 @@ fn hostile_texts_are_only_ever_text() {
 }
 
 #[test]
-fn hostile_texts_can_be_read_as_they_are() {
+fn untrusted_texts_remain_readable() {
     let page = page_saying("</script><b>&\u{202e}");
     assert!(page.contains("&lt;/script&gt;&lt;b&gt;&amp;⟨U+202E⟩"));
 }
 
-/// Figures as a file may hold them that nobody checked.
+/// Numbers that an unchecked file may contain.
 fn figure() -> impl Strategy<Value = f64> {
     let extremes = vec![0.0, -0.0, f64::MIN, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e300, -1e300];
     prop_oneof![
@@ -170,12 +170,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_text_is_only_ever_text(text in any::<String>()) {
+    fn any_text_stays_text(text in any::<String>()) {
         assert_is_harmless(&page_saying(&text));
     }
 
     #[test]
-    fn no_figure_breaks_a_drawing(
+    fn no_number_breaks_a_chart(
         samples in prop::collection::vec(figure(), 1..40),
         figures in prop::collection::vec(figure(), 12),
         own in any::<u64>(),

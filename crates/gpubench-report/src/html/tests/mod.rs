@@ -1,5 +1,5 @@
-//! The page as it is read: what it says, that nothing in it can be anything but text, and that no
-//! figure breaks a drawing.
+//! Tests of the page: its contents, that untrusted text stays text, and that no number breaks a
+//! chart.
 
 mod golden;
 mod hostile;

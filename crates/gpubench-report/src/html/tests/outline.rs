@@ -1,9 +1,8 @@
-//! A page as somebody hears it who cannot see it: headings, tables, lists, and the words of the
-//! drawings.
+//! A page as a screen reader presents it: headings, tables, lists, and the descriptions of charts.
 
 use roxmltree::{Document, Node};
 
-/// The page as lines of text, indented by sections.
+/// Returns the page as lines of text, indented by section.
 pub(super) fn outline(page: &str) -> String {
     let document = Document::parse_with_options(
         page,
@@ -14,11 +13,11 @@ pub(super) fn outline(page: &str) -> String {
     );
     let document = document.unwrap_or_else(|error| panic!("{error}\n{page}"));
     let mut lines = Vec::new();
-    tell(document.root_element(), 0, &mut lines);
+    describe(document.root_element(), 0, &mut lines);
     lines.join("\n")
 }
 
-fn tell(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
+fn describe(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
     let mut say = |what: String| lines.push(format!("{}{what}", "  ".repeat(depth)));
     match node.tag_name().name() {
         "style" => {}
@@ -31,7 +30,7 @@ fn tell(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
                 .attribute("content")
                 .or(node.attribute("charset"))
                 .unwrap_or_default();
-            // The digest of the style sheet changes with it.
+            // The digest changes with the style sheet.
             let content = content.split("'sha256-").next().unwrap_or_default();
             say(format!("[{name}] {content}"));
         }
@@ -57,12 +56,12 @@ fn tell(node: Node<'_, '_>, depth: usize, lines: &mut Vec<String>) {
             say(format!("{}{label}", node.tag_name().name()));
             node.children()
                 .filter(Node::is_element)
-                .for_each(|child| tell(child, depth + 1, lines));
+                .for_each(|child| describe(child, depth + 1, lines));
         }
         _ => node
             .children()
             .filter(Node::is_element)
-            .for_each(|child| tell(child, depth, lines)),
+            .for_each(|child| describe(child, depth, lines)),
     }
 }
 
@@ -70,7 +69,7 @@ fn level(node: Node<'_, '_>) -> usize {
     node.tag_name().name()[1..].parse().unwrap()
 }
 
-/// All text below an element, and the words of drawings, which are not text.
+/// Returns all text below an element, and the descriptions of charts.
 fn words(node: Node<'_, '_>) -> String {
     let below = node.descendants().filter(|below| {
         !below

@@ -1,4 +1,4 @@
-//! Runs with everything that a page can show.
+//! Runs that use every part of a page.
 
 use crate::HtmlReport;
 use gpubench_contract::{
@@ -10,7 +10,7 @@ use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
 use gpubench_testing::{SampleRun, on_gpu};
 
-/// A sample run as it is stored.
+/// Returns a sample run as it is stored.
 pub(super) fn stored(run: SampleRun) -> StoredRun {
     StoredRun::of(run.started, run.results, Some(run.finished), Some(revision()))
 }
@@ -23,7 +23,7 @@ fn revision() -> Revision {
     }
 }
 
-/// A page without a comparison or a history.
+/// Returns a page without a comparison or a history.
 pub(super) fn plain_page(run: &StoredRun) -> String {
     let report = HtmlReport {
         run,
@@ -33,7 +33,7 @@ pub(super) fn plain_page(run: &StoredRun) -> String {
     report.page()
 }
 
-/// A page with everything: several workers, a comparison, a history.
+/// Returns a page with several workers, a comparison and a history.
 pub(super) fn full_page() -> String {
     let run = with_workers(stored(on_gpu()));
     let history: Vec<HistoryEntry> = (0..12).map(|position| past(&run, position)).collect();
@@ -45,7 +45,7 @@ pub(super) fn full_page() -> String {
     report.page()
 }
 
-/// The same run with the samples of its first case from three workers.
+/// Returns the same run, with the samples of its first case from three workers.
 fn with_workers(mut run: StoredRun) -> StoredRun {
     let first = &mut run.results[0];
     first.samples = (0..30u32)
@@ -57,7 +57,7 @@ fn with_workers(mut run: StoredRun) -> StoredRun {
     run
 }
 
-/// What a run some days ago measured.
+/// Returns the results of a run some days ago.
 fn past(run: &StoredRun, position: u32) -> HistoryEntry {
     let mut entry = HistoryEntry::of(run);
     entry.run_id = format!("past-{position}");
@@ -74,7 +74,7 @@ fn past(run: &StoredRun, position: u32) -> HistoryEntry {
     entry
 }
 
-/// A comparison in which every verdict occurs.
+/// Returns a comparison with every verdict.
 pub(super) fn comparison(run: &StoredRun) -> ComparisonComplete {
     let verdicts = [
         (ChangeVerdict::NoChange, 1.0004, None),

@@ -1,9 +1,9 @@
-//! Sides that were skipped or failed.
+//! Tests of sides that were skipped or failed.
 
 use super::*;
 
 #[test]
-fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
+fn a_side_that_did_not_pass_is_not_compared_and_has_no_value() {
     let failed = BenchmarkComplete {
         samples: vec![1.0, 2.0],
         ..result("axpy", Verdict::WrongOutput)
@@ -24,14 +24,14 @@ fn a_side_that_did_not_pass_is_not_compared_and_shows_no_figure() {
 }
 
 #[test]
-fn what_both_runs_skipped_makes_no_row() {
+fn a_benchmark_that_both_runs_skipped_has_no_row() {
     let runs = [(); 2].map(|()| run(vec![result("tensor_cores", Verdict::Skipped)]));
     let comparison = compared(&runs[0], &runs[1], &Rules::default());
     assert!(comparison.rows.is_empty() && comparison.new.is_empty() && comparison.removed.is_empty());
 }
 
 #[test]
-fn a_candidate_that_fails_where_the_baseline_passed_is_told_from_one_that_always_did() {
+fn a_new_failure_differs_from_an_old_one() {
     let failed = || result("axpy", Verdict::WrongOutput);
     let newly = compared(&run(vec![quiet("axpy", 1e5)]), &run(vec![failed()]), &Rules::default());
     assert!(newly.has_newly_failed() && !newly.has_regressed());

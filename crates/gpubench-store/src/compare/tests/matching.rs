@@ -1,9 +1,9 @@
-//! Which results belong together.
+//! Tests of matching results.
 
 use super::*;
 
 #[test]
-fn new_and_removed_benchmarks_are_listed_and_make_no_row() {
+fn new_and_removed_benchmarks_are_listed_without_a_row() {
     let baseline = run(vec![quiet("gone", 1e5), quiet("kept", 1e5)]);
     let candidate = run(vec![quiet("kept", 1e5), quiet("added", 1e5)]);
     let comparison = compared(&baseline, &candidate, &Rules::default());
@@ -27,7 +27,7 @@ fn rows_are_in_the_order_of_the_candidate() {
 }
 
 #[test]
-fn benchmarks_match_by_package_name_and_values_in_whatever_order_and_form() {
+fn benchmarks_match_by_package_name_and_values_in_any_order_and_form() {
     let before = with_params(&[("m", 1), ("n", 2)], quiet("axpy", 1e5));
     let after = BenchmarkComplete {
         case: "suite::axpy::n=2,m=1".into(),
@@ -66,7 +66,7 @@ fn groups_match_benchmarks_of_different_names_and_packages() {
 }
 
 #[test]
-fn what_the_expression_does_not_find_takes_no_part() {
+fn benchmarks_that_the_expression_does_not_match_are_left_out() {
     let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm", center), quiet("axpy", center)]));
     let comparison = compared(&runs[0], &runs[1], &grouped("suite::(gemm)"));
     assert_eq!(comparison.rows.len(), 1);
@@ -74,12 +74,15 @@ fn what_the_expression_does_not_find_takes_no_part() {
 }
 
 #[test]
-fn a_group_of_several_benchmarks_is_not_compared_and_names_them() {
+fn a_group_of_several_benchmarks_is_not_compared_and_lists_them() {
     let runs = [1e5, 1.1e5].map(|center| run(vec![quiet("gemm_a", center), quiet("gemm_b", center)]));
     let comparison = compared(&runs[0], &runs[1], &grouped("(gemm)_"));
     assert_eq!(comparison.rows.len(), 2);
     for row in &comparison.rows {
         assert_eq!(row.verdict, ChangeVerdict::NotCompared);
-        assert!(remark(row).starts_with("`gemm_a`, `gemm_b` are one group"), "{row:?}");
+        assert!(
+            remark(row).starts_with("`gemm_a`, `gemm_b` match the same group"),
+            "{row:?}"
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! Values of another metric than time.
+//! Tests of metrics other than time.
 
 use super::*;
 
-/// A result in another metric than time.
+/// Returns the result in a metric other than time.
 fn in_metric(name: &'static str, unit: &'static str, better: Better, result: BenchmarkComplete) -> BenchmarkComplete {
     BenchmarkComplete {
         metric: Metric {
@@ -27,12 +27,12 @@ fn fewer_instructions_are_an_improvement_and_a_lower_rate_is_a_regression() {
     assert_eq!(row.verdict, ChangeVerdict::Regressed);
     assert!(
         row.change.unwrap().ratio < 0.95,
-        "a ratio is the candidate's over the baseline's"
+        "the ratio is the candidate's value divided by the baseline's"
     );
 }
 
 #[test]
-fn a_step_of_the_clock_is_none_of_another_metric() {
+fn the_step_of_the_clock_does_not_apply_to_other_metrics() {
     let steps = |ticks: f64| passed("nothing", &vec![vec![32.0 * ticks; 20]; 3]);
     let counted = |ticks| in_metric("instructions", "instructions", Better::Lower, steps(ticks));
     let row = row_of(counted(20.0), counted(21.0), &Rules::default());
@@ -40,7 +40,7 @@ fn a_step_of_the_clock_is_none_of_another_metric() {
 }
 
 #[test]
-fn two_metrics_are_never_compared() {
+fn different_metrics_are_never_compared() {
     let rules = Rules {
         setups: Setups::MayDiffer,
         ..Rules::default()
@@ -50,6 +50,6 @@ fn two_metrics_are_never_compared() {
     assert_eq!(row.verdict, ChangeVerdict::NotCompared);
     assert_eq!(
         remark(&row),
-        "another metric: time in ns in the baseline, instructions in instructions in the candidate"
+        "different metrics: time in ns in the baseline, instructions in instructions in the candidate"
     );
 }

@@ -1,9 +1,9 @@
-//! Results that were not measured alike, or not by the run that they are stored with.
+//! Tests of results with different setups, and of kept results.
 
 use super::*;
 
 #[test]
-fn another_device_driver_or_flush_is_never_compared_silently() {
+fn runs_with_another_device_driver_or_flush_are_not_compared_by_default() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
     type Change = fn(&mut RunStarted);
     let changed: [(&str, Change); 6] = [
@@ -35,7 +35,7 @@ fn another_device_driver_or_flush_is_never_compared_silently() {
         let strict = compared(&baseline, &candidate, &Rules::default());
         assert_eq!(strict.differences, [difference]);
         assert_eq!(strict.rows[0].verdict, ChangeVerdict::NotCompared);
-        assert_eq!(remark(&strict.rows[0]), format!("not measured alike: {difference}"));
+        assert_eq!(remark(&strict.rows[0]), format!("measured differently: {difference}"));
         let lenient = Rules {
             setups: Setups::MayDiffer,
             ..Rules::default()
@@ -47,7 +47,7 @@ fn another_device_driver_or_flush_is_never_compared_silently() {
 }
 
 #[test]
-fn what_does_not_change_times_by_itself_is_listed_and_compared() {
+fn differences_that_do_not_change_times_are_listed_and_compared() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
     let mut candidate = run(vec![quiet("axpy", 1.5e5)]);
     candidate.run.tool_version = "0.2.0".into();
@@ -59,7 +59,7 @@ fn what_does_not_change_times_by_itself_is_listed_and_compared() {
 }
 
 #[test]
-fn the_host_decides_where_it_is_the_device() {
+fn a_different_host_prevents_a_comparison_on_the_cpu_device() {
     let on_cpu = |processor: &str| {
         let mut run = run(vec![quiet("axpy", 1e5)]);
         run.run.device.kind = DeviceKind::Cpu;
@@ -91,7 +91,7 @@ fn cold_and_warm_results_are_not_compared() {
 }
 
 #[test]
-fn throttled_and_advisory_results_are_remarked_on() {
+fn throttled_and_advisory_results_have_a_remark() {
     let throttled = BenchmarkComplete {
         sample_flags: vec![SampleFlag {
             sample: 3,
@@ -111,7 +111,7 @@ fn throttled_and_advisory_results_are_remarked_on() {
     assert!(remark(&row).ends_with("; advisory in both runs"), "{row:?}");
 }
 
-/// A run that keeps the result of another one, of another revision.
+/// Returns a run that keeps a result from a run of another revision.
 pub(super) fn with_a_kept_result(mut stored: StoredRun) -> StoredRun {
     let RunStarted {
         seed_commitment,
@@ -137,7 +137,7 @@ pub(super) fn with_a_kept_result(mut stored: StoredRun) -> StoredRun {
 }
 
 #[test]
-fn a_row_says_which_revision_its_result_is_of_where_that_is_not_the_runs() {
+fn a_row_names_the_revision_of_a_kept_result() {
     let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
     let baseline = with_a_kept_result(measured());
     let comparison = compared(&baseline, &measured(), &Rules::default());
@@ -152,7 +152,7 @@ fn a_row_says_which_revision_its_result_is_of_where_that_is_not_the_runs() {
     );
     let remark = old.remark.as_deref().unwrap_or_default();
     assert!(
-        remark.contains("the baseline is of fedcba987 on main, 2026-10-01"),
+        remark.contains("the baseline is from fedcba987 on main, 2026-10-01"),
         "{remark}"
     );
     assert!(
@@ -164,7 +164,7 @@ fn a_row_says_which_revision_its_result_is_of_where_that_is_not_the_runs() {
 }
 
 #[test]
-fn a_kept_result_of_another_driver_is_not_compared() {
+fn a_kept_result_with_another_driver_is_not_compared() {
     let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
     let mut baseline = with_a_kept_result(measured());
     baseline.run.earlier_runs[0].environment.driver = Some("570.86".into());

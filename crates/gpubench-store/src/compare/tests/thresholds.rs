@@ -1,9 +1,9 @@
-//! What is taken for noise: the floor, a benchmark's own, the history.
+//! Tests of noise thresholds: the common floor, a benchmark's floor and the history.
 
 use super::*;
 
 #[test]
-fn a_benchmark_s_own_threshold_counts_instead_of_the_common_one() {
+fn the_threshold_of_a_benchmark_overrides_the_common_one() {
     let after = quiet("axpy", 1.03e5);
     let rules = Rules {
         floors: Floors::from([(CaseKey::of(&after), 0.05)]),
@@ -50,7 +50,7 @@ fn the_history_of_a_benchmark_raises_its_threshold_and_never_lowers_it() {
 }
 
 #[test]
-fn another_benchmarks_history_does_not_count() {
+fn the_history_of_another_benchmark_does_not_count() {
     let rules = Rules {
         fences: Fences::from([(CaseKey::of(&quiet("softmax", 1e5)), 0.5)]),
         ..Rules::default()
@@ -60,7 +60,7 @@ fn another_benchmarks_history_does_not_count() {
 }
 
 #[test]
-fn a_history_that_hides_changes_of_more_than_a_tenth_says_so() {
+fn a_history_that_hides_changes_above_a_tenth_has_a_remark() {
     let fenced = |fence, candidate| {
         let before = quiet("axpy", 1e5);
         let rules = Rules {
@@ -71,7 +71,7 @@ fn a_history_that_hides_changes_of_more_than_a_tenth_says_so() {
     };
     let hidden = fenced(1.84, quiet("axpy", 1.5e5));
     assert_eq!(hidden.verdict, ChangeVerdict::WithinNoise);
-    assert_eq!(remark(&hidden), "the history is too noisy to tell changes below 184%");
+    assert_eq!(remark(&hidden), "the history is too noisy to detect changes below 184%");
     let same = fenced(1.84, quiet("axpy", 1e5));
     assert_eq!(same.verdict, ChangeVerdict::NoChange);
     assert!(remark(&same).contains("too noisy"), "{same:?}");

@@ -1,8 +1,8 @@
-//! What the machine did between two runs apart.
+//! Tests of drift between two separate runs.
 
 use super::*;
 
-/// A result on a machine that was slower by `factor`: its twin says so, and so do its samples.
+/// Returns a result on a machine that is slower by `factor`: its twin and its samples are slower.
 fn on_a_machine(factor: f64, result: BenchmarkComplete) -> BenchmarkComplete {
     let rounds = STEADY.map(|round| round.iter().map(|time| time * factor).collect::<Vec<_>>());
     BenchmarkComplete {
@@ -16,13 +16,13 @@ fn without_a_twin(result: BenchmarkComplete) -> BenchmarkComplete {
 }
 
 #[test]
-fn what_the_machine_did_is_no_change_of_the_code() {
+fn drift_is_not_a_change_of_the_code() {
     let slower = on_a_machine(1.2, quiet("axpy", 1.2e5));
     let row = row_of(quiet("axpy", 1e5), slower, &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
     assert_eq!(
         remark(&row),
-        "the machine drifted by +20.0% between the runs, so a change beyond 5.00% cannot be ruled out; `--against REVISION` decides"
+        "the machine drifted by +20.0% between the runs, so a change beyond 5.00% cannot be ruled out; use `--against REVISION` to decide"
     );
     let change = row.change.unwrap();
     assert!((change.ratio - 1.2).abs() < 0.01, "{change:?}");
@@ -30,7 +30,7 @@ fn what_the_machine_did_is_no_change_of_the_code() {
 }
 
 #[test]
-fn a_change_beyond_what_the_machine_did_is_found_beside_both_figures() {
+fn a_change_larger_than_the_drift_is_found() {
     let slower = on_a_machine(1.02, quiet("axpy", 1.15e5));
     let row = row_of(quiet("axpy", 1e5), slower, &Rules::default());
     assert_eq!((row.verdict, &row.remark), (ChangeVerdict::Regressed, &None));
@@ -41,7 +41,7 @@ fn a_change_beyond_what_the_machine_did_is_found_beside_both_figures() {
 }
 
 #[test]
-fn a_kernel_that_a_slower_machine_left_alone_has_not_improved() {
+fn a_kernel_that_drift_did_not_slow_down_has_not_improved() {
     let row = row_of(
         quiet("axpy", 1e5),
         on_a_machine(1.1, quiet("axpy", 1e5)),
@@ -51,7 +51,7 @@ fn a_kernel_that_a_slower_machine_left_alone_has_not_improved() {
 }
 
 #[test]
-fn runs_apart_are_inconclusive_where_one_of_them_has_no_twin() {
+fn separate_runs_are_inconclusive_if_one_has_no_twin() {
     for (before, after) in [
         (without_a_twin(quiet("axpy", 1e5)), quiet("axpy", 1.3e5)),
         (quiet("axpy", 1e5), without_a_twin(quiet("axpy", 1.3e5))),
@@ -59,7 +59,7 @@ fn runs_apart_are_inconclusive_where_one_of_them_has_no_twin() {
         let row = row_of(before, after, &Rules::default());
         assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
         assert!(
-            remark(&row).ends_with("one of them has no twin; `--against REVISION` decides"),
+            remark(&row).ends_with("one of them has no twin; use `--against REVISION` to decide"),
             "{row:?}"
         );
         let change = row.change.unwrap();
@@ -68,7 +68,7 @@ fn runs_apart_are_inconclusive_where_one_of_them_has_no_twin() {
 }
 
 #[test]
-fn a_result_from_before_there_were_twins_is_read_as_one_without() {
+fn a_result_of_an_older_version_is_read_without_a_twin() {
     let mut result = serde_json::to_value(quiet("axpy", 1e5)).unwrap();
     assert!(result.as_object_mut().unwrap().remove("twin").is_some());
     let read: BenchmarkComplete = serde_json::from_value(result).unwrap();
@@ -76,7 +76,7 @@ fn a_result_from_before_there_were_twins_is_read_as_one_without() {
 }
 
 #[test]
-fn a_twin_whose_rounds_differ_says_little_of_the_machine() {
+fn a_twin_with_different_rounds_makes_the_drift_uncertain() {
     let restless = |factor: f64| BenchmarkComplete {
         twin: twin(&[&[50_000.0], &[50_000.0 * factor], &[50_000.0 / factor]]),
         ..quiet("axpy", 1.1e5)
@@ -87,7 +87,7 @@ fn a_twin_whose_rounds_differ_says_little_of_the_machine() {
 }
 
 #[test]
-fn what_the_machine_did_beside_other_cases_counts_too() {
+fn drift_of_other_cases_counts_too() {
     let measured = |axpy: BenchmarkComplete, others: f64| {
         let others = ["gemm", "sort", "scan"].map(|name| on_a_machine(others, quiet(name, 1e5)));
         run([axpy].into_iter().chain(others).collect())
@@ -102,7 +102,7 @@ fn what_the_machine_did_beside_other_cases_counts_too() {
 }
 
 #[test]
-fn sides_in_turns_have_no_need_of_twins() {
+fn alternating_sides_need_no_twins() {
     let measured = |center| run(vec![without_a_twin(quiet("axpy", center))]);
     let (baseline, candidate) = (measured(1e5), measured(1.1e5));
     let named = |name, run| NamedRun { name, run };

@@ -1,4 +1,4 @@
-//! What changed, and the figures that say so.
+//! Tests of verdicts and the size of changes.
 
 use super::*;
 
@@ -19,14 +19,14 @@ fn a_slower_candidate_regressed_and_a_faster_one_improved() {
 }
 
 #[test]
-fn the_same_samples_twice_are_no_change_at_all() {
+fn identical_samples_are_no_change() {
     let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::NoChange);
     assert_eq!(row.change.unwrap().ratio, 1.0);
 }
 
 #[test]
-fn a_run_beside_itself_shows_its_own_figures_and_is_never_inconclusive() {
+fn a_run_compared_with_itself_is_never_inconclusive() {
     let one_worker = passed("alone", &[vec![1e5, 2e5, 3e5]]);
     let measured = run(vec![
         quiet("gemm", 1e5),
@@ -34,7 +34,7 @@ fn a_run_beside_itself_shows_its_own_figures_and_is_never_inconclusive() {
         one_worker,
         result("sort", Verdict::Timeout),
     ]);
-    let itself = apart(&measured, &measured, &Rules::default());
+    let itself = separate(&measured, &measured, &Rules::default());
     assert!(itself.is_of_one_run());
     let (failed, passed): (Vec<_>, Vec<_>) = itself.rows.iter().partition(|row| row.has_failed());
     for row in passed {
@@ -51,9 +51,9 @@ fn a_run_beside_itself_shows_its_own_figures_and_is_never_inconclusive() {
 }
 
 #[test]
-fn cases_of_one_run_are_told_apart_all_the_same() {
+fn different_cases_of_one_run_are_compared() {
     let measured = run(vec![quiet("naive::n=64", 1e5), quiet("tiled::m=64", 0.5e5)]);
-    let row = apart(&measured, &measured, &grouped("(64)$"));
+    let row = separate(&measured, &measured, &grouped("(64)$"));
     assert!(
         row.rows.iter().all(|row| row.verdict == ChangeVerdict::NotCompared),
         "{row:#?}"
@@ -61,11 +61,11 @@ fn cases_of_one_run_are_told_apart_all_the_same() {
     let mut kernels = [measured.clone(), measured];
     kernels[0].results.truncate(1);
     kernels[1].results.remove(0);
-    let rows = apart(&kernels[0], &kernels[1], &grouped("(64)$")).rows;
+    let rows = separate(&kernels[0], &kernels[1], &grouped("(64)$")).rows;
     assert_eq!(
         rows[0].verdict,
         ChangeVerdict::Improved,
-        "of one run, and not one measurement"
+        "one run, but different measurements"
     );
 }
 
@@ -73,17 +73,17 @@ fn cases_of_one_run_are_told_apart_all_the_same() {
 fn a_measurement_that_both_runs_kept_is_not_compared_with_itself() {
     let [baseline, mut candidate] = [(); 2].map(|()| with_a_kept_result(run(vec![restless(5), quiet("gemm", 100.0)])));
     candidate.run.run_id = "0f3b".into();
-    let rows = apart(&baseline, &candidate, &Rules::default()).rows;
+    let rows = separate(&baseline, &candidate, &Rules::default()).rows;
     assert_eq!(rows[0].verdict, ChangeVerdict::NoChange);
-    let said = remark(&rows[0]);
+    let remark = remark(&rows[0]);
     assert!(
-        said.starts_with("both are the same measurement, of the run `old`"),
-        "{said}"
+        remark.starts_with("both sides are the same measurement, from run `old`"),
+        "{remark}"
     );
 }
 
 #[test]
-fn a_row_shows_the_figures_of_the_runs_and_the_ratio_of_those() {
+fn a_row_shows_the_values_of_the_runs_and_their_ratio() {
     let row = row_of(quiet("axpy", 1e5), restless(7), &Rules::default());
     for (side, result) in [(&row.baseline, quiet("axpy", 1e5)), (&row.candidate, restless(7))] {
         assert_eq!(
@@ -97,7 +97,7 @@ fn a_row_shows_the_figures_of_the_runs_and_the_ratio_of_those() {
 }
 
 #[test]
-fn samples_that_cannot_rule_out_a_change_are_inconclusive_and_say_how_large_a_one() {
+fn samples_that_cannot_rule_out_a_change_are_inconclusive_with_its_size() {
     let wild = |seed| {
         let shape = TwoLevel {
             name: "wild",
@@ -129,11 +129,11 @@ fn a_time_of_zero_has_no_ratio() {
     let zero = passed("nothing", &vec![vec![0.0; 9]; 3]);
     let row = row_of(zero, quiet("nothing", 1e5), &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::NotCompared);
-    assert_eq!(remark(&row), "a time that is not above zero has no ratio");
+    assert_eq!(remark(&row), "a time of zero or less has no ratio");
 }
 
 #[test]
-fn a_confidence_that_is_asked_for_is_used_and_told() {
+fn the_requested_confidence_is_used_and_recorded() {
     let at = |confidence| Rules {
         confidence: Confidence::new(confidence).unwrap(),
         ..Rules::default()
@@ -147,7 +147,7 @@ fn a_confidence_that_is_asked_for_is_used_and_told() {
 }
 
 #[test]
-fn both_runs_are_told_with_their_names_and_revisions() {
+fn both_runs_are_recorded_with_their_names_and_revisions() {
     let comparison = compared(&run(Vec::new()), &run(Vec::new()), &Rules::default());
     assert_eq!(
         (&*comparison.baseline.name, &*comparison.candidate.name),
