@@ -156,7 +156,11 @@ fn results_of_other_settings_are_not_mixed_in_a_baseline() {
         .json()
         .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);
     let part = part.finish().expect_code(2);
-    assert!(part.stderr.contains("leave 1 result with a different setup"), "{}", part.stderr);
+    assert!(
+        part.stderr.contains("leave 1 result with a different setup"),
+        "{}",
+        part.stderr
+    );
     assert_eq!(part.stdout, "");
 }
 

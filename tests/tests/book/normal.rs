@@ -8,6 +8,7 @@ use regex::Regex;
 const VARIABLE: [(&str, &str); 13] = [
     // An explanation is wrapped between words.
     (r"(?m)^  │ | ▲$| ▼$", ""),
+    (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
     (r"file://\S*/", "file://"),
     (r"CPU device: .*, \d+ threads?", "CPU device: MACHINE"),
     (r"UTC · .*", "UTC · MACHINE"),
@@ -15,14 +16,13 @@ const VARIABLE: [(&str, &str); 13] = [
     (r"gpubench \d+\.\d+\.\d+", "gpubench VERSION"),
     (r"\b[0-9a-f]{16,}\b|\b[0-9a-f]+…|\b[0-9a-f]{9}\b", "HEX"),
     (r"HEX on [\w-]+", "HEX on BRANCH"),
-    (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
     (
         r"[±+-]?(>?\d[\d.]*(%|×| ([nµm]?s|min|[kMGT]?(B|FLOP)/s|[KMG]i?B|B)\b)(\s\d+ s\b)?|inf%)|×\d[\d.]*",
         "#",
     ),
     // Ranks follow from times.
-    (r"(?m)^  \S+ +# +(fastest|# the time)(, not told apart)?$", "RANK"),
-    (r"(?m)^  not told apart: .*\n", ""),
+    (r"(?m)^  \S+ +# +(fastest|# the time.*)$", "RANK"),
+    (r"(?m)^  not [\w ]+: .*\n", ""),
     // Three figures come before the number of samples.
     (r"(pass +# +# +# +)\d+", "$1#"),
 ];
