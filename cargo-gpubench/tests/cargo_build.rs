@@ -388,7 +388,7 @@ fn usage_errors_exit_with_2() {
     fixture
         .build(&["--target-cv", "0"])
         .code(2)
-        .stderr(contains("a fraction is above 0% and below 100%"));
+        .stderr(contains("must be above 0% and below 100%"));
     fixture.build(&["("]).code(2).stderr(contains(
         "error: the filter `(` is not a regular expression\ncaused by:",
     ));

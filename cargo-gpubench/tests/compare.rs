@@ -278,7 +278,7 @@ fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
     folder
         .compare(&["before.json", "slower.json"])
         .success()
-        .stdout(contains("axpy     ~ within noise").and(contains("from the history of the device")))
+        .stdout(contains("axpy     ~ within noise").and(contains("from the device's history")))
         .stdout(contains("! the history is too noisy to detect changes below 1"));
 }
 

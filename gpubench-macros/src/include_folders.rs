@@ -58,8 +58,8 @@ impl IncludeFolders {
         Ok(IncludeFolders(folders))
     }
 
-    /// Finds the included file for an `#include` in the folder `including`. `None` if the package does
-    /// not have it.
+    /// Finds the included file for an `#include` in the folder `including`. `None` if the package
+    /// does not have it.
     pub(crate) fn find(&self, include: &Include<'_>, including: &Path) -> Option<PathBuf> {
         let (path, including) = match include {
             Include::Quoted(path) => (path, Some(including)),

@@ -18,12 +18,12 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let first = run(Run::on(&fixture)).args(hanging).start();
     first.wait_for_role(Role::Worker);
 
-    let beside = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
-    let beside = beside.expect_code(0);
+    let second = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
+    let second = second.expect_code(0);
     assert!(
-        beside.stderr.contains("warning: process ") && beside.stderr.contains("the times of both are disturbed"),
+        second.stderr.contains("warning: process ") && second.stderr.contains("the times of both are disturbed"),
         "{}",
-        beside.stderr
+        second.stderr
     );
     let _ = run(Run::on(&fixture))
         .args(HONEST)

@@ -211,7 +211,7 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
             ExportFormat::Csv => Box::new(CsvReporter::new(output)),
             ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
             ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
-            ExportFormat::Junit => Box::new(JunitReporter::new(output).behind(options.results.judging.gate)),
+            ExportFormat::Junit => Box::new(JunitReporter::new(output).with_gate(options.results.judging.gate)),
         });
     }
     Ok(reporters)

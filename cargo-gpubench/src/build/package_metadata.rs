@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_value_that_makes_no_sense_is_an_error_with_its_manifest() {
         for (table, reason) in [
-            (json!({ "timeout": 10 }), "a time limit is a number with a unit"),
+            (json!({ "timeout": 10 }), "must be a number with a unit"),
             (json!({ "timeout": true }), "neither a string nor a number"),
             (json!({ "min-samples": 3, "max-samples": 2 }), "is more than"),
         ] {

@@ -1,21 +1,21 @@
-//! The command and its verbs.
+//! The command line as clap sees it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Arg, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use super::examples::illustrated;
 use super::gpubench::rows_of;
 use super::settings::RunArguments;
-use super::{Environment, GpubenchArguments, Settled, Unsettled, settle};
+use super::{Environment, GpubenchArguments, Resolved, Unresolved, help, resolve};
 use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_measure::probe::Target;
 use gpubench_report::OutputError;
 
-/// As cargo colours its own help.
-const STYLES: Styles = Styles::styled()
+/// The colours of cargo's help.
+pub(super) const STYLES: Styles = Styles::styled()
     .header(AnsiColor::BrightGreen.on_default().bold())
     .usage(AnsiColor::BrightGreen.on_default().bold())
     .literal(AnsiColor::BrightCyan.on_default().bold())
@@ -24,44 +24,28 @@ const STYLES: Styles = Styles::styled()
     .valid(AnsiColor::BrightCyan.on_default().bold())
     .invalid(AnsiColor::Yellow.on_default().bold());
 
-/// What `-h` shows; `--help` shows every option.
-const MOST_USED: [&str; 10] = [
-    "against",
-    "baseline",
-    "device",
-    "list",
-    "max_time",
-    "quiet",
-    "report",
-    "save_baseline",
-    "test",
-    "verbose",
-];
+/// The name of the cargo subcommand.
+pub(super) const GPUBENCH: &str = "gpubench";
 
-/// What the executable `cargo-gpubench` is started with.
+/// The command line of the executable `cargo-gpubench`.
 ///
-/// Cargo starts it as `cargo-gpubench gpubench …`, so its help is that of `cargo`.
+/// Cargo starts it as `cargo-gpubench gpubench …`, so its help names `cargo`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-gpubench", bin_name = "cargo", styles = STYLES, max_term_width = 100)]
 #[command(about = "Benchmarks of GPU kernels, every output checked")]
 pub struct App {
-    /// The role this process has.
+    /// The role of this process.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// The role this process has.
+/// The role of this process.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Benchmark GPU kernels: every call with fresh inputs, every output checked
     ///
     /// Builds the library of every selected package, finds its `#[gpubench]` functions and measures
-    /// each of their cases in a fresh process. Cargo's options mean what they mean to
-    /// `cargo bench`.
-    ///
-    /// Every option can also be given by an environment variable, `--max-time` by
-    /// `GPUBENCH_MAX_TIME`, and most by a profile in `.config/gpubench.toml`. The command line
-    /// counts before the environment, and that before the profile.
+    /// each of their cases in fresh processes.
     Gpubench(Box<GpubenchArguments>),
     /// Runs a crate's host code; the socket to the broker is standard input
     #[command(name = "__author", hide = true)]
@@ -76,39 +60,37 @@ pub enum Verb {
     /// output
     #[command(name = "__nvrtc", hide = true)]
     Nvrtc,
-    /// Looks at a driver, which may crash or hang, and prints what it finds
+    /// Checks a driver, which may crash or hang, and prints the result
     #[command(name = "__probe", hide = true)]
     Probe {
-        /// What is looked at.
+        /// The driver to check.
         target: Target,
     },
 }
 
-/// The whole command line as clap describes it, with an example for every option.
+/// Returns the command line for clap, with an example for every option.
 pub(super) fn described() -> clap::Command {
-    App::command().mut_subcommand("gpubench", |verb| {
-        let most_used = |option: Arg| {
-            let is_most_used = MOST_USED.contains(&option.get_id().as_str());
-            option.hide_short_help(!is_most_used)
-        };
-        illustrated(verb.mut_args(most_used), &RunArguments::rows()).mut_subcommands(|below| {
+    App::command().mut_subcommand(GPUBENCH, |gpubench| {
+        let help = help::subcommand(&gpubench);
+        let gpubench = gpubench.mut_subcommands(|below| {
             let rows = rows_of(below.get_name());
             illustrated(below, &rows)
-        })
+        });
+        illustrated(gpubench, &RunArguments::rows()).subcommand(help)
     })
 }
 
-/// The verb with all its options.
+/// Returns the command `cargo gpubench` for clap.
 pub(super) fn described_verb() -> clap::Command {
     let app = described();
-    app.find_subcommand("gpubench").expect("the verb is there").clone()
+    app.find_subcommand(GPUBENCH).expect("the verb is there").clone()
 }
 
-/// What this process was started for, with its environment and its configuration. A command line
-/// that is none, or that asks for help, ends the process.
+/// Reads the command line, the environment and the configuration of this process. Prints help and
+/// clap's errors, and ends the process after them.
 ///
 /// # Errors
-/// The environment or the configuration makes no sense.
+/// The environment or the configuration is invalid.
 pub fn parse() -> Result<Verb, Failure> {
     let arguments: Vec<_> = std::env::args_os().collect();
     let find_workspace = |manifest: Option<&Utf8Path>| {
@@ -117,8 +99,8 @@ pub fn parse() -> Result<Verb, Failure> {
             folder_with_configuration(&here)
         })
     };
-    match settle(&arguments, &Environment::of_process(), &find_workspace) {
-        Ok(Settled {
+    match resolve(&arguments, &Environment::of_process(), &find_workspace) {
+        Ok(Resolved {
             verb,
             unknown_variables,
             warnings,
@@ -127,11 +109,11 @@ pub fn parse() -> Result<Verb, Failure> {
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)
         }
-        Err(Unsettled::CommandLine(error)) if error.use_stderr() => {
+        Err(Unresolved::CommandLine(error)) if error.use_stderr() => {
             print_to_stderr(&error.render().ansi());
             std::process::exit(error.exit_code())
         }
-        Err(Unsettled::CommandLine(help)) => match help.print() {
+        Err(Unresolved::CommandLine(help)) => match help.print() {
             Ok(()) => std::process::exit(help.exit_code()),
             Err(source) => Err(OutputError::Unwritten {
                 what: "the help".to_owned(),
@@ -139,7 +121,7 @@ pub fn parse() -> Result<Verb, Failure> {
             }
             .into()),
         },
-        Err(Unsettled::Expected(error)) => Err(error),
+        Err(Unresolved::Expected(error)) => Err(error),
     }
 }
 
@@ -147,63 +129,16 @@ pub fn parse() -> Result<Verb, Failure> {
 mod tests {
     use super::*;
 
-    /// The help of `cargo gpubench`, at a fixed width and without the values of this process's
-    /// environment.
-    fn help(render: impl Fn(&mut clap::Command) -> String) -> String {
-        let mut app = described().term_width(100);
-        app.build();
-        let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
-        render(gpubench)
-    }
-
     #[test]
     fn verify_app() {
         App::command().debug_assert();
     }
 
     #[test]
-    fn short_help_fits_a_screen_of_40_lines() {
-        let text = help(|command| command.render_help().to_string());
-        assert!(text.lines().count() <= 40, "{text}");
-        insta::assert_snapshot!(text);
-    }
-
-    #[test]
-    fn long_help_explains_every_option() {
-        insta::assert_snapshot!(help(|command| command.render_long_help().to_string()));
-    }
-
-    #[test]
-    fn help_fits_a_terminal_of_80_columns() {
-        let mut app = described().term_width(80);
-        app.build();
-        let gpubench = app.find_subcommand_mut("gpubench").expect("the verb");
-        let own = [gpubench.render_help(), gpubench.render_long_help()];
-        let below: Vec<_> = gpubench
-            .get_subcommands_mut()
-            .map(clap::Command::render_long_help)
-            .collect();
-        for help in own.into_iter().chain(below) {
-            for line in help.to_string().lines() {
-                assert!(line.chars().count() <= 80, "{line}");
-            }
-        }
-    }
-
-    #[test]
-    fn help_of_a_comparison_has_examples() {
-        let text = help(|command| {
-            let compare = command.find_subcommand_mut("compare").expect("the subcommand");
-            compare.render_long_help().to_string()
-        });
-        insta::assert_snapshot!(text);
-    }
-
-    #[test]
     fn every_option_has_a_help_text_and_a_heading() {
         let app = App::command();
         let gpubench = app.find_subcommand("gpubench").expect("the verb");
-        for argument in gpubench.get_arguments().filter(|argument| !argument.is_positional()) {
+        for argument in gpubench.get_arguments() {
             let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
             assert!(!help.is_empty(), "`{}` has no help", argument.get_id());
             assert!(

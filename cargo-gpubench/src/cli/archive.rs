@@ -15,41 +15,43 @@ use gpubench_report::Color;
 impl Value for Architecture {}
 
 settings! {
-    /// Every option of `cargo gpubench archive`.
+    /// The options of `cargo gpubench archive`.
     pub(super) struct ArchiveArguments {
         /// Write the archive to this file, a `.tar.gz`
         ///
-        /// A file of the name is replaced once the archive is complete.
-        #[arg(long, value_name = "FILE", help_heading = "Archive options")]
-        archive_file: Utf8PathBuf => Line "--archive-file kernels.tar.gz";
+        /// An existing file is replaced when the archive is complete.
+        #[arg(long, value_name = "FILE", help_heading = "Build")]
+        archive_file: Utf8PathBuf => Line "--archive-file kernels.tar.gz", common;
 
-        /// Compile kernels ahead for GPUs of this architecture: `sm_90`, `9.0`
+        /// Compile kernels for this architecture: `sm_90`, `9.0`
         ///
-        /// May be given several times. It needs NVRTC or nvcc here and no GPU. Plans are recorded
-        /// for a typical device of the architecture; what another device needs beyond that, and
-        /// every architecture that is not named, is compiled where the archive is run.
-        #[arg(long, value_name = "ARCH", help_heading = "Archive options", value_parser = Architecture::of_a_gpu)]
-        gpu_arch: Vec<Architecture> => Line "--gpu-arch sm_90 --gpu-arch sm_80";
+        /// May be given several times. It needs NVRTC or nvcc, but no GPU. Plans are recorded for a
+        /// typical device of the architecture. The machine that runs the archive compiles the rest:
+        /// other architectures, and what a different device of this architecture needs.
+        #[arg(long, value_name = "ARCH", help_heading = "Build", value_parser = Architecture::of_a_gpu)]
+        gpu_arch: Vec<Architecture> => Line "--gpu-arch sm_90 --gpu-arch sm_80", common;
 
-        /// Compile kernels for GPUs with this NVRTC, a library or a folder that has one
+        /// Compile GPU kernels with this NVRTC
         ///
-        /// Without it NVRTC is looked for where a run looks for it.
-        #[arg(long, value_name = "PATH", help_heading = "Archive options")]
+        /// A library or a folder that contains one. By default it is searched for in the same
+        /// places as for a run.
+        #[arg(long, value_name = "PATH", help_heading = "Build")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
 
-        /// Compile kernels for GPUs with this nvcc, a program or a folder that has one
+        /// Compile GPU kernels with this nvcc
         ///
-        /// Without it nvcc is looked for where a run looks for it.
-        #[arg(long, value_name = "PATH", help_heading = "Archive options")]
+        /// A program or a folder that contains one. By default it is searched for in the same
+        /// places as for a run.
+        #[arg(long, value_name = "PATH", help_heading = "Build")]
         nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
 
-        /// Give up when a library takes longer than this to list or to record a benchmark
-        #[arg(long, value_name = "DURATION", default_value_t = CaseSettings::BUILT_IN.complete().reference_timeout, help_heading = "Archive options")]
+        /// Give up if a library takes longer than this to list or record a benchmark
+        #[arg(long, value_name = "DURATION", default_value_t = CaseSettings::BUILT_IN.complete().reference_timeout, help_heading = "Build")]
         reference_timeout: TimeLimit => Profile "--reference-timeout 5min";
 
-        /// Show warnings and errors only
-        #[arg(short, long, help_heading = "Output options")]
-        quiet: bool => Line "--quiet";
+        /// Show only warnings and errors
+        #[arg(short, long, help_heading = "Output")]
+        quiet: bool => Line "--quiet", common;
 
         #[command(flatten)]
         cargo: CargoArguments;
@@ -57,7 +59,6 @@ settings! {
 }
 
 impl ArchiveArguments {
-    /// Says what is to be done.
     pub(super) fn into_options(self, color: Color) -> ArchiveOptions {
         let output = OutputOptions {
             color,

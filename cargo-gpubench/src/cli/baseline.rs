@@ -1,4 +1,4 @@
-//! What results are compared with, and where they are kept.
+//! Options for baselines and comparisons.
 
 use super::settings::BaselineArguments;
 use crate::broker::options::{

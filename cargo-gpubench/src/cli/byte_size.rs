@@ -4,9 +4,9 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub(super) enum InvalidByteSize {
-    #[error("a size is a whole number with a unit: `8MiB`, `64MB`, `4096`")]
+    #[error("must be a whole number, with or without a unit: `8MiB`, `64MB`, `4096`")]
     Form,
-    #[error("`{0}` is not a unit of size; B, kB, MB, GB, KiB, MiB and GiB are")]
+    #[error("unknown unit `{0}`; use B, kB, MB, GB, KiB, MiB or GiB")]
     Unit(String),
     #[error("too large")]
     TooLarge,
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused() {
+    fn an_invalid_size_is_refused() {
         for text in ["", "MiB", "-1", "1.5MiB", "1mib", "99999999999GiB"] {
             assert!(parse_size(text).is_err(), "{text}");
         }

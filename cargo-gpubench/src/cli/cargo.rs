@@ -1,4 +1,4 @@
-//! Cargo's own options, under the headings of cargo's own help.
+//! Cargo's options.
 
 use super::settings::CargoArguments;
 use crate::broker::options::{OutputOptions, Verbosity};
@@ -6,14 +6,14 @@ use crate::build::{
     BuildOptions, CompilationOptions, FeatureSelection, ManifestOptions, PackageSelection, PackageSpec,
 };
 
-/// Cargo's grammar: a number above zero, a negative one that counts from the number of processors,
-/// or `default`.
+/// Checks cargo's grammar for jobs: a positive number, a negative number that counts down from the
+/// number of processors, or `default`.
 pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
     let is_number = text.parse::<i32>().is_ok_and(|jobs| jobs != 0);
     if is_number || text == "default" {
         Ok(text.to_owned())
     } else {
-        Err("jobs are a number other than 0, or `default`".to_owned())
+        Err("must be a number other than 0, or `default`".to_owned())
     }
 }
 
@@ -24,7 +24,7 @@ impl CargoArguments {
             self.offline.then_some("--offline"),
             self.frozen.then_some("--frozen"),
         ];
-        // As in cargo, all features are all features.
+        // As in cargo, `--all-features` overrides `--no-default-features`.
         let feature_flag = match self.all_features {
             true => Some("--all-features"),
             false => self.no_default_features.then_some("--no-default-features"),
@@ -51,7 +51,7 @@ impl CargoArguments {
     }
 }
 
-/// As in cargo, `--workspace` makes `--package` superfluous.
+/// As in cargo, `--workspace` overrides `--package`.
 fn packages(named: Vec<PackageSpec>, workspace: bool, exclude: Vec<PackageSpec>) -> PackageSelection {
     if workspace {
         PackageSelection::Workspace { exclude }

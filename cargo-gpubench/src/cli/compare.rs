@@ -18,44 +18,46 @@ impl Value for ComparisonFormat {}
 impl Value for Regex {}
 
 settings! {
-    /// Every option of `cargo gpubench compare`.
-    #[command(after_help = EXAMPLES)]
+    /// The options of `cargo gpubench compare`.
+    #[command(after_long_help = EXAMPLES)]
     pub(super) struct CompareArguments {
-        /// The runs: the first is the baseline, and every other one is compared with it
+        /// The runs, the baseline first
         ///
-        /// A name, such as `main`, is a baseline in the target directory; with a path separator, or
-        /// where it ends in `.json`, it is a file that `--save-baseline` or `--export-json` wrote.
+        /// Each further run is compared with the baseline. A name such as `main` is a baseline in
+        /// the target directory. A value with a path separator, or one that ends in `.json`, is a
+        /// file of `--save-baseline` or `--export-json`.
         #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
-        names: Vec<RunName> => Line "main pr.json";
+        names: Vec<RunName> => Line "main pr.json", common;
 
-        /// List the baselines there are, and compare nothing
+        /// List the stored baselines
         ///
-        /// Each with its revision, its date and its device, or with `--quiet` its name alone.
-        #[arg(long, conflicts_with = "names", help_heading = "Selection options")]
-        baselines: bool => Line "compare --baselines";
+        /// Each line has a name, a revision, a date and a device. With `--quiet` it is the name
+        /// alone.
+        #[arg(long, conflicts_with = "names", help_heading = "Select cases")]
+        baselines: bool => Line "compare --baselines", common;
 
-        /// Compare only benchmarks whose names contain this regular expression
+        /// Compare only benchmarks that match this expression
         ///
-        /// It may be found in either form of a name, with the package in front or without. May be
+        /// The regular expression may match any part of a name, with or without the package. May be
         /// given several times.
-        #[arg(short, long, value_name = "REGEX", help_heading = "Selection options")]
-        filter: Vec<Regex> => Line "main pr --filter gemm";
+        #[arg(short, long, value_name = "REGEX", help_heading = "Select cases")]
+        filter: Vec<Regex> => Line "main pr --filter gemm", common;
 
-        /// Leave out benchmarks that changed by less than this: `2%`, `0.02`
+        /// Hide changes below this: `2%`, `0.02`
         ///
-        /// They are counted, and a regression among them still exits with 3. What is taken for
-        /// noise is `--noise-threshold`.
-        #[arg(short, long, value_name = "FRACTION", help_heading = "Selection options")]
-        threshold: Option<Fraction> => Line "main pr --threshold 2%";
+        /// Hidden benchmarks are counted, and a regression among them still exits with 3.
+        /// `--noise-threshold` sets the size of a change that is noise.
+        #[arg(short, long, value_name = "FRACTION", help_heading = "Select cases")]
+        threshold: Option<Fraction> => Line "main pr --threshold 2%", common;
 
-        /// Match benchmarks in whose names the groups of this regular expression capture the same
-        /// texts
+        /// Pair benchmarks by the groups of this expression
         ///
-        /// For benchmarks that have another name in the other run: `-g '(?:naive|tiled)::(.*)'`
-        /// compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Names have the package in front.
-        /// Benchmarks in whose names it is not found take no part.
-        #[arg(short, long, value_name = "REGEX", help_heading = "Selection options", value_parser = parse_groups)]
-        group: Option<Regex> => Line "main pr --group '(?:naive|tiled)::(.*)'";
+        /// For benchmarks with different names in the two runs: `-g '(?:naive|tiled)::(.*)'`
+        /// compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Two benchmarks are a pair if the
+        /// groups capture the same texts. Names start with the package. Benchmarks that do not
+        /// match are left out.
+        #[arg(short, long, value_name = "REGEX", help_heading = "Select cases", value_parser = parse_groups)]
+        group: Option<Regex> => Line "main pr --group '(?:naive|tiled)::(.*)'", common;
 
         #[command(flatten)]
         judging: JudgingArguments;
@@ -63,40 +65,43 @@ settings! {
         #[command(flatten)]
         places: PlaceArguments;
 
-        /// Write the comparison to standard output in this form
+        /// Write standard output in this format
         ///
-        /// `json` is one object a line with `"reason": "comparison-complete"`, `markdown` a comment
-        /// for a pull request on GitHub.
-        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
-        message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md";
+        /// `json` is one object a line, with `"reason": "comparison-complete"`. `markdown` is a
+        /// comment for a GitHub pull request.
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+        message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md", common;
 
-        /// Write the comparison to this file as well, as a comment for a pull request on GitHub
+        /// Also write a pull request comment to this file
         ///
-        /// `-` is standard output; the table then goes to standard error.
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
-        export_markdown: Option<OutputTarget> => Line "main pr --export-markdown comment.md";
+        /// The format is GitHub's Markdown. `-` is standard output; the table then goes to standard
+        /// error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+        export_markdown: Option<OutputTarget> => Line "main pr --export-markdown comment.md", common;
 
-        /// Show only what changed or is in doubt, or of baselines only the names
-        #[arg(short, long, help_heading = "Output options")]
-        quiet: bool => Line "--quiet";
+        /// Show only changes and inconclusive results
+        ///
+        /// With `--baselines`, show only names.
+        #[arg(short, long, help_heading = "Output")]
+        quiet: bool => Line "--quiet", common;
     }
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo gpubench compare main feature                  two baselines
-  cargo gpubench compare main ./feature.json           a baseline and a file
-  cargo gpubench compare v1 v2 v3 -f gemm              v2 and v3 with v1, some benchmarks
+  cargo gpubench compare main feature           two baselines
+  cargo gpubench compare main ./feature.json    a baseline and a file
+  cargo gpubench compare v1 v2 v3 -f gemm       v2 and v3 with v1, some benchmarks
   cargo gpubench compare main pr --export-markdown comment.md
 
-Exits with 3 where a benchmark regressed, with 100 where one fails that passed in the baseline, with 4 where the runs have none in common, with 6 as
---fail-on-inconclusive says.";
+Exit codes: 3 a benchmark regressed, 4 no benchmarks in common, 6 too little could be judged (--fail-on-inconclusive), \
+100 a benchmark fails that passed in the baseline";
 
 impl CompareArguments {
-    /// Says what is to be compared.
+    /// Checks the rules that clap cannot express.
     ///
     /// # Errors
-    /// What is to be written would replace what is read.
+    /// Only one run is given, or an output would replace a run.
     pub(super) fn into_options(self, color: Color) -> Result<CompareOptions, UsageError> {
         if let [only] = &self.names[..] {
             let name = only.to_string();
@@ -128,13 +133,13 @@ impl CompareArguments {
     }
 }
 
-/// Without a group every name would be the same.
+/// Without a group, all names would be equal.
 fn parse_groups(text: &str) -> Result<Regex, String> {
     let expression = Regex::new(text).map_err(|error| error.to_string())?;
     if expression.captures_len() > 1 {
         Ok(expression)
     } else {
-        Err("it has no group; put what must be equal into parentheses".to_owned())
+        Err("the expression has no group; put the part that must be equal in parentheses".to_owned())
     }
 }
 
@@ -142,18 +147,18 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
     use crate::broker::options::Verbosity;
-    use crate::cli::{Command, Environment, Unsettled, Verb, settle};
+    use crate::cli::{Command, Environment, Unresolved, Verb, resolve};
     use gpubench_report::{OnInconclusive, OnRegression};
     use gpubench_store::compare::Setups;
 
     fn command(arguments: &[&str]) -> Result<Command, String> {
         let all = ["cargo-gpubench", "gpubench", "compare"].iter().chain(arguments);
         let all: Vec<_> = all.map(Into::into).collect();
-        let settled = settle(&all, &Environment::default(), &|_| None).map_err(|error| match error {
-            Unsettled::CommandLine(error) => error.to_string(),
-            Unsettled::Expected(error) => error.to_string(),
+        let resolved = resolve(&all, &Environment::default(), &|_| None).map_err(|error| match error {
+            Unresolved::CommandLine(error) => error.to_string(),
+            Unresolved::Expected(error) => error.to_string(),
         })?;
-        match settled.verb {
+        match resolved.verb {
             Verb::Gpubench(arguments) => arguments.into_command().map_err(|error| error.to_string()),
             other => panic!("another verb: {other:?}"),
         }
@@ -167,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn one_name_alone_is_refused_with_the_ways_to_name_another() {
+    fn one_run_alone_is_refused() {
         let refusal = command(&["main"]).expect_err("a refusal");
-        assert_eq!(refusal, "`main` is to be compared, and with what is not said");
+        assert_eq!(refusal, "missing the run to compare `main` with");
     }
 
     #[test]
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_arrives() {
+    fn all_options_are_passed_on() {
         let options = options(&[
             "a",
             "b",
@@ -243,12 +248,15 @@ mod tests {
     #[test]
     fn an_expression_without_a_group_is_refused() {
         let refusal = command(&["a", "b", "-g", "gemm"]).unwrap_err();
-        assert!(refusal.contains("it has no group"), "{refusal}");
+        assert!(refusal.contains("has no group"), "{refusal}");
     }
 
     #[test]
-    fn what_is_compared_is_not_overwritten() {
+    fn an_output_must_not_overwrite_a_compared_run() {
         let refusal = command(&["a.json", "b.json", "--export-markdown", "b.json"]).unwrap_err();
-        assert_eq!(refusal, "`b.json` is read and cannot be written to");
+        assert_eq!(
+            refusal,
+            "`b.json` is an input of this command and cannot also be its output"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo gpubench completions`: scripts that let shells complete our command lines.
+//! `cargo gpubench completions`: scripts for shell completion.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -13,11 +13,11 @@ use crate::history::in_form;
 use gpubench_report::is_plain;
 use gpubench_store::{Listing, RunName};
 
-/// Completion for `cargo gpubench` beside whatever completes cargo's other subcommands.
+/// Adds `cargo gpubench` to the existing completion of `cargo`.
 const BASH_GLUE: &str = include_str!("completions/glue.bash");
 
-/// What only the workspace knows: what stands for it among the values in a script, and the command
-/// that prints it.
+/// Values that depend on the workspace: the placeholder in a generated script, and the command that
+/// prints the values.
 const KNOWN_LATER: [(&str, &str); 2] = [
     (
         "GPUBENCH-RUNS",
@@ -26,44 +26,44 @@ const KNOWN_LATER: [(&str, &str); 2] = [
     ("GPUBENCH-CASES", "cargo gpubench completions --cases 2>/dev/null"),
 ];
 
-/// Arguments whose values are names of cases, or parts of them.
+/// Arguments whose values are case names, or parts of them.
 const OF_CASES: [&str; 4] = ["case", "filter", "filters", "skip"];
 
 impl Value for Shell {}
 
 settings! {
-    /// What `cargo gpubench completions` is asked for.
+    /// The options of `cargo gpubench completions`.
     pub(super) struct CompletionsArguments {
         /// The shell
         ///
-        /// The script for zsh belongs into a file `_cargo-gpubench` in a folder of `fpath`.
+        /// Save the script for zsh as `_cargo-gpubench` in a folder of `fpath`.
         #[arg(value_name = "SHELL", required_unless_present = "cases")]
-        shell: Option<Shell> => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench";
+        shell: Option<Shell> => Line "bash > ~/.local/share/bash-completion/completions/cargo-gpubench", common;
 
-        /// Print no script but what scripts complete: the names of the cases that were listed last
+        /// Print the case names of the latest listing
         ///
-        /// Without names that a shell would not take as they are.
-        #[arg(long, conflicts_with = "shell", help_heading = "Selection options")]
-        cases: bool => Line "completions --cases";
+        /// The scripts use it. Names that a shell would evaluate are left out.
+        #[arg(long, conflicts_with = "shell", help_heading = "Select cases")]
+        cases: bool => Line "completions --cases", common;
     }
 }
 
 impl CompletionsArguments {
-    /// The script for `gpubench`, the verb with all its options, or the names.
+    /// Returns the script, or the case names.
     pub(super) fn text(&self, gpubench: &Command) -> String {
         self.shell.map_or_else(listed, |shell| script(shell, gpubench))
     }
 }
 
-/// The names of the cases that were there when the crates were last listed; none where nothing was.
+/// Returns the case names of the latest listing, or nothing if there is none.
 fn listed() -> String {
     let home = PlaceOptions::default().home().ok();
     let listing = home.and_then(|home| Listing::remembered(&home));
     listing.map_or_else(String::new, |listing| as_a_shell_takes_them(&listing.names))
 }
 
-/// Full names in the form that `--list` prints. Names come from a crate, and bash evaluates the
-/// words that it is to choose from: only those are given that a shell takes as they are.
+/// Returns full names as `--list` prints them. Only names without special characters are returned,
+/// because bash evaluates the words that it offers, and names come from a crate.
 fn as_a_shell_takes_them(names: &[String]) -> String {
     let packages: BTreeSet<&str> = names.iter().filter_map(|name| Some(name.split_once("::")?.0)).collect();
     let naming = Naming::for_packages(packages.len());
@@ -84,10 +84,10 @@ fn script(shell: Shell, gpubench: &Command) -> String {
     };
     let script = match shell {
         // Without a dash: clap_complete 4.6.11 does not find its own functions for a command that
-        // has one and subcommands.
+        // has a dash and subcommands.
         Shell::Bash => generate(Shell::Bash, nested("cargo_gpubench"), "cargo_gpubench") + BASH_GLUE,
-        // Cargo's own function calls one of this name, with the verb as the first word. A run may
-        // be a file, too.
+        // Cargo's own function calls a function of this name, with `gpubench` as the first word. A
+        // run may also be a file.
         Shell::Zsh => verb_or_filter(&generate(
             Shell::Zsh,
             gpubench.clone().name("cargo-gpubench"),
@@ -106,8 +106,8 @@ fn script(shell: Shell, gpubench: &Command) -> String {
     })
 }
 
-/// The script of clap_complete 4.6.11 for zsh expects a subcommand only after a filter; one of them
-/// is the first word.
+/// Moves the subcommand to the first word: clap_complete 4.6.11 for zsh expects it only after a
+/// filter.
 fn verb_or_filter(script: &str) -> String {
     let lines = script.lines().filter(|line| !line.starts_with("'::filters"));
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
@@ -117,11 +117,11 @@ fn verb_or_filter(script: &str) -> String {
         .replace("$line[2]", "$line[1]")
 }
 
-/// What clap_complete has nothing for in fish: arguments that are no options.
+/// Completes positional arguments, for which clap_complete generates nothing in fish.
 fn fish_glue(gpubench: &Command) -> String {
     let verbs: Vec<&str> = gpubench.get_subcommands().map(Command::get_name).collect();
-    let line = |seen: &str, said: &str| {
-        format!("complete -c cargo -n \"__fish_cargo_using_subcommand gpubench; and {seen}\" {said}\n")
+    let line = |seen: &str, arguments: &str| {
+        format!("complete -c cargo -n \"__fish_cargo_using_subcommand gpubench; and {seen}\" {arguments}\n")
     };
     let of_verbs = |verbs: &str| format!("__fish_seen_subcommand_from {verbs}");
     line(
@@ -131,7 +131,7 @@ fn fish_glue(gpubench: &Command) -> String {
         + &line(&of_verbs("compare report"), "-F -a \"GPUBENCH-RUNS\"")
 }
 
-/// Names of runs and of cases have one value, which stands for all of them.
+/// Gives run and case names a placeholder as their only possible value.
 fn with_values_known_later(command: Command) -> Command {
     let [runs, cases] = KNOWN_LATER.map(|(word, _)| word);
     let known_later = |argument: Arg| {
@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::cli::app::described_verb;
 
-    /// What bash completes the last word of a line to, where `before` says what it knows of; a
-    /// cargo of its own knows nothing.
+    /// Returns what bash offers for the last word of a line. `before` runs first; `cargo` prints
+    /// nothing unless `before` defines it.
     fn completed(before: &str, line: &[&str]) -> Vec<String> {
         let words = line
             .iter()
@@ -210,7 +210,7 @@ mod tests {
         );
     }
 
-    /// A cargo that answers as a workspace with runs and cases does.
+    /// A `cargo` that prints the runs and cases of a workspace.
     const STORED: &str = "cargo() { case $* in\n\
         'gpubench compare --baselines --quiet') printf 'main\\nmaster\\npr\\n';;\n\
         'gpubench completions --cases') printf 'rows::sums::n=1\\nrows::sums::n=2\\nscan\\n';;\n\
@@ -243,7 +243,7 @@ mod tests {
         assert!(completed(STORED, &["cargo", "gpubench", "compare", "--bas"]).contains(&"--baselines".to_owned()));
     }
 
-    /// Bash replaces only what follows the last colon or equals sign.
+    /// Bash replaces only the text after the last colon or equals sign.
     #[test]
     fn bash_completes_names_of_cases() {
         assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn zsh_and_fish_ask_the_workspace_for_runs_and_cases() {
-        let told = |shell: Shell, wanted: &[&str]| {
+        let assert_contains = |shell: Shell, wanted: &[&str]| {
             let script = script(shell, &described_verb());
             for wanted in wanted {
                 assert!(script.contains(wanted), "{shell:?}: {wanted}");
@@ -282,29 +282,25 @@ mod tests {
         let runs = ":NAME:{compadd -- $(cargo gpubench compare --baselines --quiet 2>/dev/null); _files}'";
         let cases = "':: :{_cargo-gpubench_commands; compadd -- $(cargo gpubench completions --cases 2>/dev/null)}'";
         let known = ":DEVICE:(auto cpu cuda)'";
-        told(
+        assert_contains(
             Shell::Zsh,
-            &[
-                &format!("--baseline=[Compare with the results saved under this name]{runs}"),
-                cases,
-                known,
-            ],
+            &[&format!("--baseline=[Compare with this baseline]{runs}"), cases, known],
         );
         let runs = "-r -F -a \"(cargo gpubench compare --baselines --quiet 2>/dev/null)";
         let of_verbs = "__fish_seen_subcommand_from compare report\" -F -a \"(cargo gpubench compare --baselines";
-        let cases = "history report\" -f -a \"(cargo gpubench completions --cases 2>/dev/null)\"";
-        told(Shell::Fish, &[runs, of_verbs, cases]);
+        let cases = "man help\" -f -a \"(cargo gpubench completions --cases 2>/dev/null)\"";
+        assert_contains(Shell::Fish, &[runs, of_verbs, cases]);
     }
 
     #[test]
-    fn what_completed_cargo_before_still_does() {
+    fn the_existing_completion_of_cargo_still_works() {
         let other = "_of_cargo() { COMPREPLY=(build bench); }\ncomplete -F _of_cargo cargo";
         assert_eq!(completed(other, &["cargo", "b"]), ["build", "bench"]);
         assert_eq!(completed(other, &["cargo", "gpubench", "--no-ru"]), ["--no-run"]);
     }
 
     #[test]
-    fn every_shell_has_a_script_that_names_our_options() {
+    fn every_shell_has_a_script_with_our_options() {
         for shell in Shell::value_variants() {
             let script = script(*shell, &described_verb());
             assert!(script.contains("export-junit"), "{shell:?}");

@@ -1,4 +1,4 @@
-//! Environment variables that stand for options.
+//! Environment variables that set options.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,21 +8,21 @@ use clap::{Arg, Command};
 use super::layered_value::takes_a_value;
 use gpubench_diagnostic::{closest, suggestion};
 
-/// What the variables of options begin with.
+/// The prefix of the variables.
 const PREFIX: &str = "GPUBENCH_";
 
-/// The variables that may stand for options.
+/// The environment variables with the tool's prefix.
 #[derive(Clone, Debug, Default)]
 pub struct Environment(BTreeMap<String, OsString>);
 
 impl Environment {
-    /// Those of this process.
+    /// Returns the variables of this process.
     pub fn of_process() -> Self {
         Self::of(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))))
     }
 
-    /// Those among `variables`. One that is set to nothing is as good as not set: many a CI cannot
-    /// leave a variable out.
+    /// Returns the variables that may set options. An empty variable counts as not set, because
+    /// many CI services cannot unset a variable.
     pub fn of(variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         let variables = variables.into_iter();
         Self(
@@ -36,8 +36,8 @@ impl Environment {
         self.0.get(name)
     }
 
-    /// A warning for each that stands for no option of a command that is built, nor of one below
-    /// it: a typo, most likely.
+    /// Returns a warning for each variable that sets no option of a built command or its
+    /// subcommands. It is probably a typo.
     pub(super) fn unknown(&self, command: &Command) -> Vec<String> {
         let options = every_option(command);
         let known: BTreeSet<_> = options.iter().filter_map(|option| variable_of(option)).collect();
@@ -49,14 +49,14 @@ impl Environment {
         let warning = |name: &String| {
             let closest = closest(own_part(name), settable.iter().map(|known| own_part(known)));
             let suggestion = suggestion(closest.map(|closest| format!("{PREFIX}{closest}")));
-            format!("the variable `{name}` is not known and has no effect{suggestion}")
+            format!("the environment variable `{name}` is unknown and has no effect{suggestion}")
         };
         let unknown = self.0.keys().filter(|name| !known.contains(*name));
         unknown.map(warning).collect()
     }
 }
 
-/// What all of them begin with makes none more similar than another.
+/// The common prefix would make all names similar.
 fn own_part(name: &str) -> &str {
     name.strip_prefix(PREFIX).unwrap_or(name)
 }
@@ -66,7 +66,7 @@ fn every_option(command: &Command) -> Vec<&Arg> {
     command.get_arguments().chain(below).collect()
 }
 
-/// The variable that stands for an option: `GPUBENCH_MAX_TIME` for `--max-time`.
+/// Returns the variable of an option: `GPUBENCH_MAX_TIME` for `--max-time`.
 pub(super) fn variable_of(option: &Arg) -> Option<String> {
     let long = option.get_long()?;
     Some(format!("{PREFIX}{}", long.to_uppercase().replace('-', "_")))

@@ -1,11 +1,11 @@
-//! Command lines that clap accepts and that make no sense all the same.
+//! Errors in command lines that clap accepts.
 
 use thiserror::Error;
 
 use crate::config::SamplesCross;
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Options that make no sense, by themselves or together.
+/// An invalid option or combination of options.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum UsageError {
@@ -14,77 +14,77 @@ pub enum UsageError {
     Filter {
         /// The filter.
         text: String,
-        /// Where it goes wrong.
+        /// The error in the expression.
         #[source]
         source: Box<regex::Error>,
     },
-    /// More samples at least than at most.
+    /// `--min-samples` above `--max-samples`.
     #[error(transparent)]
     Samples(#[from] SamplesCross),
-    /// An option that only another tool has.
+    /// An option of another tool.
     #[error("`{option}` is an option of {tool}")]
     Foreign {
         /// The option.
         option: &'static str,
-        /// Whose it is.
+        /// The other tool.
         tool: &'static str,
-        /// What does the same here.
+        /// The equivalent here.
         instead: &'static str,
     },
-    /// An option without its value, which is a flag of another tool.
-    #[error("`{option}` needs a value here; without one it is an option of {tool}")]
+    /// An option without its value, as another tool accepts it.
+    #[error("`{option}` needs a value; without a value it is an option of {tool}")]
     ForeignFlag {
         /// The option.
         option: &'static str,
-        /// Whose flag it is.
+        /// The other tool.
         tool: &'static str,
-        /// What does the same here.
+        /// The equivalent here.
         instead: &'static str,
     },
-    /// An option of a run in front of a subcommand.
+    /// An option of a run before a subcommand.
     #[error("`--{option}` cannot come before `{subcommand}`")]
-    InFrontOfSubcommand {
-        /// Its long name.
+    OptionBeforeSubcommand {
+        /// The option's long name.
         option: String,
         /// The subcommand.
         subcommand: String,
         /// What to do instead.
         instead: String,
     },
-    /// An option behind `--`, where it would be a filter.
-    #[error("`{option}` stands behind `--`, where everything is a filter")]
-    OptionBehindDashes {
+    /// An option after `--`, which would be a filter.
+    #[error("`{option}` comes after `--`, where every word is a filter")]
+    OptionAfterDashes {
         /// The option.
         option: String,
     },
-    /// A comparison of one run.
-    #[error("`{name}` is to be compared, and with what is not said")]
+    /// A comparison with only one run.
+    #[error("missing the run to compare `{name}` with")]
     NothingToCompareWith {
         /// The run.
         name: String,
     },
-    /// A file that is to be written is one that is to be read.
-    #[error("`{file}` is read and cannot be written to")]
+    /// An output file that is also an input.
+    #[error("`{file}` is an input of this command and cannot also be its output")]
     OutputIsInput {
         /// The file.
         file: camino::Utf8PathBuf,
     },
-    /// Two options ask for standard output.
+    /// Two options that write to standard output.
     #[error("`{one}` and `{other}` both write to standard output")]
     StandardOutputTaken {
-        /// The one.
+        /// The first option.
         one: &'static str,
-        /// The other.
+        /// The second option.
         other: &'static str,
     },
-    /// A variable of the environment that makes no sense.
-    #[error("the value `{value}` of `{name}` makes no sense")]
+    /// An environment variable with an invalid value.
+    #[error("the environment variable `{name}` has the invalid value `{value}`")]
     Variable {
         /// The variable.
         name: String,
-        /// Its value.
+        /// The value.
         value: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -97,22 +97,23 @@ impl Expected for UsageError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Filter { .. } => Some("`--exact` takes filters as whole names".to_owned()),
-            Self::Samples(_) | Self::OutputIsInput { .. } => None,
+            Self::Filter { .. } => Some("`--exact` matches whole names instead".to_owned()),
+            Self::Samples(_) => None,
+            Self::OutputIsInput { .. } => Some("choose another output file".to_owned()),
             Self::Foreign { instead, .. } | Self::ForeignFlag { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(
-                "`cargo gpubench compare {name} CANDIDATE` compares a stored run with it, `cargo gpubench --baseline {name}` a new one; \
-                 `compare --baselines` lists what is stored"
+                "`cargo gpubench compare {name} CANDIDATE` compares a stored run, `cargo gpubench --baseline {name}` a new run; \
+                 `compare --baselines` lists stored runs"
             )),
-            Self::InFrontOfSubcommand {
+            Self::OptionBeforeSubcommand {
                 subcommand, instead, ..
             } => Some(format!(
-                "{instead}; `-- {subcommand}` runs the cases with `{subcommand}` in their names"
+                "{instead}; to run the cases with `{subcommand}` in their names, write `-- {subcommand}`"
             )),
-            Self::OptionBehindDashes { .. } => {
-                Some("leave out the `--`: `cargo gpubench` takes its options itself".to_owned())
+            Self::OptionAfterDashes { .. } => {
+                Some("leave out the `--`: `cargo gpubench` has no options after it".to_owned())
             }
-            Self::StandardOutputTaken { .. } => Some("name a file instead of `-` in one of them".to_owned()),
+            Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

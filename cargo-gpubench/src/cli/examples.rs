@@ -1,17 +1,17 @@
-//! An example in the long help of every option.
+//! The examples in the help of options.
 
 use clap::{Arg, Command};
 
 use crate::config::Row;
 
-/// What a subcommand needs besides an option that it shares with others.
+/// The arguments that a subcommand requires in the example of a shared option.
 const PREFIXES: &[(&str, &str)] = &[
     ("archive", "archive --archive-file kernels.tar.gz "),
     ("compare", "compare main pr "),
     ("report", "report results.jsonl "),
 ];
 
-/// The command line that shows how an option is used.
+/// Returns an example command line for an option.
 fn example(command: &Command, option: &Arg, rows: &[Row]) -> Option<String> {
     let row = rows.iter().find(|row| option.get_id() == row.id)?;
     let own = command.get_name();
@@ -23,7 +23,7 @@ fn example(command: &Command, option: &Arg, rows: &[Row]) -> Option<String> {
     Some(format!("cargo gpubench {prefix}{}", row.example))
 }
 
-/// The command, with an example in the long help of each option.
+/// Adds an example to the long help of each option.
 pub(super) fn illustrated(command: Command, rows: &[Row]) -> Command {
     let examples: Vec<_> = command
         .get_arguments()
@@ -39,7 +39,7 @@ pub(super) fn illustrated(command: Command, rows: &[Row]) -> Command {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use clap::CommandFactory;
 
     use super::*;
@@ -53,9 +53,8 @@ mod tests {
         app.find_subcommand("gpubench").expect("the verb").clone()
     }
 
-    /// The words of a command line, as a shell would take them apart: up to a redirection, without
-    /// quotes.
-    fn words(line: &str) -> Vec<String> {
+    /// Splits a command line into words like a shell: without quotes, up to a redirection.
+    pub(in crate::cli) fn words(line: &str) -> Vec<String> {
         let end = [" > ", " | "].iter().filter_map(|sign| line.find(sign)).min();
         let line = &line[..end.unwrap_or(line.len())];
         let quotes = regex::Regex::new(r"'([^']*)'|(\S+)").expect("an expression");

@@ -1,4 +1,4 @@
-//! Options of other benchmark tools, for hands that know them.
+//! Options of other benchmark tools, and their equivalents here.
 
 use std::ffi::OsString;
 
@@ -6,75 +6,76 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::UsageError;
 
-/// An option that this tool does not have, whose it is, and what does the same here.
+/// An option of another tool, the tool, and the equivalent here.
 type Foreign = (&'static str, &'static str, &'static str);
 
 const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
-const BY_ITSELF: &str = "the warm-up ends by itself, when the running median has settled";
-const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters choose among them";
-const NAMES: &str = "filters stand by themselves, as regular expressions for the names that `--list` prints: `cargo gpubench gemm`; `--skip` leaves names out";
+const BY_ITSELF: &str = "the warm-up ends by itself when the running median is stable";
+const IN_LIBRARIES: &str = "every benchmark is in a library; select with `--package` and filters";
+const NAMES: &str =
+    "filters need no option: `cargo gpubench gemm` runs the cases whose names match; `--skip` excludes cases";
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
-const NO_BATCH: &str = "there are no batches: each call is measured by itself, and checked";
-const ONE_BY_ONE: &str = "benchmarks of a device run one after the other";
+const NO_BATCH: &str = "there are no batches: each call is measured and checked separately";
+const ONE_BY_ONE: &str = "the cases of a device run one after another";
 
 #[rustfmt::skip]
 const FOREIGN: &[Foreign] = &[
-    ("--measurement-time", "criterion", "`--max-time` limits how long samples of a case are taken"),
+    ("--measurement-time", "criterion", "`--max-time` limits the sampling time of a case"),
     ("--warm-up-time", "criterion", BY_ITSELF),
-    ("--sample-size", "criterion and divan, which mean different things by it", EXACTLY_N),
-    ("--quick", "criterion", "`--target-cv 5% --max-time 500ms` is quick; `--test` runs every case once"),
-    ("--significance-level", "criterion", "`--confidence-level` is how sure the intervals of a comparison are"),
+    ("--sample-size", "criterion and divan, with different meanings", EXACTLY_N),
+    ("--quick", "criterion", "`--target-cv 5% --max-time 500ms` is quick; `--test` checks every case once"),
+    ("--significance-level", "criterion", "`--confidence-level` sets the confidence level of a comparison"),
     ("--output-format", "criterion", "`--message-format json` is for programs"),
-    ("-n", "criterion", "there are no plots unless `--report html` asks for a page"),
+    ("-n", "criterion", "only `--report html` draws plots"),
     ("--warmup", "hyperfine", BY_ITSELF),
     ("--runs", "hyperfine", EXACTLY_N),
-    ("--min-runs", "hyperfine", "`--min-samples` is the least number of samples of a case"),
-    ("--max-runs", "hyperfine", "`--max-samples` is the largest number of samples of a case"),
-    ("--max-noise", "NVBench", "`--target-cv` is the noise that is good enough"),
+    ("--min-runs", "hyperfine", "`--min-samples` sets the minimum number of samples of a case"),
+    ("--max-runs", "hyperfine", "`--max-samples` sets the maximum number of samples of a case"),
+    ("--max-noise", "NVBench", "`--target-cv` sets the noise at which sampling stops"),
     ("--devices", "NVBench", "`--device cuda:1` is the second GPU"),
-    ("--benchmark", "NVBench", "give a part of its name as a filter"),
+    ("--benchmark", "NVBench", "use a part of the name as a filter"),
     ("--json", "NVBench", "`--export-json FILE`, or `--message-format json` for standard output"),
     ("--csv", "NVBench", "`--export-csv FILE`"),
     ("--md", "NVBench", "`--export-markdown FILE`"),
-    ("-a", "NVBench", "`--axis n=1024,2048` gives an axis other values"),
-    ("--jsonbin", "NVBench", "`--export-json FILE`: every sample is in it"),
-    ("--skip-time", "NVBench", "there is no limit below which calls are left out; `--skip` leaves cases out by their names"),
-    ("--throttle-threshold", "NVBench", "samples that the GPU throttled are marked in the results, and `doctor` shows the clocks"),
-    ("--throttle-recovery-delay", "NVBench", "samples that the GPU throttled are marked in the results; no time is waited for"),
-    ("--lgc", "NVBench", "clocks are left alone: `nvidia-smi --lock-gpu-clocks` sets them, and results say what they were"),
-    ("--lock-gpu-clocks", "NVBench", "clocks are left alone: `nvidia-smi --lock-gpu-clocks` sets them, and results say what they were"),
+    ("-a", "NVBench", "`--axis n=1024,2048` replaces the values of an axis"),
+    ("--jsonbin", "NVBench", "`--export-json FILE` includes every sample"),
+    ("--skip-time", "NVBench", "short calls are not skipped; `--skip` excludes cases by name"),
+    ("--throttle-threshold", "NVBench", "results mark throttled samples, and `doctor` shows the clocks"),
+    ("--throttle-recovery-delay", "NVBench", "results mark throttled samples; there is no recovery delay"),
+    ("--lgc", "NVBench", "use `nvidia-smi --lock-gpu-clocks`; results record the clocks"),
+    ("--lock-gpu-clocks", "NVBench", "use `nvidia-smi --lock-gpu-clocks`; results record the clocks"),
     ("--cold-warmup-runs", "NVBench", BY_ITSELF),
     ("--cold-max-warmup-walltime", "NVBench", BY_ITSELF),
     ("--batch-target-time", "NVBench", NO_BATCH),
     ("--no-batch", "NVBench", NO_BATCH),
-    ("--run-once", "NVBench", "`--test` calls every case and checks it; `--profile-time 1s` is for a profiler"),
-    ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` say when there are enough samples"),
-    ("--release", "cargo", "benchmarks are built in release mode unless `--cargo-profile` says otherwise"),
-    ("--target", "cargo", "benchmarks run on the machine that builds them; `cargo gpubench archive` takes them elsewhere"),
+    ("--run-once", "NVBench", "`--test` checks every case once; `--profile-time 1s` is for profilers"),
+    ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` stop sampling"),
+    ("--release", "cargo", "benchmarks are built in release mode by default; `--cargo-profile` sets another profile"),
+    ("--target", "cargo", "benchmarks run on the machine that builds them; `cargo gpubench archive` packs them for other machines"),
     ("--lib", "cargo", IN_LIBRARIES),
     ("--bin", "cargo", IN_LIBRARIES),
     ("--benches", "cargo", IN_LIBRARIES),
     ("--all-targets", "cargo", IN_LIBRARIES),
-    ("--format", "libtest", "`--list` prints a name a line; `--message-format json` is for programs"),
+    ("--format", "libtest", "`--list` prints one name a line; `--message-format json` is for programs"),
     ("--test-threads", "libtest and nextest", ONE_BY_ONE),
     ("-E", "nextest", NAMES),
     ("--filter-expr", "nextest", NAMES),
     ("--filter", "other tools", NAMES),
-    ("--retries", "nextest", "no case is tried again until it passes: a wrong output is a finding"),
-    ("--run-ignored", "nextest", "`--ignored` runs only what is ignored, `--include-ignored` that too"),
+    ("--retries", "nextest", "no case is repeated until it passes, because wrong outputs must show"),
+    ("--run-ignored", "nextest", "`--ignored` runs only ignored benchmarks, `--include-ignored` runs them too"),
     ("--no-tests", "nextest", "a selection without cases exits with 4"),
     ("--max-fail", "nextest", "`--fail-fast` stops after the first failure"),
     ("--status-level", "nextest", SHOWN),
 ];
 
-/// Options that take a value here and none elsewhere.
+/// Options that take a value here, and none in another tool.
 const FOREIGN_FLAGS: &[Foreign] = &[(
     "--profile",
     "NVBench",
-    "`--profile-time 10s` calls a case again and again for a profiler; with a name, `--profile` chooses a profile of the configuration",
+    "`--profile-time 10s` calls a case repeatedly under a profiler; `--profile NAME` selects a profile of the configuration",
 )];
 
-/// The error for an option of another tool; clap's own where it is nobody's.
+/// Returns the error for an option of another tool, or nothing if no tool is known to have it.
 pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -99,8 +100,8 @@ fn has_no_value(error: &clap::Error) -> bool {
         || matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty())
 }
 
-/// The error for `--bench NAME`, cargo's choice of an executable; `--bench` alone is what libtest
-/// wants to be told.
+/// Returns the error for `--bench NAME`, which selects an executable in cargo. `--bench` alone is
+/// accepted, because cargo passes it to libtest.
 pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
     let words = arguments.iter().take_while(|word| *word != "--");
     let words: Vec<&str> = words.filter_map(|word| word.to_str()).collect();
@@ -113,7 +114,7 @@ pub(super) fn bench_with_a_name(arguments: &[OsString]) -> Option<UsageError> {
     })
 }
 
-/// Whether an option is one of another tool.
+/// Returns whether another tool has this option.
 pub(super) fn is_foreign(option: &str) -> bool {
     FOREIGN.iter().any(|(foreign, ..)| *foreign == option)
 }
@@ -133,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn an_option_of_another_tool_is_told_ours() {
+    fn an_option_of_another_tool_has_our_equivalent_as_a_hint() {
         let error = refusal(&["--measurement-time", "3"]);
         assert_eq!(error.to_string(), "`--measurement-time` is an option of criterion");
         assert_eq!(
             error.hint().as_deref(),
-            Some("`--max-time` limits how long samples of a case are taken")
+            Some("`--max-time` limits the sampling time of a case")
         );
         assert_eq!(
             refusal(&["--no-batch"]).to_string(),
@@ -158,19 +159,19 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_of_another_tool_that_takes_a_value_here_is_told_both() {
+    fn a_flag_of_another_tool_that_takes_a_value_here_has_both_meanings_in_the_error() {
         for arguments in [&["--profile"][..], &["--profile", "--quiet"]] {
             let error = refusal(arguments);
             assert_eq!(
                 error.to_string(),
-                "`--profile` needs a value here; without one it is an option of NVBench"
+                "`--profile` needs a value; without a value it is an option of NVBench"
             );
             assert!(error.hint().is_some_and(|hint| hint.contains("--profile-time")));
         }
     }
 
     #[test]
-    fn no_option_of_ours_counts_as_foreign_and_no_hint_names_one_that_is_not_there() {
+    fn no_foreign_option_is_ours_and_hints_name_only_existing_options() {
         let app = App::command();
         let gpubench = app.find_subcommand("gpubench").expect("the verb");
         let ours: Vec<_> = gpubench

@@ -23,9 +23,9 @@ use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
 use gpubench_report::Color;
 
-/// Every option of `cargo gpubench`, settled.
+/// The options of `cargo gpubench`, from the command line, the environment and the configuration.
 #[derive(Debug, Args)]
-#[command(version, display_name = "cargo-gpubench", after_help = MORE, after_long_help = EXIT_CODES)]
+#[command(version, display_name = "cargo-gpubench", disable_help_subcommand = true, after_help = MORE, after_long_help = EXIT_CODES)]
 #[command(override_usage = "cargo gpubench [OPTIONS] [FILTERS]...\n       cargo gpubench <COMMAND>")]
 pub struct GpubenchArguments {
     #[command(subcommand)]
@@ -34,7 +34,7 @@ pub struct GpubenchArguments {
     #[command(flatten)]
     run: RunArguments,
 
-    /// What a command that runs a case again repeats.
+    /// The options that a command to repeat a case needs.
     #[arg(skip)]
     repeated: Vec<String>,
 
@@ -43,7 +43,7 @@ pub struct GpubenchArguments {
     in_force: SettingOrigins,
 }
 
-/// Declares the subcommands: the name of each, and its arguments.
+/// Declares the subcommands, each with a name and its arguments.
 macro_rules! subcommands {
     ($($(#[$doc:meta])+ $name:literal => $variant:ident($arguments:ty);)+) => {
         #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ macro_rules! subcommands {
             }
         }
 
-        /// The rows of a subcommand's settings.
+        /// Returns the settings of a subcommand.
         pub(super) fn rows_of(subcommand: &str) -> Vec<Row> {
             match subcommand {
                 $($name => <$arguments>::rows(),)+
@@ -71,51 +71,51 @@ macro_rules! subcommands {
 }
 
 subcommands! {
-    /// Build the libraries into an archive, for machines that have no cargo
+    /// Compare stored runs: regressions and improvements
     ///
-    /// Builds what a run would build, and packs it into one file that
-    /// `cargo-gpubench gpubench --archive-file FILE` runs on another machine of the same platform,
-    /// without cargo, sources or network.
-    "archive" => Archive(ArchiveArguments);
-
-    /// Compare stored runs: what regressed, what improved, and how sure that is
-    ///
-    /// Each run is compared with the first: the ratio of times with its interval, and a verdict for
-    /// every benchmark. Times of another device, driver or timing mode are not compared.
+    /// The first run is the baseline. For every benchmark of the others, the comparison has a
+    /// verdict and the ratio of times with its interval. Times of another device, driver or timing
+    /// mode are not compared.
     "compare" => Compare(CompareArguments);
 
-    /// Say what this machine can measure, what it cannot, and what each gap costs
+    /// Write an HTML page about a stored run
     ///
-    /// Looks at the compilers, the GPU's driver, its clocks and its other users, and at what the
-    /// operating system offers, and changes nothing. Exits with 0 when the device can measure, else
-    /// with 96.
+    /// It shows distributions, a roofline, comparisons and the history. The page is one file that
+    /// needs no network and no scripts, so it can be mailed, archived or shown by a CI server.
+    "report" => Report(ReportArguments);
+
+    /// Show how times changed from run to run
+    ///
+    /// Plots the runs with `--history`, for each case and device, and lists the largest jumps with
+    /// their revisions.
+    "history" => History(HistoryArguments);
+
+    /// Pack the benchmarks for machines without cargo
+    ///
+    /// Builds what a run would build, and packs it into one file. On another machine of the same
+    /// platform, `cargo-gpubench gpubench --archive-file FILE` runs the file without cargo, sources
+    /// or network.
+    "archive" => Archive(ArchiveArguments);
+
+    /// Show what this machine can measure, and what limits it
+    ///
+    /// Checks the compilers, the GPU's driver, its clocks and its other users, and the operating
+    /// system. Changes nothing. The exit code is 0 if the device can measure, otherwise 96.
     "doctor" => Doctor(DoctorArguments);
 
-    /// Show the settings that a run would have, and where each comes from
+    /// Show the settings of a run, and the source of each
     ///
-    /// From the environment, from the profile, or built in; the command line would count before all
-    /// of them.
+    /// A setting comes from the environment, from the profile, or from the default. The command
+    /// line overrides all of them.
     "show-config" => ShowConfig(ShowConfigArguments);
 
-    /// Print a script that lets a shell complete `cargo gpubench`
+    /// Print a script for shell completion
     ///
     /// For bash, load it in `~/.bashrc`: `source <(cargo gpubench completions bash)`.
     "completions" => Completions(CompletionsArguments);
 
     /// Print the manual page, or write all pages to a folder
     "man" => Man(ManArguments);
-
-    /// Show how the times of benchmarks went from run to run
-    ///
-    /// Shows what runs with `--history` added, a plot for each case and device, with the largest
-    /// jumps and the revisions they are at.
-    "history" => History(HistoryArguments);
-
-    /// Write a page about a stored run: distributions, roofline, comparisons, history
-    ///
-    /// The page is one file that needs no network and no script: it can be mailed, archived or
-    /// shown by a CI server.
-    "report" => Report(ReportArguments);
 }
 
 /// What the command line asks for.
@@ -127,28 +127,28 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A comparison of stored runs.
     Compare(Box<CompareOptions>),
-    /// A look at the machine.
+    /// A check of the machine.
     Doctor(DoctorOptions),
-    /// A text for standard output, and what it is.
+    /// A name and a text for standard output.
     Print(&'static str, String),
     /// Manual pages.
     Manual(Manual),
-    /// A look at past runs.
+    /// The history of earlier runs.
     History(TrendOptions),
     /// A page about stored runs.
     Report(ReportOptions),
 }
 
-const MORE: &str =
-    "FILTERS are regular expressions for the names of cases. `--help` shows every option, with examples.";
+const MORE: &str = "FILTERS are regular expressions for case names. `--help` shows every option.";
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 internal error, 2 usage, 3 a regression against a baseline, 4 nothing selected, 6 too little could be judged (--fail-on-inconclusive), 92 the configuration needs a newer tool, 96 a device or compiler is missing, \
-100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive could not be made or used, 104 listing failed, \
+Exit codes: 0 success, 1 internal error, 2 usage, 3 regression, 4 nothing selected, 6 too little could be judged \
+(--fail-on-inconclusive), 92 the configuration needs a newer version, 96 a device or compiler is missing, \
+100 a benchmark failed, 101 a build failed, 102 cargo metadata failed, 103 an archive failed, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
 impl GpubenchArguments {
-    /// Reads the values of a run, and those of the subcommand that was asked for.
+    /// Reads the values of a run, and of the subcommand if there is one.
     pub(super) fn of(
         run: &Values<'_>,
         below: Option<&(&str, Values<'_>)>,
@@ -163,12 +163,12 @@ impl GpubenchArguments {
         }
     }
 
-    /// Whether output is coloured.
+    /// Returns when output is coloured.
     pub fn color(&self) -> Color {
         self.run.output.color()
     }
 
-    /// What the command line asks for.
+    /// Returns the requested command.
     ///
     /// # Errors
     ///
@@ -191,11 +191,11 @@ impl GpubenchArguments {
         })
     }
 
-    /// Checks what concerns several options at once, and says what a run is to do.
+    /// Checks the rules that clap cannot express, and returns the options of the run.
     ///
     /// # Errors
     ///
-    /// Options that make no sense, by themselves or together.
+    /// An option or a combination of options is invalid.
     pub fn into_options(self) -> Result<RunOptions, UsageError> {
         let run = self.run;
         let action = action(&run);
@@ -223,7 +223,7 @@ impl GpubenchArguments {
     }
 }
 
-/// clap admits at most one of them.
+/// clap accepts at most one of the options.
 fn action(run: &RunArguments) -> Action {
     match run.profile_time {
         Some(time) => Action::Profile(time.duration()),
@@ -235,7 +235,7 @@ fn action(run: &RunArguments) -> Action {
 }
 
 impl UnpackArguments {
-    /// The archive to run from, if there is one.
+    /// Returns the archive to run, if there is one.
     fn into_libraries(self) -> Option<LibrarySource> {
         let overwrite = self.extract_overwrite;
         let kept = self.extract_to.map(|folder| ExtractTo::Kept { folder, overwrite });

@@ -8,29 +8,29 @@ use crate::config::settings;
 use crate::history::TrendOptions;
 
 settings! {
-    /// Every option of `cargo gpubench history`.
+    /// The options of `cargo gpubench history`.
     pub(super) struct HistoryArguments {
-        /// Show the cases in whose names one of these regular expressions is found
+        /// Show the cases that match one of these expressions
         ///
-        /// Names as `--list` prints them, or with their package in front:
-        /// `suite::image::grayscale::width=1024,height=4096`. Without any, every case is shown.
+        /// The regular expressions may match any part of a name, with or without the package:
+        /// `suite::image::grayscale::width=1024,height=4096`. Without filters, every case is shown.
         #[arg(value_name = "FILTERS")]
-        filters: Vec<String> => Line "reduction '^image::.*width=1024'";
+        filters: Vec<String> => Line "reduction '^image::.*width=1024'", common;
 
         #[command(flatten)]
         places: PlaceArguments;
 
-        /// Write the histories for people or for programs
-        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output options")]
-        message_format: MessageFormat => Line "--message-format json > results.jsonl";
+        /// Write standard output for people or for programs
+        #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
+        message_format: MessageFormat => Line "--message-format json > results.jsonl", common;
     }
 }
 
 impl HistoryArguments {
-    /// Says what is to be shown.
+    /// Checks the filters.
     ///
     /// # Errors
-    /// A filter is no regular expression.
+    /// A filter is not a regular expression.
     pub(super) fn into_options(self) -> Result<TrendOptions, UsageError> {
         Ok(TrendOptions {
             filters: expressions(self.filters)?,

@@ -1,4 +1,4 @@
-//! What is taken for a change, and what a change for the worse means.
+//! Options that decide what counts as a change.
 
 use super::settings::{ChangeArguments, JudgingArguments, PlaceArguments};
 use crate::broker::PlaceOptions;
@@ -9,7 +9,7 @@ use gpubench_stats::Confidence;
 use gpubench_store::compare::Setups;
 
 impl ChangeArguments {
-    /// A regression then makes a command fail, as is usual.
+    /// Returns the options. A regression fails the command.
     pub(super) fn into_options(self) -> JudgingOptions {
         JudgingOptions {
             noise_threshold: self.noise.noise_threshold.value(),
@@ -39,7 +39,7 @@ impl JudgingArguments {
 }
 
 impl PlaceArguments {
-    /// Where stored runs and histories are.
+    /// Returns the places of stored runs and histories.
     pub(super) fn into_options(self) -> PlaceOptions {
         PlaceOptions {
             histories: self.history_dir,

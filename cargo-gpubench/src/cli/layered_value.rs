@@ -1,5 +1,5 @@
-//! What the environment and a profile offer for options: as words, and as the values that the
-//! command line's own grammar reads from them.
+//! The values that the environment and a profile set: the texts, and the values that clap parses
+//! from them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,32 +15,32 @@ use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope,
 use gpubench_diagnostic::in_backticks;
 use gpubench_report::OutputTarget;
 
-/// The option whose values are regular expressions, in a configuration always.
+/// The option whose values are always regular expressions in a configuration.
 const SKIP: &str = "skip";
 
-/// Offers by the ids of their options.
+/// Values by option id.
 pub(super) type LayeredValues = BTreeMap<String, LayeredValue>;
 
 type Reason = Box<dyn Error + Send + Sync>;
 
-/// Whether the option is there or not, without a value.
+/// Returns whether the option is a flag without a value.
 pub(super) fn is_flag(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue)
 }
 
-/// Whether the option may be given several times.
+/// Returns whether the option may be given several times.
 pub(super) fn takes_several(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Append)
 }
 
-/// Options that have no value of their own to offer: help and version.
+/// Returns whether the option has a value: help and version have none.
 pub(super) fn takes_a_value(option: &Arg) -> bool {
     is_flag(option) || takes_several(option) || matches!(option.get_action(), ArgAction::Set)
 }
 
-/// What the environment offers for the options of a command.
+/// Returns the values that the environment sets for the options of a command.
 pub(super) fn of_environment(command: &Command, environment: &Environment) -> Result<LayeredValues, UsageError> {
-    let mut offers = LayeredValues::new();
+    let mut layered = LayeredValues::new();
     for option in command.get_arguments().filter(|option| takes_a_value(option)) {
         let Some((name, value)) = variable_of(option).and_then(|name| Some((name.clone(), environment.get(&name)?)))
         else {
@@ -51,7 +51,7 @@ pub(super) fn of_environment(command: &Command, environment: &Environment) -> Re
             value: value.to_string_lossy().into_owned(),
             source,
         };
-        let text = value.to_str().ok_or_else(|| refuse("it is not UTF-8".into()))?;
+        let text = value.to_str().ok_or_else(|| refuse("not UTF-8".into()))?;
         let texts = match option {
             list if takes_several(list) => {
                 let lines = text.lines().filter(|line| !line.is_empty());
@@ -62,12 +62,12 @@ pub(super) fn of_environment(command: &Command, environment: &Environment) -> Re
         };
         let values = read(option, &texts).map_err(refuse)?;
         let source = Source::Environment(name.clone());
-        offers.insert(option.get_id().to_string(), LayeredValue { texts, values, source });
+        layered.insert(option.get_id().to_string(), LayeredValue { texts, values, source });
     }
-    Ok(offers)
+    Ok(layered)
 }
 
-/// What a profile offers for the options of a command that it may set. Relative paths start from
+/// Returns the values that a profile sets for the options of a command. Relative paths start at
 /// `root`.
 pub(super) fn of_profile(
     command: &Command,
@@ -75,7 +75,7 @@ pub(super) fn of_profile(
     profile: &Profile,
     root: &Utf8Path,
 ) -> Result<LayeredValues, ConfigError> {
-    let mut offers = LayeredValues::new();
+    let mut layered = LayeredValues::new();
     for row in rows.iter().filter(|row| row.scope >= Scope::Profile) {
         let (key, option) = (
             row.key(),
@@ -104,9 +104,9 @@ pub(super) fn of_profile(
             name: setting.profile.clone(),
             place: setting.place.clone(),
         };
-        offers.insert(row.id.to_owned(), LayeredValue { texts, values, source });
+        layered.insert(row.id.to_owned(), LayeredValue { texts, values, source });
     }
-    Ok(offers)
+    Ok(layered)
 }
 
 fn texts_for(option: &Arg, key: &str, setting: &Setting) -> Result<Vec<String>, ConfigError> {
@@ -130,11 +130,11 @@ fn switch(text: &str) -> Result<bool, Reason> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err("`1`, `true`, `yes` and `on` switch it on, `0`, `false`, `no`, `off` and nothing leave it off".into()),
+        _ => Err("use `1`, `true`, `yes` or `on`, or else `0`, `false`, `no` or `off`".into()),
     }
 }
 
-/// Lets the option's own grammar read the values.
+/// Parses the texts with the option's value parser.
 fn read(option: &Arg, texts: &[String]) -> Result<ArgMatches, Reason> {
     let values = Arg::new(option.get_id().clone())
         .value_parser(option.get_value_parser().clone())
@@ -150,7 +150,7 @@ fn reason(error: clap::Error) -> Reason {
     }
     match error.get(ContextKind::ValidValue) {
         Some(ContextValue::Strings(values)) if !values.is_empty() => {
-            format!("it is none of {}", in_backticks(values)).into()
+            format!("possible values: {}", in_backticks(values)).into()
         }
         _ => error.kind().to_string().into(),
     }

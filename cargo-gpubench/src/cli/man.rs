@@ -10,11 +10,11 @@ use crate::config::settings;
 use gpubench_report::OutputError;
 
 settings! {
-    /// What `cargo gpubench man` is asked for.
+    /// The options of `cargo gpubench man`.
     pub(super) struct ManArguments {
-        /// Write a page for the command and one for each of its subcommands to this folder
-        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output options")]
-        output_dir: Option<Utf8PathBuf> => Line "--output-dir ~/.local/share/man/man1";
+        /// Write the pages of all commands to this folder
+        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output")]
+        output_dir: Option<Utf8PathBuf> => Line "--output-dir ~/.local/share/man/man1", common;
     }
 }
 
@@ -22,12 +22,12 @@ settings! {
 #[derive(Debug)]
 pub struct Manual {
     folder: Utf8PathBuf,
-    /// The pages by the names of their files.
+    /// The pages by file name.
     pages: Vec<(String, String)>,
 }
 
 impl ManArguments {
-    /// The page for `gpubench`, the verb with all its options, or all pages for a folder.
+    /// Returns the page of `cargo gpubench`, or all pages if a folder is given.
     pub(super) fn into_command(self, gpubench: &Command) -> super::Command {
         let command = gpubench.clone().name("cargo-gpubench").bin_name("cargo gpubench");
         let Some(folder) = self.output_dir else {
@@ -47,7 +47,7 @@ impl Manual {
     /// Writes the files.
     ///
     /// # Errors
-    /// One of them cannot be written.
+    /// A file cannot be written.
     pub fn publish(&self) -> Result<(), OutputError> {
         let Self { folder, pages } = self;
         fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
@@ -65,7 +65,7 @@ fn unwritten(file: &Utf8Path, source: io::Error) -> OutputError {
 
 fn page(command: Command) -> String {
     let mut roff = Vec::new();
-    // A vector takes everything.
+    // Writing to a vector does not fail.
     let _ = Man::new(command.disable_help_subcommand(true)).render(&mut roff);
     String::from_utf8_lossy(&roff).into_owned()
 }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manual_has_a_page_for_the_command_and_each_subcommand_that_groff_accepts() {
+    fn groff_accepts_the_manual_pages_of_all_commands() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8PathBuf::from_path_buf(folder.path().join("man1")).expect("UTF-8");
         pages_in(path.clone()).publish().expect("written");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_named() {
+    fn the_error_names_a_folder_that_cannot_be_created() {
         let error = pages_in("/dev/null/man1".into()).publish().expect_err("no folder");
         assert_eq!(error.to_string(), "could not write `/dev/null/man1`");
     }

@@ -1,4 +1,4 @@
-//! Options that say on what, how long and how often is measured.
+//! Options of the device and the measurement.
 
 use std::num::NonZeroUsize;
 
@@ -11,7 +11,7 @@ use gpubench_contract::Flush;
 use gpubench_device::Backend;
 use gpubench_device::compilers::NamedCompilers;
 
-/// Reads how the cache is flushed.
+/// Returns the parser of `--flush`.
 pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
     PossibleValuesParser::new(["read", "write"]).map(|kind| match &*kind {
         "write" => Flush::Write,
@@ -19,12 +19,12 @@ pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
     })
 }
 
-/// A `--device` that is none.
+/// An invalid value of `--device`.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is none of `auto`, `cpu`, `cuda` and `cuda:NUMBER`")]
+#[error("unknown device `{0}`; use `auto`, `cpu`, `cuda` or `cuda:NUMBER`")]
 pub(super) struct UnknownDevice(String);
 
-/// Reads a kind of device, and which of several it is.
+/// Reads a kind of device and its number.
 pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDevice> {
     if text == "auto" {
         return Ok((DeviceChoice::Auto, 0));
@@ -33,7 +33,7 @@ pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDev
     Ok((DeviceChoice::Kind(backend.kind), ordinal))
 }
 
-/// Reads a device as [`parse_device`] does, and tells shells which kinds there are.
+/// Reads a device like [`parse_device`], and offers the kinds for completion.
 #[derive(Clone, Debug)]
 pub(super) struct DeviceParser;
 
@@ -56,7 +56,7 @@ impl TypedValueParser for DeviceParser {
 }
 
 impl DeviceArguments {
-    /// The device, with this many threads where it is the CPU device.
+    /// Returns the options of the device. `threads` applies to the CPU device.
     pub(super) fn into_options(self, threads: Option<NonZeroUsize>) -> DeviceOptions {
         let (choice, ordinal) = self.device;
         DeviceOptions {
@@ -72,7 +72,7 @@ impl DeviceArguments {
 }
 
 impl MeasurementArguments {
-    /// What is asked for, where `cases` says which settings hold for which cases.
+    /// Returns the options. `cases` has the settings that may differ between cases.
     pub(super) fn into_options(self, cases: CaseLayers) -> (DeviceOptions, MeasurementOptions) {
         let measurement = MeasurementOptions {
             seed: self.seed.unwrap_or_default(),

@@ -1,9 +1,8 @@
-//! The command line: arguments as types, one file per group of options.
+//! The command line, with one file for each group of options.
 //!
-//! [`App`] is what clap parses, and [`settle`] what it means where environment variables and the
-//! configuration also speak. [`GpubenchArguments::into_command`] checks what clap cannot and yields
-//! the options that everything else works with, such as
-//! [`RunOptions`](crate::broker::options::RunOptions).
+//! clap parses [`App`]. [`resolve`] adds the environment and the configuration.
+//! [`GpubenchArguments::into_command`] checks the rules that clap cannot express, and returns the
+//! options of the command, for example [`RunOptions`](crate::broker::options::RunOptions).
 
 mod app;
 mod archive;
@@ -18,6 +17,7 @@ mod error;
 mod examples;
 mod foreign;
 mod gpubench;
+mod help;
 mod history;
 mod judging;
 mod layered_value;
@@ -41,4 +41,4 @@ pub use error::UsageError;
 pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;
 pub use play::play;
-pub use precedence::{FindWorkspace, Settled, Unsettled, settle};
+pub use precedence::{FindWorkspace, Resolved, Unresolved, resolve};

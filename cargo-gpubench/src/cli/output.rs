@@ -1,4 +1,4 @@
-//! Options that say what is shown and written.
+//! Options of the output.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use gpubench_measure::clients::Output;
 use gpubench_report::Color;
 
 impl OutputArguments {
-    /// Whether output is coloured.
+    /// Returns when output is coloured.
     pub(super) fn color(&self) -> Color {
         color(self.color, env::var("CARGO_TERM_COLOR").ok().as_deref())
     }
@@ -38,8 +38,7 @@ impl OutputArguments {
     }
 }
 
-/// The option, else what cargo's own output does. A value that cargo would refuse is left for cargo
-/// to refuse.
+/// Returns the option, or else cargo's setting. Cargo reports an invalid setting itself.
 fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
     match (option, cargo_term_color) {
         (Some(option), _) => option,
@@ -49,12 +48,12 @@ fn color(option: Option<Color>, cargo_term_color: Option<&str>) -> Color {
     }
 }
 
-/// As cargo's own progress is shown.
+/// Returns whether cargo's setting hides progress.
 fn hides_progress(cargo_term_progress_when: Option<&str>) -> bool {
     cargo_term_progress_when == Some("never")
 }
 
-/// clap admits at most one of the two.
+/// clap accepts at most one of the two.
 pub(super) fn verbosity(quiet: bool, verbose: bool) -> Verbosity {
     match (quiet, verbose) {
         (true, _) => Verbosity::Quiet,
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_overrides_what_cargo_was_told_about_colour() {
+    fn an_option_overrides_cargo_s_setting_of_colour() {
         assert_eq!(color(Some(Color::Never), Some("always")), Color::Never);
         assert_eq!(color(None, Some("always")), Color::Always);
         assert_eq!(color(None, None), Color::Auto);

@@ -1,15 +1,15 @@
-//! Files that are read must not be written to by the same command: what was measured would be lost,
-//! also where the command fails.
+//! A command must not write to a file that it reads: measurements would be lost, even if the
+//! command fails.
 
 use camino::Utf8Path;
 
 use super::UsageError;
 use gpubench_store::RunName;
 
-/// Looks whether one of the files that are written to is one of the runs that are read.
+/// Checks that no output file is one of the runs that are read.
 ///
 /// # Errors
-/// It is.
+/// An output file is also an input.
 pub(super) fn refuse_to_overwrite<'a>(
     read: impl IntoIterator<Item = &'a RunName>,
     written: impl IntoIterator<Item = &'a Utf8Path>,
@@ -22,7 +22,7 @@ pub(super) fn refuse_to_overwrite<'a>(
     }
 }
 
-/// Baselines have files of their own, which nobody names.
+/// Named baselines are not files that a user can name as an output.
 fn file_of(name: &RunName) -> Option<&Utf8Path> {
     match name {
         RunName::File(path) => Some(path),
@@ -30,7 +30,7 @@ fn file_of(name: &RunName) -> Option<&Utf8Path> {
     }
 }
 
-/// A file has many names: `a.json`, `./a.json`, a link to it.
+/// A file can have many names: `a.json`, `./a.json`, a link to it.
 fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_by_each_of_its_names() {
+    fn a_file_is_recognised_by_all_its_names() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
         std::fs::write(path("run.json"), "").expect("a file");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_yet_is_known_by_its_name_alone() {
+    fn a_missing_file_is_recognised_by_its_name() {
         let read = ["not-there.json".parse().expect("a name")];
         assert!(refuse_to_overwrite(&read, [Utf8Path::new("not-there.json")]).is_err());
         assert!(refuse_to_overwrite(&read, [Utf8Path::new("neither.json")]).is_ok());

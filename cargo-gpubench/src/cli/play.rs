@@ -1,4 +1,4 @@
-//! The hidden verbs: playing a role instead of being the command.
+//! The hidden subcommands, which run the roles of the other processes.
 
 use std::error::Error;
 
@@ -12,12 +12,12 @@ use gpubench_sandbox::{RoleError, Runs, give_up, take_standard_input, take_stand
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// Plays the role of a hidden verb until the broker is gone; nothing for the verb that is the
-/// command itself. What is printed meanwhile is kept by the broker and shown if the role fails.
+/// Runs the role of a hidden subcommand until the broker is gone. Returns nothing for `gpubench`.
+/// The broker keeps the role's output and shows it if the role fails.
 ///
 /// # Errors
 ///
-/// When the role cannot be entered or the broker breaks the protocol.
+/// The process cannot enter the role, or the broker breaks the protocol.
 pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
     let (runs, serve): (Runs, fn(&Channel) -> Served) = match verb {
         Verb::Gpubench(_) => return None,
@@ -32,17 +32,17 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
     };
     let played = connect(runs)
         .map_err(InternalError::because("cannot enter the role"))
-        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot go on in the role")));
+        .and_then(|channel| serve(&channel).map_err(InternalError::because("cannot continue in the role")));
     Some(played.map(|()| ExitCode::Success))
 }
 
-/// Gives up what every role does, and takes the connection to the broker.
+/// Gives up rights and takes the connection to the broker.
 fn connect(runs: Runs) -> Result<Channel, RoleError> {
     give_up(runs)?;
     Ok(Channel::from_socket(take_standard_input()?))
 }
 
-/// NVRTC's process: it holds no connection but one request and one answer.
+/// Runs NVRTC's process, which has one request and one answer instead of a connection.
 fn compile() -> Result<(), InternalError> {
     give_up(Runs::CodeOfOthers).map_err(InternalError::because("cannot enter the role"))?;
     let answers = take_standard_output();

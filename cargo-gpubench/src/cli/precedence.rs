@@ -1,7 +1,7 @@
-//! The command line, the environment and the configuration brought together.
+//! The precedence of the command line, the environment and the configuration.
 //!
-//! The command line is parsed once. What it leaves open is taken from the environment, then from
-//! the profile, and else is built in; the command line's own grammar reads the values of them all.
+//! The command line is parsed once. A setting that it lacks comes from the environment, then from
+//! the profile, then from the default. clap's value parsers read all of them.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, FromArgMatches};
 
-use super::app::described;
+use super::app::{GPUBENCH, described};
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
 use super::layered_value::{is_flag, of_environment, of_profile};
@@ -17,72 +17,77 @@ use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
 use super::show_config::{SettingInForce, SettingOrigins};
-use super::{App, GpubenchArguments, UsageError, Verb, foreign};
+use super::{App, GpubenchArguments, UsageError, Verb, foreign, help};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
     Source, Values, default_location,
 };
 use gpubench_diagnostic::{Expected, Failure};
 
-/// The verb with all options.
-const GPUBENCH: &str = "gpubench";
-
-/// Finds the root of the workspace that a manifest belongs to, or the current folder.
+/// Finds the workspace root of a manifest, or of the current folder.
 pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf>;
 
-/// What the process was asked to do.
+/// The command line with all settings.
 #[derive(Debug)]
-pub struct Settled {
-    /// It.
+pub struct Resolved {
+    /// The role of the process.
     pub verb: Verb,
-    /// Warnings of what has no effect in the environment.
+    /// Warnings about environment variables without effect.
     pub unknown_variables: Vec<String>,
-    /// What has no effect in the configuration.
+    /// Warnings about configuration entries without effect.
     pub warnings: Vec<ConfigWarning>,
 }
 
-/// Why it cannot be told.
+/// The reason why there are no settings.
 #[derive(Debug)]
-pub enum Unsettled {
-    /// The command line is not one, or asks for help.
+pub enum Unresolved {
+    /// The command line is invalid, or asks for help.
     CommandLine(clap::Error),
-    /// Something else makes no sense.
+    /// The environment, the configuration or a combination of options is invalid.
     Expected(Failure),
 }
 
-impl<E: Expected + Send + Sync + 'static> From<E> for Unsettled {
+impl<E: Expected + Send + Sync + 'static> From<E> for Unresolved {
     fn from(error: E) -> Self {
         Self::Expected(error.into())
     }
 }
 
-/// Reads a command line once, and settles what it leaves open by the layers below it.
+/// Parses a command line, and adds the environment and the configuration.
 ///
 /// # Errors
-/// One of them makes no sense, or help was asked for.
-pub fn settle(
+/// One of the three is invalid, or help was requested.
+pub fn resolve(
     arguments: &[OsString],
     environment: &Environment,
     find_workspace: FindWorkspace<'_>,
-) -> Result<Settled, Unsettled> {
+) -> Result<Resolved, Unresolved> {
     let mut app = described().mut_subcommand(GPUBENCH, |verb| {
-        verb.mut_subcommands(|below| below.mut_args(|option| not_required_beside(environment, option)))
+        verb.mut_subcommands(|below| below.mut_args(|option| optional_if_in(environment, option)))
     });
     app.build();
-    let arguments = &with_verb(arguments);
+    let arguments = &with_subcommand(arguments);
     let given = app.try_get_matches_from_mut(arguments);
-    let given = given.map_err(|error| refused(error, arguments, gpubench(&app)))?;
+    let given = match given {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            return Err(Unresolved::CommandLine(help::shown(app, arguments)));
+        }
+        given => given.map_err(|error| refused(error, arguments, gpubench(&app)))?,
+    };
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
-        return Ok(Settled {
-            verb: App::from_arg_matches(&given).map_err(Unsettled::CommandLine)?.verb,
+        return Ok(Resolved {
+            verb: App::from_arg_matches(&given).map_err(Unresolved::CommandLine)?.verb,
             unknown_variables: Vec::new(),
             warnings: Vec::new(),
         });
     };
+    if let Some((help::HELP, asked)) = line.subcommand() {
+        return Err(Unresolved::CommandLine(help::of_topic(app, asked.get_one("topic"))));
+    }
     let gpubench = gpubench(&app);
     let values = |command: &Command, line| -> Result<_, UsageError> {
-        let offers = of_environment(command, environment)?;
-        Ok(Values { line, offers })
+        let layered = of_environment(command, environment)?;
+        Ok(Values { line, layered })
     };
     let mut run = values(gpubench, line)?;
     let mut below = match line.subcommand() {
@@ -93,7 +98,7 @@ pub fn settle(
     if let Some((name, _)) = below
         && let Some(option) = options.find(|option| run.on_line(option.get_id().as_str()))
     {
-        return Err(in_front_of(subcommand(gpubench, name), option).into());
+        return Err(before_subcommand(subcommand(gpubench, name), option).into());
     }
     if let Some(foreign) = foreign::bench_with_a_name(arguments) {
         return Err(foreign.into());
@@ -117,10 +122,10 @@ pub fn settle(
         None => ConfigFile::default(),
     };
     let profile = configuration.profile(&profile_name)?;
-    run.offer_below(of_profile(gpubench, &rows, &profile, &configuration.root)?);
+    run.add_layer(of_profile(gpubench, &rows, &profile, &configuration.root)?);
     if let Some((name, values)) = &mut below {
         let command = subcommand(gpubench, name);
-        values.offer_below(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
+        values.add_layer(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
     }
     drop_contradicted(&mut run, gpubench);
     let in_force = SettingOrigins {
@@ -130,28 +135,28 @@ pub fn settle(
         cases: layered_cases(&run, profile)?,
     };
     let arguments = GpubenchArguments::of(&run, below.as_ref(), repeated(gpubench, &run), in_force);
-    Ok(Settled {
+    Ok(Resolved {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
         warnings: configuration.warnings,
     })
 }
 
-/// Cargo says the verb. A person who calls the executable need not, as on machines that have no
-/// cargo.
-fn with_verb(arguments: &[OsString]) -> Vec<OsString> {
-    let said = arguments.get(1).and_then(|word| word.to_str());
-    // Roles begin like this.
-    let is_verb = said.is_some_and(|word| word == GPUBENCH || word.starts_with("__"));
+/// Inserts `gpubench` if it is missing. Cargo passes it; people who start the executable directly
+/// may leave it out.
+fn with_subcommand(arguments: &[OsString]) -> Vec<OsString> {
+    let word = arguments.get(1).and_then(|word| word.to_str());
+    // The names of roles start with `__`.
+    let has_subcommand = word.is_some_and(|word| word == GPUBENCH || word.starts_with("__"));
     let mut arguments = arguments.to_vec();
-    if !is_verb {
+    if !has_subcommand {
         arguments.insert(arguments.len().min(1), GPUBENCH.into());
     }
     arguments
 }
 
-/// A variable of the environment gives what the command line would have to.
-fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
+/// Makes a required option optional if its environment variable is set.
+fn optional_if_in(environment: &Environment, option: Arg) -> Arg {
     let variable = variable_of(&option);
     match variable.and_then(|name| environment.get(&name)) {
         Some(_) => option.required(false),
@@ -159,24 +164,24 @@ fn not_required_beside(environment: &Environment, option: Arg) -> Arg {
     }
 }
 
-fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unsettled {
+fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -> Unresolved {
     if error.kind() == ErrorKind::MissingRequiredArgument
-        && let Some(refusal) = subcommand_behind_an_option(arguments, gpubench)
+        && let Some(refusal) = subcommand_after_an_option(arguments, gpubench)
     {
         return refusal.into();
     }
     match foreign::explain(&error) {
         Some(foreign) => foreign.into(),
         None => {
-            leave_out_hidden(&mut error, gpubench);
-            leave_out_what_is_not_given(&mut error, arguments, gpubench);
-            Unsettled::CommandLine(error)
+            remove_hidden_suggestion(&mut error, gpubench);
+            keep_given_conflicts(&mut error, arguments, gpubench);
+            Unresolved::CommandLine(error)
         }
     }
 }
 
-/// Options that are for hands which know other tools are no suggestion.
-fn leave_out_hidden(error: &mut clap::Error, gpubench: &Command) {
+/// Hidden options exist for users of other tools and are not suggested.
+fn remove_hidden_suggestion(error: &mut clap::Error, gpubench: &Command) {
     let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else {
         return;
     };
@@ -188,8 +193,8 @@ fn leave_out_hidden(error: &mut clap::Error, gpubench: &Command) {
     }
 }
 
-/// Of options that exclude another one, those that were given are what is wrong.
-fn leave_out_what_is_not_given(error: &mut clap::Error, arguments: &[OsString], gpubench: &Command) {
+/// Reduces a list of conflicting options to those on the command line.
+fn keep_given_conflicts(error: &mut clap::Error, arguments: &[OsString], gpubench: &Command) {
     let Some(ContextValue::Strings(all)) = error.get(ContextKind::PriorArg) else {
         return;
     };
@@ -209,15 +214,16 @@ fn leave_out_what_is_not_given(error: &mut clap::Error, arguments: &[OsString], 
     }
 }
 
-/// What a subcommand lacks is of no interest to one who meant it as a filter.
-fn subcommand_behind_an_option(arguments: &[OsString], gpubench: &Command) -> Option<UsageError> {
-    let mut in_front = None;
+/// Returns the error for an option before a subcommand. clap would report the missing arguments of
+/// a subcommand that may have been meant as a filter.
+fn subcommand_after_an_option(arguments: &[OsString], gpubench: &Command) -> Option<UsageError> {
+    let mut before = None;
     for word in arguments.iter().skip(2).filter_map(|word| word.to_str()) {
         if let Some(subcommand) = gpubench.find_subcommand(word) {
-            return in_front.map(|option| in_front_of(subcommand, option));
+            return before.map(|option| before_subcommand(subcommand, option));
         }
         let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
-        in_front = in_front.or_else(|| options.find(|option| names(word, option)));
+        before = before.or_else(|| options.find(|option| names(word, option)));
     }
     None
 }
@@ -230,21 +236,21 @@ fn subcommand<'a>(command: &'a Command, name: &str) -> &'a Command {
     command.find_subcommand(name).expect("clap found it there")
 }
 
-/// An option of a run that comes before a subcommand, where it would have no effect.
-fn in_front_of(subcommand: &Command, option: &Arg) -> UsageError {
+/// Returns the error for an option of a run before a subcommand, where it has no effect.
+fn before_subcommand(subcommand: &Command, option: &Arg) -> UsageError {
     let (name, long) = (subcommand.get_name(), option.get_long().unwrap_or_default());
     let has_it = |other: &Arg| other.get_long() == Some(long);
-    UsageError::InFrontOfSubcommand {
+    UsageError::OptionBeforeSubcommand {
         option: long.to_owned(),
         subcommand: name.to_owned(),
         instead: match subcommand.get_arguments().any(has_it) {
             true => format!("write `{name} --{long}`"),
-            false => format!("leave it out, `{name}` has no such option"),
+            false => format!("leave it out: `{name}` has no such option"),
         },
     }
 }
 
-/// The file's name as short as the current folder allows.
+/// Returns the file's path, relative to the current folder if possible.
 fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| file.as_std_path().strip_prefix(here).ok().map(ToOwned::to_owned));
@@ -252,18 +258,18 @@ fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     short.unwrap_or_else(|| file.to_owned())
 }
 
-/// Takes away what an option that counts more excludes: `-v` on the command line and `quiet = true`
-/// in the profile are `-v`.
+/// Removes values that conflict with an option of higher precedence: `-v` on the command line
+/// overrides `quiet = true` in the profile.
 fn drop_contradicted(values: &mut Values<'_>, command: &Command) {
     let rank = |option: &Arg| {
         let id = option.get_id().as_str();
         if values.on_line(id) {
             return Some(0);
         }
-        let offer = values.offers.get(id)?;
-        // A flag that is off contradicts nothing.
-        let asserts = !is_flag(option) || offer.texts == ["true"];
-        asserts.then_some(match offer.source {
+        let layered = values.layered.get(id)?;
+        // A flag that is off conflicts with nothing.
+        let asserts = !is_flag(option) || layered.texts == ["true"];
+        asserts.then_some(match layered.source {
             Source::Environment(_) => 1,
             Source::Profile { .. } => 2,
         })
@@ -278,7 +284,7 @@ fn drop_contradicted(values: &mut Values<'_>, command: &Command) {
     };
     let contradicted = asserted.iter().filter(|(option, rank)| is_contradicted(option, *rank));
     let contradicted: Vec<_> = contradicted.map(|(option, _)| option.get_id().as_str()).collect();
-    values.offers.retain(|id, _| !contradicted.contains(&&**id));
+    values.layered.retain(|id, _| !contradicted.contains(&&**id));
 }
 
 fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
@@ -289,42 +295,43 @@ fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
     a.get_id() != b.get_id() && (names(a, b) || names(b, a))
 }
 
-/// Every setting that a profile may have, with its value.
+/// Returns every setting that a profile may have, with its value.
 fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingInForce> {
     let configurable = rows.iter().filter(|row| row.scope >= Scope::Profile);
     let option = |row: &Row| gpubench.get_arguments().find(|option| option.get_id() == row.id);
-    let settings = configurable.filter_map(|row| Some((option(row)?, run.offer(row.id).map(|offer| &offer.source))));
+    let settings =
+        configurable.filter_map(|row| Some((option(row)?, run.layered(row.id).map(|layered| &layered.source))));
     settings
         .map(|(option, source)| SettingInForce::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
         .collect()
 }
 
-/// Tells apart who said what about cases.
-fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unsettled> {
-    let said = |by: &dyn Fn(&str) -> bool| {
+/// Separates the settings for cases by source.
+fn layered_cases(run: &Values<'_>, profile: Profile) -> Result<CaseLayers, Unresolved> {
+    let settings_by = |by: &dyn Fn(&str) -> bool| {
         let mut settings = CaseSettings::default();
         for key in CaseSettings::KEYS {
             let id = key.replace('-', "_");
             if let [text] = &run.texts(&id)[..]
                 && by(&id)
             {
-                // The command line's grammar has read it.
+                // clap has already parsed the text.
                 let _ = settings.set(key, text);
             }
         }
         settings
     };
-    let source = |id: &str| run.offer(id).map(|offer| &offer.source);
-    let by_profile = said(&|id| matches!(source(id), Some(Source::Profile { .. })));
+    let source = |id: &str| run.layered(id).map(|layered| &layered.source);
+    let by_profile = settings_by(&|id| matches!(source(id), Some(Source::Profile { .. })));
     if let Err(source) = by_profile.consistent()
         && let Some(setting) = profile.settings.get("min-samples")
     {
         let place = setting.place.clone();
         return Err(ConfigError::Samples { place, source }.into());
     }
-    let by_environment = said(&|id| matches!(source(id), Some(Source::Environment(_))));
+    let by_environment = settings_by(&|id| matches!(source(id), Some(Source::Environment(_))));
     let by_environment = by_environment.consistent().map_err(UsageError::from)?;
-    let on_line = said(&|id| run.on_line(id));
+    let on_line = settings_by(&|id| run.on_line(id));
     Ok(CaseLayers {
         given: on_line.consistent().map_err(UsageError::from)?.over(by_environment),
         overrides: profile.overrides,

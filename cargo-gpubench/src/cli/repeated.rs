@@ -1,35 +1,35 @@
-//! What a command that runs a case again repeats of the command line and the environment:
-//! everything that says what is built, and on what and how it is measured. Which cases run, what is
-//! shown and written and what results are compared with is another run's affair; the configuration
-//! file speaks again by itself.
+//! The options in a command that repeats a case: those from the command line and the environment
+//! that affect the build, the device and the measurement. The selection, the output and the
+//! baseline are not repeated. The configuration file applies again by itself.
 
 use clap::{Arg, Command};
 
 use super::layered_value::is_flag;
 use crate::config::{LayeredValue, Source, Values};
 
-/// Headings of options that say what is built and how it is measured, in the order in which they
-/// are repeated.
-const HEADINGS: [&str; 7] = [
-    "Manifest options",
-    "Package selection",
-    "Feature selection",
-    "Compilation options",
-    "Archive options",
-    "Configuration options",
-    "Measurement options",
+/// The help headings of the options that are repeated, in the order of repetition: first what is
+/// built, then how it is measured.
+const HEADINGS: [&str; 4] = ["Build", "Configure", "Machine", "Measure"];
+
+/// Options with other headings that are repeated.
+const BESIDES: [&str; 2] = ["ignored", "include-ignored"];
+
+/// Options with these headings that are not repeated: a case has its own seed, and the others
+/// change neither the build nor the case.
+const NEVER: [&str; 9] = [
+    "build-jobs",
+    "extract-overwrite",
+    "extract-to",
+    "fail-fast",
+    "no-fail-fast",
+    "no-run",
+    "nvtx",
+    "profile-time",
+    "seed",
 ];
 
-/// Options below other headings that are repeated: an ignored case is not found without, and a
-/// check is no measurement.
-const BESIDES: [&str; 3] = ["ignored", "include-ignored", "test"];
-
-/// Options below these headings that are not: a case has its own seed, and the others change
-/// neither what is built nor what runs.
-const NEVER: [&str; 4] = ["build-jobs", "extract-overwrite", "extract-to", "seed"];
-
-/// The options that are repeated with their values, word by word: first what is built, then how it
-/// is measured.
+/// Returns the repeated options with their values, one word each: first the build, then the
+/// measurement.
 pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
     let place = |option: &Arg| {
         let own = option.get_help_heading();
@@ -46,8 +46,8 @@ pub(super) fn repeated(gpubench: &Command, run: &Values<'_>) -> Vec<String> {
 
 fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
     let (long, id) = (option.get_long().unwrap_or_default(), option.get_id().as_str());
-    let by_environment = |offer: &LayeredValue| matches!(offer.source, Source::Environment(_));
-    if !run.on_line(id) && !run.offer(id).is_some_and(by_environment) {
+    let by_environment = |layered: &LayeredValue| matches!(layered.source, Source::Environment(_));
+    if !run.on_line(id) && !run.layered(id).is_some_and(by_environment) {
         return Vec::new();
     }
     let texts = run.texts(id);
@@ -58,7 +58,7 @@ fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
     texts.iter().flat_map(|text| with_value(long, text)).collect()
 }
 
-/// A value that begins as an option does is not taken for one behind `=`.
+/// A value that starts with a dash needs `=`, or it would be an option.
 fn with_value(long: &str, text: &str) -> Vec<String> {
     if text.starts_with('-') {
         vec![format!("--{long}={text}")]

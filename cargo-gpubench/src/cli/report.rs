@@ -15,29 +15,30 @@ use gpubench_report::OutputTarget;
 use gpubench_store::RunName;
 
 settings! {
-    /// Every option of `cargo gpubench report`.
-    #[command(after_help = EXAMPLES)]
+    /// The options of `cargo gpubench report`.
+    #[command(after_long_help = EXAMPLES)]
     pub(super) struct ReportArguments {
-        /// The run: a baseline's name, its file, or the lines that `--export-json` writes
+        /// The run: a baseline, or a file of `--export-json`
         ///
-        /// Of several runs on one device the latest is reported, and the others are shown as what
-        /// went before.
+        /// Of several runs on one device, the page reports the latest. The others are its history.
         #[arg(value_name = "RUN", required = true)]
-        runs: Vec<RunName> => Line "results.jsonl";
+        runs: Vec<RunName> => Line "results.jsonl", common;
 
-        /// Compare the run with this one; may be given several times
-        #[arg(long, value_name = "RUN", help_heading = "Baseline options")]
-        compare: Vec<RunName> => Line "results.jsonl --compare main";
+        /// Compare with this run
+        ///
+        /// May be given several times.
+        #[arg(long, value_name = "RUN", help_heading = "Compare")]
+        compare: Vec<RunName> => Line "results.jsonl --compare main", common;
 
         #[command(flatten)]
         change: ChangeArguments;
 
-        /// Write the page to this file, or to standard output, which is `-`
+        /// Write the page to this file; `-` is standard output
         ///
-        /// Without it the page is `gpubench/report.html` in the target directory, where a run with
-        /// `--report html` puts its own, and outside of a workspace `gpubench-report.html` here.
-        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output options")]
-        output: Option<OutputTarget> => Line "results.jsonl --output page.html";
+        /// The default is `gpubench/report.html` in the target directory, like `--report html`.
+        /// Outside of a workspace it is `gpubench-report.html` in the current folder.
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+        output: Option<OutputTarget> => Line "results.jsonl --output page.html", common;
 
         #[command(flatten)]
         places: PlaceArguments;
@@ -46,15 +47,15 @@ settings! {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo gpubench report main                             a baseline
-  cargo gpubench report pr --compare main -o pr.html     a run beside another
-  cargo gpubench report nightly/*.jsonl                  the latest of several, with what went before";
+  cargo gpubench report main                           a baseline
+  cargo gpubench report pr --compare main -o pr.html   a run next to another
+  cargo gpubench report nightly/*.jsonl                the latest run and its history";
 
 impl ReportArguments {
-    /// Says what is to be done.
+    /// Checks the rules that clap cannot express.
     ///
     /// # Errors
-    /// What is to be written would replace what is read.
+    /// The page would replace a run that is read.
     pub(super) fn into_options(self) -> Result<ReportOptions, UsageError> {
         refuse_to_overwrite(
             self.runs.iter().chain(&self.compare),
@@ -70,18 +71,18 @@ impl ReportArguments {
     }
 }
 
-/// Why a text is no value of `--report`.
+/// The reason why a value of `--report` is invalid.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NotAReport {
-    /// There are no reports of this kind.
-    #[error("there is no report of the kind `{0}`, only `html` and `html=FILE`")]
+    /// An unknown kind of report.
+    #[error("unknown kind of report `{0}`; use `html` or `html=FILE`")]
     Kind(String),
-    /// A file without a name.
-    #[error("a file is missing behind `html=`")]
+    /// An empty file name.
+    #[error("missing the file after `html=`")]
     File,
 }
 
-/// The kind of report, and where it goes.
+/// Reads the kind of report and the file.
 impl FromStr for PageTarget {
     type Err = NotAReport;
 
@@ -119,11 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_is_refused_with_those_there_are() {
+    fn an_unknown_kind_of_report_is_refused_with_the_known_kinds() {
         assert_eq!(
             target("pdf=x").unwrap_err(),
-            "there is no report of the kind `pdf`, only `html` and `html=FILE`"
+            "unknown kind of report `pdf`; use `html` or `html=FILE`"
         );
-        assert_eq!(target("html=").unwrap_err(), "a file is missing behind `html=`");
+        assert_eq!(target("html=").unwrap_err(), "missing the file after `html=`");
     }
 }

@@ -9,13 +9,14 @@ use crate::broker::options::MasterSeed;
 const BYTES: usize = 32;
 
 #[derive(Debug, Error)]
-#[error("a seed is 1 to {} hexadecimal digits", 2 * BYTES)]
+#[error("must be 1 to {} hexadecimal digits", 2 * BYTES)]
 pub struct InvalidSeed;
 
 impl FromStr for MasterSeed {
     type Err = InvalidSeed;
 
-    /// The digits are a number: `ff` is the seed whose last byte is 255 and whose others are 0.
+    /// Reads the digits as a number: `ff` is the seed whose last byte is 255 and whose other bytes
+    /// are 0.
     fn from_str(text: &str) -> Result<Self, InvalidSeed> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         if digits.is_empty() || digits.len() > 2 * BYTES {
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_seed_is_refused() {
+    fn an_invalid_seed_is_refused() {
         for text in ["", "0x", "12g", &"0".repeat(65)] {
             assert!(text.parse::<MasterSeed>().is_err(), "{text}");
         }

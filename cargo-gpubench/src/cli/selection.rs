@@ -1,4 +1,4 @@
-//! Options that choose cases.
+//! Options that select cases.
 
 use clap::{Arg, Command};
 use regex::Regex;
@@ -15,7 +15,7 @@ impl SelectionArguments {
         let Self { filters, skip, .. } = self;
         if let Some(option) = filters.iter().find(|filter| is_option(filter)) {
             let option = option.clone();
-            return Err(UsageError::OptionBehindDashes { option });
+            return Err(UsageError::OptionAfterDashes { option });
         }
         let meant = filters.first().and_then(|filter| meant_by(filter));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
@@ -29,7 +29,7 @@ impl SelectionArguments {
                 filters: patterns(filters)?,
                 skip: patterns(skip)?,
             },
-            // clap admits at most one of the two.
+            // clap accepts at most one of the two.
             ignored: match (self.ignored, self.include_ignored) {
                 (true, _) => IgnoredSelection::Only,
                 (_, true) => IgnoredSelection::Include,
@@ -54,15 +54,15 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
         .collect()
 }
 
-/// Whether a filter is an option, of this tool or of one whose habits are known, that `cargo bench`
-/// would have passed on.
+/// Returns whether a filter is an option, of this tool or of a known one, that `cargo bench` passed
+/// on.
 fn is_option(filter: &str) -> bool {
     let verb = described_verb();
     let mut options = verb.get_arguments();
     is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
 }
 
-/// Whether a word of a command line gives an option.
+/// Returns whether a word of a command line is this option.
 pub(super) fn names(word: &str, option: &Arg) -> bool {
     let word = word.split('=').next().unwrap_or(word);
     let long = option.get_long_and_visible_aliases().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn names(word: &str, option: &Arg) -> bool {
         || short.iter().any(|short| word == format!("-{short}"))
 }
 
-/// What words stand for that are subcommands of other tools.
+/// Words that are subcommands in other tools, and their equivalents here.
 const MEANT: [(&str, &str); 5] = [
     ("baselines", "`cargo gpubench compare --baselines`"),
     ("bench", "`cargo gpubench` without it"),
@@ -80,7 +80,8 @@ const MEANT: [(&str, &str); 5] = [
     ("test", "`--test`"),
 ];
 
-/// What a filter that no name fits was meant as: a subcommand, here or of another tool.
+/// Returns what the user probably meant by a filter that matches no name: a subcommand, here or of
+/// another tool.
 fn meant_by(filter: &str) -> Option<String> {
     if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == filter) {
         return Some((*meant).to_owned());
@@ -112,31 +113,31 @@ mod tests {
     }
 
     #[test]
-    fn an_option_behind_two_dashes_is_refused_and_not_a_filter() {
-        for behind in [
+    fn an_option_after_two_dashes_is_refused() {
+        for words in [
             &["--save-baseline", "main"][..],
             &["--baseline=main"],
             &["gemm", "-b", "main"],
         ] {
-            let arguments: Vec<_> = ["n=64", "--"].iter().chain(behind).copied().collect();
+            let arguments: Vec<_> = ["n=64", "--"].iter().chain(words).copied().collect();
             let error = selection(&arguments).expect_err("a refusal");
-            assert!(matches!(error, UsageError::OptionBehindDashes { .. }), "{error}");
+            assert!(matches!(error, UsageError::OptionAfterDashes { .. }), "{error}");
             assert_eq!(
                 error.hint().as_deref(),
-                Some("leave out the `--`: `cargo gpubench` takes its options itself")
+                Some("leave out the `--`: `cargo gpubench` has no options after it")
             );
         }
     }
 
     #[test]
-    fn what_is_no_option_may_stand_behind_two_dashes() {
+    fn a_filter_after_two_dashes_may_look_like_an_option() {
         for filter in ["gemm", "-1", "--odd", "--", "[-]b"] {
             assert!(selection(&["--", filter]).is_ok(), "{filter}");
         }
     }
 
     #[test]
-    fn subcommands_of_other_tools_and_misspelt_ones_are_told_ours() {
+    fn subcommands_of_other_tools_and_misspelt_ones_have_hints() {
         let meant = |filter: &str| selection(&[filter]).expect("a selection").meant;
         assert_eq!(meant("list").as_deref(), Some("`--list`"));
         assert_eq!(meant("run").as_deref(), Some("`cargo gpubench` without it"));

@@ -1,9 +1,8 @@
-//! The table of settings: every option of a run, and those that its subcommands share with it.
+//! The table of settings: every option of a run, and the options that subcommands share with it.
 //!
-//! A row has the name, the type, the form of the value and its built-in one, help, an example, and
-//! where besides the command line and the environment the setting may be given. What may differ
-//! from case to case is in [`config`](crate::config), which also reads it from the manifests of
-//! crates.
+//! A row has a name, a type, the form and default of the value, help and an example. It also says
+//! whether a profile may contain the setting and whether `-h` shows it. Settings that may differ
+//! between cases are declared in [`config`](crate::config), which also reads them from manifests.
 
 use std::path::PathBuf;
 
@@ -34,38 +33,37 @@ values! { AxisOverride, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed,
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
-    #[command(next_help_heading = "Run options")]
+    #[command(next_help_heading = "Measure")]
     pub(super) struct RunArguments {
-        /// Print the names of the selected cases, one a line, and run nothing
+        /// List the selected cases and run nothing
         ///
-        /// Each name is one that `--exact` accepts. With several packages it has the package in
-        /// front. With `--message-format json` it is a record a case, `benchmark-listed`.
-        #[arg(long, conflicts_with = "no_run")]
-        list: bool => Line "--list transpose";
+        /// One name a line. `--exact` accepts each of them. With several packages, names start with
+        /// the package. With `--message-format json`, each case is a `benchmark-listed` record.
+        #[arg(long, conflicts_with = "no_run", help_heading = "Select cases")]
+        list: bool => Line "--list transpose", common;
 
         /// Build the libraries and run nothing
         ///
-        /// For machines that build for others, and to see whether everything compiles.
-        #[arg(long)]
+        /// Use it to check that everything compiles, or on a machine that builds for others.
+        #[arg(long, help_heading = "Build")]
         no_run: bool => Line "--no-run --workspace";
 
-        /// Call every case once and check it, without measuring
+        /// Check every case once, without measuring
         ///
-        /// One fresh process and one call a case, with fresh inputs: every element of every output
-        /// is compared, and that all of it is there when the call has ended. On the CPU device
-        /// there are four of them, each with another order of blocks and threads, so that a missing
-        /// barrier shows: see `--schedule`. Results have a verdict and no times, and are neither
-        /// saved nor compared.
+        /// Each case gets a fresh process, fresh inputs and one call. Every element of every output
+        /// is compared, and the output must be complete when the call has ended. The CPU device
+        /// does this four times, with four orders of blocks and threads, to expose missing
+        /// barriers: see `--schedule`. Results have a verdict and no times. They are neither saved
+        /// nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
-        test: bool => Line "--test";
+        test: bool => Line "--test", common;
 
-        /// Call every case again and again for this long, for a profiler that the command runs
-        /// under
+        /// Call every case repeatedly for this long, under a profiler
         ///
-        /// Every call is checked; nothing is analysed, saved or compared. Choose the case with a
-        /// filter; with `--nvtx` the profiler knows its calls by name.
+        /// Every call is checked. Nothing is analysed, saved or compared. Choose the case with a
+        /// filter. With `--nvtx`, the profiler shows calls by name.
         #[arg(long, value_name = "DURATION",
             conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against",
             "against_archive", "history", "report"])]
@@ -73,30 +71,30 @@ settings! {
 
         /// Stop after the first benchmark that fails
         ///
-        /// Without it the others still run. Either way the command exits with 100.
+        /// By default the other benchmarks still run. Either way the exit code is 100.
         #[arg(long)]
         fail_fast: bool => Profile "--fail-fast";
 
-        /// Go on after a benchmark has failed, whatever the profile says
+        /// Continue after a failure, even if the profile sets `fail-fast`
         #[arg(long, conflicts_with = "fail_fast")]
         no_fail_fast: bool => Line "-P ci --no-fail-fast";
 
-        /// Mark every window as an NVTX range, for a profiler that the command runs under
+        /// Mark every window as an NVTX range for profilers
         ///
-        /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` shows which kernels belong to
-        /// which case and window. A profiler slows calls down.
+        /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` then shows which kernels belong
+        /// to which case and window. A profiler slows calls down.
         #[arg(long)]
         nvtx: bool => Profile "--nvtx --exact add1";
 
-        /// Run benchmarks: libtest and criterion want to be told
+        /// Accepted and ignored: libtest and criterion require it
         #[arg(long, hide = true)]
         bench: bool => Line "";
 
-        /// Show what passing benchmarks print: `--no-capture` does, as it comes
+        /// Accepted and ignored: `--no-capture` shows what benchmarks print
         #[arg(long, hide = true)]
         show_output: bool => Line "";
 
-        /// Draw no plots: there are none unless a report is asked for
+        /// Accepted and ignored: only `--report` draws plots
         #[arg(long, hide = true)]
         noplot: bool => Line "";
 
@@ -122,25 +120,26 @@ settings! {
         cargo: CargoArguments;
     }
 
-    #[command(next_help_heading = "Selection options")]
+    #[command(next_help_heading = "Select cases")]
     pub(super) struct SelectionArguments {
-        /// Run the cases whose names contain one of these regular expressions
+        /// Run the cases whose names match one of these expressions
         ///
-        /// A case is named `path::axis=value,axis=value`, for instance
-        /// `image::grayscale::width=1024,height=4096`, and with its package in front in the full
-        /// form. An expression may be found in either form. Without any, every case runs.
-        #[arg(value_name = "FILTERS", help_heading = None::<&str>)]
+        /// FILTERS are regular expressions. A case is named `path::axis=value,axis=value`, for
+        /// example `image::grayscale::width=1024,height=4096`. The full form starts with the
+        /// package. An expression may match any part of either form. Without filters, every case
+        /// runs.
+        #[arg(value_name = "FILTERS")]
         filters: Vec<String> => Line "reduction '^image::.*width=1024'";
 
-        /// Leave out the cases whose names contain this regular expression
+        /// Skip the cases whose names match this expression
         ///
-        /// May be given several times. It wins over FILTERS.
+        /// May be given several times. It takes precedence over FILTERS.
         #[arg(long, value_name = "REGEX")]
         skip: Vec<String> => Profile "--skip naive --skip 'n=1024$'";
 
-        /// Take FILTERS and `--skip` as whole names instead of regular expressions
+        /// Match FILTERS and `--skip` against whole names
         ///
-        /// The names are those that `--list` prints.
+        /// `--list` prints the names.
         #[arg(long)]
         exact: bool => Line "--exact image::grayscale::width=1024,height=4096";
 
@@ -148,64 +147,65 @@ settings! {
         #[arg(long, conflicts_with = "include_ignored")]
         ignored: bool => Line "--ignored";
 
-        /// Run benchmarks marked `ignore` as well
+        /// Also run benchmarks marked `ignore`
         #[arg(long)]
         include_ignored: bool => Profile "--include-ignored";
 
-        /// Give an axis other values than its benchmark declares
+        /// Replace the values of an axis
         ///
-        /// `width=1024,2048` names values, `width=256:1024:256` is a range of integers with its
-        /// stop included (the step is 1 where it is left out), `mode="a,b"` quotes a text. May be
-        /// given several times; the values for one axis add up. Benchmarks without the axis are
-        /// left alone; an axis that no selected benchmark has is an error.
+        /// `width=1024,2048` lists values. `width=256:1024:256` is a range of integers that
+        /// includes its end; the step defaults to 1. `mode="a,b"` quotes a string. May be given
+        /// several times; the values for one axis add up. Benchmarks without the axis are not
+        /// affected. An axis that no selected benchmark has is an error.
         #[arg(long, value_name = "NAME=VALUES")]
         axis: Vec<AxisOverride> => Profile "--axis width=1024,2048 --axis 'height=256:1024:256'";
 
-        /// Run only one part of the selected cases
+        /// Run one part of the selected cases, to share a run between machines
         ///
-        /// `hash:1/3` is the first of three parts. `hash` divides by the names, so that nearly
-        /// every case stays in its part when others come or go; `count` and `slice` in turn,
-        /// `count` anew for every package. Parts differ by one case at most, with `count` by one of
-        /// each package. They have no case in common, and together they have all.
+        /// `hash:1/3` is the first of three parts. `hash` divides by name: nearly every case stays
+        /// in its part when cases are added or removed. `slice` deals out the cases one by one;
+        /// `count` does so for each package separately. Parts do not overlap, and together they
+        /// cover every case. Their sizes differ by at most one case, with `count` by at most one
+        /// case of each package.
         #[arg(long, value_name = "PARTITION")]
         partition: Option<Partition> => Line "--partition hash:1/3";
     }
 
-    #[command(next_help_heading = "Measurement options")]
+    #[command(next_help_heading = "Measure")]
     pub(super) struct MeasurementArguments {
         #[command(flatten)]
         device: DeviceArguments;
 
-        /// Give the CPU device this many threads
+        /// Use this many threads on the CPU device
         ///
-        /// Without it, as many as the process may use; at most 1024.
-        #[arg(long, value_name = "N")]
+        /// The default is the number of threads that the process may use. The limit is 1024.
+        #[arg(long, value_name = "N", help_heading = "Machine")]
         threads: Option<ThreadCount> => Profile "--device cpu --threads 4";
 
-        /// Run blocks and their threads in another order on the CPU device
+        /// Run blocks and threads in a different order on the CPU device
         ///
-        /// A number, 0 for their own order, which is the default. Blocks, and threads between two
-        /// barriers, may run in any order; a kernel that lacks a barrier, or whose blocks rely on
-        /// one another, can be right in one order and wrong in another. In any order but 0 blocks
-        /// run one after the other, so that the number repeats what they did. `--test` tries 0, 1,
-        /// 2 and 3 one after another unless this names one.
-        #[arg(long, value_name = "SEED")]
+        /// 0 is the natural order and the default. Any other number selects another order. Blocks
+        /// may run in any order, and so may threads between two barriers. A kernel that lacks a
+        /// barrier, or whose blocks depend on each other, can be right in one order and wrong in
+        /// another. In any order but 0, blocks run one after another, so the same number repeats
+        /// the same behaviour. `--test` tries 0, 1, 2 and 3 unless this option is given.
+        #[arg(long, value_name = "SEED", help_heading = "Machine")]
         schedule: Option<u64> => Profile "--device cpu --schedule 7";
 
-        /// Measure also while another run measures on the device
+        /// Do not wait for other runs on the same device
         ///
-        /// Without it a run waits until the others of this user on the same device have ended, for
-        /// an hour at most, and says for whom. Two that measure at once disturb each other.
+        /// By default a run waits until your other runs on the device have ended, for at most an
+        /// hour, and names the one it waits for. Two runs that measure at once disturb each other.
         /// `--test` never waits.
-        #[arg(long)]
+        #[arg(long, help_heading = "Machine")]
         no_wait: bool => Profile "--no-wait";
 
-        /// Draw inputs, orders and keys from this seed, for reproduction
+        /// Draw inputs, orders and keys from this seed, to reproduce a run
         ///
-        /// Up to 64 hexadecimal digits. Without it the operating system draws a fresh one for every
-        /// run. Someone who knows the seed can prepare for the inputs, so leave it out when kernels
-        /// are not trusted.
-        #[arg(long, value_name = "HEX")]
+        /// Up to 64 hexadecimal digits. By default the operating system provides a new seed for
+        /// every run. Code that knows the seed can prepare for the inputs, so do not set it for
+        /// kernels that you do not trust.
+        #[arg(long, value_name = "HEX", help_heading = "Measure")]
         seed: Option<MasterSeed> => Line "--seed 1f2e";
 
         #[command(flatten)]
@@ -214,219 +214,222 @@ settings! {
         /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the
         /// CPU device]
         ///
-        /// `8MiB`, `512KiB`, `64MB`, or bytes; `0` measures with a warm cache. On the CPU device
-        /// the whole cache is not the default: shared machines report caches of hundreds of MiB.
+        /// `8MiB`, `512KiB`, `64MB`, or a number of bytes. `0` measures with a warm cache. The CPU
+        /// device does not flush the whole cache by default, because shared machines report caches
+        /// of hundreds of MiB.
         #[arg(long, value_name = "SIZE", value_parser = parse_size)]
         flush_bytes: Option<u64> => Profile "--flush-bytes 256MiB";
 
-        /// How the cache is flushed
+        /// Flush the cache by reading or by writing
         ///
-        /// `read` leaves no dirty lines behind that the kernel would have to write back; `write`
-        /// does.
+        /// `read` leaves no dirty lines that the kernel would have to write back. `write` does.
         #[arg(long, value_name = "HOW", default_value = "read", value_parser = flush_kinds())]
         flush: Flush => Profile "--flush write";
     }
 
-    #[command(next_help_heading = "Baseline options")]
+    #[command(next_help_heading = "Compare")]
     pub(super) struct BaselineArguments {
-        /// Save the results under this name
+        /// Save the results as a baseline
         ///
-        /// A name, such as `main`, is a baseline in the target directory; with a path separator, or
-        /// where it ends in `.json`, it is a file. What is there is replaced when the run has come
-        /// to its end; results of benchmarks that were not selected stay in it as they were.
-        #[arg(short, long, value_name = "NAME")]
-        save_baseline: Option<RunName> => Profile "--save-baseline main";
+        /// A name such as `main` is a baseline in the target directory. A value with a path
+        /// separator, or one that ends in `.json`, is a file. The run replaces an existing baseline
+        /// when it finishes. Results of benchmarks that were not selected stay in the baseline.
+        #[arg(short, long, value_name = "NAME", help_heading = "Save and report")]
+        save_baseline: Option<RunName> => Profile "--save-baseline main", common;
 
-        /// Compare with the results saved under this name
+        /// Compare with this baseline
         ///
-        /// A regression makes the command exit with 3. A selected benchmark that the baseline lacks
-        /// is an error before anything is measured.
+        /// If a benchmark regressed, the exit code is 3. A selected benchmark that the baseline
+        /// lacks is an error before anything is measured.
         #[arg(short, long, visible_alias = "compare", value_name = "NAME", conflicts_with = "baseline_lenient")]
-        baseline: Option<RunName> => Profile "--baseline main";
+        baseline: Option<RunName> => Profile "--baseline main", common;
 
-        /// Like `--baseline`, and benchmarks that the baseline lacks are listed as new
+        /// Compare with this baseline, and list benchmarks that it lacks as new
         #[arg(long, value_name = "NAME")]
         baseline_lenient: Option<RunName> => Profile "--baseline-lenient main --save-baseline pr";
 
-        /// Measure nothing, and take the results saved under this name instead
+        /// Load the results of this baseline instead of measuring
         ///
-        /// With `--baseline` they are compared; filters choose among them.
+        /// With `--baseline`, the two are compared. Filters select among the loaded results.
         #[arg(long, value_name = "NAME",
             conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file", "axis", "ignored",
             "partition"])]
         load_baseline: Option<RunName> => Line "--load-baseline pr --baseline main";
 
-        /// Measure in turns with another revision, and compare with it
+        /// Compare with another git revision in the same run
         ///
-        /// A branch, a tag or a hash: `cargo gpubench --against main`. The revision is checked out
-        /// below the target directory and built as the sources here are; the windows of the two
-        /// then take turns on the device, so that drift hits both alike. What is not committed is
-        /// part of the sources here. A regression makes the command exit with 3. Where five rounds
-        /// do not decide a case there are up to 20, unless `--workers` says how many.
+        /// A branch, a tag or a hash. The revision is checked out below the target directory and
+        /// built like the current sources. Both are measured in the same run with alternating
+        /// windows, so drift affects both. The current sources include uncommitted changes. If a
+        /// benchmark regressed, the exit code is 3. If five rounds do not decide a case, it gets up
+        /// to 20, unless `--workers` sets the number.
         #[arg(long, value_name = "GIT-REV",
             conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list",
             "no_run"])]
-        against: Option<String> => Line "--against main";
+        against: Option<String> => Line "--against main", common;
 
-        /// Measure in turns with what is in this archive, and compare with that
+        /// Compare with an archive in the same run
         ///
-        /// As `--against`, for machines without sources: `cargo-gpubench gpubench --archive-file
-        /// new.tar.gz --against-archive old.tar.gz`. Without `--archive-file` the sources here are
-        /// built and compared with the archive. It is unpacked to a temporary folder. A regression
-        /// makes the command exit with 3.
+        /// Like `--against`, for machines without sources: `cargo-gpubench gpubench --archive-file
+        /// new.tar.gz --against-archive old.tar.gz`. Without `--archive-file`, the current sources
+        /// are built and compared with the archive. The archive is unpacked to a temporary folder.
+        /// If a benchmark regressed, the exit code is 3.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
             conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"])]
         against_archive: Option<Utf8PathBuf> => Profile "--archive-file new.tar.gz --against-archive old.tar.gz";
 
-        /// Keep nothing of this run: no baseline, no history
+        /// Save nothing of this run: no baseline, no history
         ///
-        /// It overrides what the environment and the configuration say.
-        #[arg(long)]
+        /// It overrides the environment and the configuration.
+        #[arg(long, help_heading = "Save and report")]
         discard_baseline: bool => Line "-P ci --discard-baseline";
-
-        #[command(flatten)]
-        judging: JudgingArguments;
 
         /// Add the times of this run to the history of the device
         ///
         /// `cargo gpubench history` shows it. From ten runs on, comparisons take their noise
         /// threshold from it.
-        #[arg(long)]
+        #[arg(long, help_heading = "Save and report")]
         history: bool => Profile "--history";
 
         /// Keep histories in this folder instead of the target directory
-        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+        #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Save and report")]
         history_dir: Option<Utf8PathBuf> => Profile "--history-dir ~/gpubench-history";
+
+        #[command(flatten)]
+        judging: JudgingArguments;
     }
 
-    #[command(next_help_heading = "Baseline options")]
+    #[command(next_help_heading = "Compare")]
     pub(super) struct ChangeArguments {
         #[command(flatten)]
         noise: NoiseArguments;
 
-        /// How sure the intervals of a comparison are: `99%`, `0.99`
+        /// Set the confidence level of the intervals: `99%`, `0.99`
         #[arg(long, value_name = "FRACTION", default_value_t = Fraction::of(Confidence::DEFAULT.fraction()))]
         confidence_level: Fraction => Profile "--confidence-level 95%";
 
-        /// Compare also what was measured on another device, with another driver or in another mode
+        /// Also compare results of another device, driver or mode
         ///
-        /// What differs is listed. Without the option such results are shown and not compared.
+        /// The differences are listed. By default such results are shown and not compared.
         #[arg(long)]
         allow_different_setups: bool => Profile "--allow-different-setups";
     }
 
-    #[command(next_help_heading = "Baseline options")]
+    #[command(next_help_heading = "Compare")]
     pub(super) struct JudgingArguments {
         #[command(flatten)]
         change: ChangeArguments;
 
-        /// Exit with 0 even where a comparison finds a regression
+        /// Exit with 0 even if a benchmark regressed
         #[arg(long)]
         no_fail_on_regression: bool => Profile "--no-fail-on-regression";
 
-        /// Exit with 6 where a comparison could not judge benchmarks that both sides have
+        /// Exit with 6 if too few of the common benchmarks could be judged
         ///
-        /// They are inconclusive, or not compared: measured on another device, without samples.
-        /// `all` means every one of them, and where there are none; `any` means one is enough;
-        /// `never` warns where nothing was judged. A regression counts more.
+        /// A benchmark could not be judged if it is inconclusive or was not compared, for example
+        /// because it was measured on another device or has no samples. `all` fails if none could
+        /// be judged, also if the two sides have none in common. `any` fails if one could not.
+        /// `never` warns if none could. A regression takes precedence.
         #[arg(long, value_name = "WHEN", default_value = "never")]
         fail_on_inconclusive: OnInconclusive => Profile "--fail-on-inconclusive all";
     }
 
-    #[command(next_help_heading = "Output options")]
+    #[command(next_help_heading = "Output")]
     pub(super) struct OutputArguments {
-        /// Write results to standard output for people or for programs
+        /// Write standard output for people or for programs
         ///
-        /// `json` is one object a line, each with `reason` and `schema_version`; whatever is for
+        /// `json` writes one object a line, each with `reason` and `schema_version`. Text for
         /// people then goes to standard error.
         #[arg(long, value_name = "FORMAT", default_value = "human")]
         message_format: MessageFormat => Profile "--message-format json > results.jsonl";
 
         /// Colour the output
         ///
-        /// `auto` colours on a terminal and respects `NO_COLOR` and `CLICOLOR_FORCE`. Without the
-        /// option `CARGO_TERM_COLOR` counts. Progress is shown on a terminal unless
+        /// `auto` colours on a terminal and honours `NO_COLOR` and `CLICOLOR_FORCE`. Without this
+        /// option, `CARGO_TERM_COLOR` decides. Progress is shown on a terminal unless
         /// `CARGO_TERM_PROGRESS_WHEN` is `never`.
         #[arg(long, value_name = "WHEN", global = true)]
         color: Option<Color> => Profile "--color always | less -R";
 
-        /// Show failures and the summary only
+        /// Show only failures and the summary
         #[arg(short, long, conflicts_with = "verbose", overrides_with = "quiet")]
         quiet: bool => Profile "--quiet";
 
-        /// Show details of every case as well
+        /// Also show details of every case
         #[arg(short, long, overrides_with = "verbose")]
         verbose: bool => Profile "--verbose reduction";
 
-        /// Show what kernels, benchmark functions, generators and references print, as they print
-        /// it
+        /// Show what kernels and user code print, while they print it
         ///
-        /// It goes to standard error. Without the option the last of it is shown, and only where a
-        /// kernel fails or a process ends.
+        /// User code means benchmark functions, generators and references. The text goes to
+        /// standard error. By default only the end of it is shown, and only if a kernel fails or a
+        /// process dies.
         #[arg(long, visible_alias = "nocapture")]
         no_capture: bool => Profile "--no-capture";
 
-        /// Write the results to this file as well, as `--message-format json` prints them
+        /// Also write the results to this file as JSON lines
         ///
-        /// `-` is standard output; the table then goes to standard error.
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        /// The lines are those of `--message-format json`. `-` is standard output; the table then
+        /// goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_json: Option<OutputTarget> => Profile "--export-json results.jsonl";
 
-        /// Write the results to this file as well, a row a case
+        /// Also write the results to this file as CSV, one row per case
         ///
         /// `-` is standard output; the table then goes to standard error.
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_csv: Option<OutputTarget> => Profile "--export-csv results.csv";
 
-        /// Write the results to this file as well, as a Markdown table
+        /// Also write the results to this file as a Markdown table
         ///
         /// `-` is standard output; the table then goes to standard error.
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_markdown: Option<OutputTarget> => Profile "--export-markdown results.md";
 
-        /// Write the results to this file as well, as JUnit's XML, which most CI services show
+        /// Also write the results to this file as JUnit XML
         ///
-        /// `-` is standard output; the table then goes to standard error.
-        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        /// Most CI services display it. `-` is standard output; the table then goes to standard
+        /// error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_junit: Option<OutputTarget> => Profile "--export-junit results.xml";
 
-        /// Write a page about the run as well: `html`, or `html=FILE` to say where
+        /// Also write an HTML page about the run: `html`, or `html=FILE`
         ///
-        /// The page is one file that needs no network and no script. Without FILE it is
-        /// `gpubench/report.html` in the target directory; `html=-` is standard output, and the
-        /// table then goes to standard error. `cargo gpubench report` makes it from stored results.
-        #[arg(long, value_name = "KIND")]
+        /// The page is one file that needs no network and no scripts. Without FILE it is
+        /// `gpubench/report.html` in the target directory. `html=-` is standard output; the table
+        /// then goes to standard error. `cargo gpubench report` makes the page from stored results.
+        #[arg(long, value_name = "KIND", help_heading = "Save and report")]
         report: Option<PageTarget> => Profile "--report html=page.html";
     }
 
-    #[command(next_help_heading = "Archive options")]
+    #[command(next_help_heading = "Build")]
     pub(super) struct UnpackArguments {
-        /// Run what is in this archive instead of building
+        /// Run the benchmarks of this archive instead of building
         ///
-        /// `cargo gpubench archive` makes one. Neither cargo nor sources are needed here; cargo's
-        /// options have no meaning.
+        /// `cargo gpubench archive` makes archives. The machine needs neither cargo nor sources,
+        /// and cargo's options do not apply.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["CargoArguments", "no_run"])]
         archive_file: Option<Utf8PathBuf> => Line "--archive-file kernels.tar.gz";
 
         /// Unpack the archive to this folder and keep it
         ///
-        /// Without it the archive is unpacked to a temporary folder, which is removed at the end.
+        /// By default it is unpacked to a temporary folder, which is removed at the end.
         #[arg(long, value_name = "DIRECTORY", requires = "archive_file")]
         extract_to: Option<Utf8PathBuf> => Line "--archive-file kernels.tar.gz --extract-to kernels";
 
         /// Unpack even if the folder of `--extract-to` is not empty
         ///
-        /// Files of the same names are replaced, others are left.
+        /// Files of the same names are replaced. Other files stay.
         #[arg(long, requires = "extract_to")]
         extract_overwrite: bool => Line "--archive-file kernels.tar.gz --extract-to kernels --extract-overwrite";
     }
 
-    #[command(next_help_heading = "Configuration options")]
+    #[command(next_help_heading = "Configure")]
     pub(super) struct ConfigurationArguments {
-        /// Use the settings of this profile of the configuration file
+        /// Use this profile of the configuration file
         ///
         /// `-P ci` is `[profile.ci]` in `.config/gpubench.toml` at the root of the workspace.
-        /// Cargo's own profile is given by `--cargo-profile`.
+        /// `--cargo-profile` sets cargo's own profile.
         #[arg(short = 'P', long, value_name = "NAME", default_value = DEFAULT_PROFILE, global = true)]
         profile: String => Line "--profile ci";
 
@@ -435,113 +438,115 @@ settings! {
         config_file: Option<Utf8PathBuf> => Line "--config-file nightly.toml";
     }
 
+    #[command(next_help_heading = "Build")]
     pub(super) struct CargoArguments {
         /// Benchmark this package
         ///
-        /// A name, `name@version`, a package identifier or a pattern such as `kernels-*`. May be
-        /// given several times.
-        #[arg(short, long, value_name = "SPEC", help_heading = "Package selection")]
+        /// A name, `name@version`, a package ID or a pattern such as `kernels-*`. May be given
+        /// several times.
+        #[arg(short, long, value_name = "SPEC")]
         package: Vec<PackageSpec> => Line "--package row-sums --package 'kernels-*'";
 
         /// Benchmark every package of the workspace that depends on `gpubench-runtime`
-        #[arg(long, visible_alias = "all", help_heading = "Package selection")]
+        #[arg(long, visible_alias = "all")]
         workspace: bool => Line "--workspace";
 
-        /// Leave this package of the workspace out
-        #[arg(long, value_name = "SPEC", help_heading = "Package selection", requires = "workspace")]
+        /// Exclude this package of the workspace
+        #[arg(long, value_name = "SPEC", requires = "workspace")]
         exclude: Vec<PackageSpec> => Line "--workspace --exclude slow-kernels";
 
         /// Activate these features, separated by commas or spaces
         ///
-        /// What benchmarks of a package always need is said once, by `features = ["bench"]` in its
-        /// `[package.metadata.gpubench]`.
-        #[arg(short = 'F', long, value_name = "FEATURES", help_heading = "Feature selection")]
+        /// If the benchmarks of a package always need a feature, write `features = ["bench"]` in
+        /// its `[package.metadata.gpubench]`.
+        #[arg(short = 'F', long, value_name = "FEATURES")]
         features: Vec<String> => Profile "--features fp8,bf16";
 
         /// Activate all features of the selected packages
-        #[arg(long, help_heading = "Feature selection")]
+        #[arg(long)]
         all_features: bool => Line "--all-features";
 
         /// Do not activate the `default` feature
-        #[arg(long, help_heading = "Feature selection")]
+        #[arg(long)]
         no_default_features: bool => Line "--no-default-features";
 
         /// Build with this cargo profile
         ///
-        /// The default is `gpubench`, which inherits `bench`; add to it with `[profile.gpubench]`.
-        #[arg(long, value_name = "NAME", help_heading = "Compilation options", default_value = "gpubench")]
+        /// The default is `gpubench`, which inherits `bench`. `[profile.gpubench]` extends it.
+        #[arg(long, value_name = "NAME", default_value = "gpubench")]
         cargo_profile: Profile => Line "--cargo-profile release";
 
-        /// Put what is built into this directory
-        #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
+        /// Build into this target directory
+        #[arg(long, value_name = "DIRECTORY")]
         target_dir: Option<Utf8PathBuf> => Line "--target-dir /tmp/target";
 
-        /// Run this many compilers at a time
-        #[arg(short = 'j', long, alias = "jobs", value_name = "N", help_heading = "Compilation options", value_parser = parse_jobs,
+        /// Run this many compilers in parallel
+        #[arg(short = 'j', long, alias = "jobs", value_name = "N", value_parser = parse_jobs,
             allow_hyphen_values = true)]
         build_jobs: Option<String> => Line "--build-jobs 8";
 
         /// Use the package or workspace of this `Cargo.toml`
-        #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+        #[arg(long, value_name = "PATH")]
         manifest_path: Option<Utf8PathBuf> => Line "--manifest-path kernels/Cargo.toml";
 
-        /// Require that `Cargo.lock` stays as it is
-        #[arg(long, help_heading = "Manifest options")]
+        /// Fail if `Cargo.lock` would change
+        #[arg(long)]
         locked: bool => Line "--locked";
 
-        /// Run without the network
-        #[arg(long, help_heading = "Manifest options")]
+        /// Do not use the network
+        #[arg(long)]
         offline: bool => Line "--offline";
 
-        /// Like `--locked` and `--offline` together
-        #[arg(long, help_heading = "Manifest options")]
+        /// Same as `--locked --offline`
+        #[arg(long)]
         frozen: bool => Line "--frozen";
 
         /// Override a cargo configuration value
-        #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
+        #[arg(long, value_name = "KEY=VALUE|PATH")]
         config: Vec<String> => Line "--config 'build.rustflags=\"-Ctarget-cpu=native\"'";
     }
 
-    #[command(next_help_heading = "Manifest options")]
+    #[command(next_help_heading = "Storage")]
     pub(super) struct PlaceArguments {
-        /// Take histories from this folder instead of the target directory
+        /// Read histories from this folder instead of the target directory
         #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         history_dir: Option<Utf8PathBuf> => Profile "--history-dir ~/gpubench-history";
 
-        /// Look for baselines and histories in this target directory
+        /// Read baselines and histories from this target directory
         #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         target_dir: Option<Utf8PathBuf> => Line "--target-dir /tmp/target";
 
-        /// Look for baselines and histories of the workspace of this `Cargo.toml`
+        /// Read baselines and histories of the workspace of this `Cargo.toml`
         #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
         manifest_path: Option<Utf8PathBuf> => Line "--manifest-path kernels/Cargo.toml";
     }
 
-    #[command(next_help_heading = "Measurement options")]
+    #[command(next_help_heading = "Machine")]
     pub(super) struct DeviceArguments {
-        /// Measure on this kind of device
+        /// Measure on `auto`, `cpu`, `cuda` or `cuda:1`
         ///
-        /// `auto` is the first GPU where there is one, and otherwise the CPU device, whose times
-        /// say nothing about a GPU. `cuda` demands a GPU, `cuda:1` the second of several, `cpu` the
-        /// CPU device.
+        /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times
+        /// on the CPU device say nothing about a GPU. `cuda` requires a GPU. `cuda:1` is the second
+        /// GPU.
         #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
-            hide_possible_values = true)]
-        device: (DeviceChoice, u32) => Profile "--device cuda:1";
+            hide_possible_values = true, hide_default_value = true)]
+        device: (DeviceChoice, u32) => Profile "--device cuda:1", common;
 
-        /// Compile kernels for a GPU with this NVRTC
+        /// Compile GPU kernels with this NVRTC
         ///
-        /// A library (`libnvrtc.so.13`) or a folder that has one: a toolkit, or the `site-packages`
-        /// of Python. Without it the toolkit in `CUDA_HOME` or `CUDA_PATH`, those in `/usr/local`,
-        /// the loader's path and Python's `nvidia` packages are searched, in this order.
+        /// A library (`libnvrtc.so.13`) or a folder that contains one: a toolkit, or Python's
+        /// `site-packages`. By default these are searched in order: the toolkit in `CUDA_HOME` or
+        /// `CUDA_PATH`, the toolkits in `/usr/local`, the loader's path, Python's `nvidia`
+        /// packages.
         #[arg(long, value_name = "PATH")]
         nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
 
-        /// Compile kernels for a GPU with this nvcc, where NVRTC cannot
+        /// Compile GPU kernels that NVRTC cannot compile with this nvcc
         ///
-        /// A program, or a folder that has one: a toolkit, or the `site-packages` of Python. nvcc
-        /// compiles sources with `compiler = nvcc` and those that NVRTC refuses. Without the option
-        /// `NVCC`, what is beside the NVRTC that `--nvrtc` names, the path, toolkits and Python's
-        /// packages are searched, in this order.
+        /// A program, or a folder that contains one: a toolkit, or Python's `site-packages`. nvcc
+        /// compiles sources with `compiler = nvcc` and sources that NVRTC rejects. By default these
+        /// are searched in order: `NVCC`, the folder of the NVRTC that `--nvrtc` names, `PATH`,
+        /// toolkits, Python's packages.
         #[arg(long, value_name = "PATH")]
         nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
     }

@@ -1,4 +1,4 @@
-//! `cargo gpubench show-config`: which settings are in force, and who says so.
+//! `cargo gpubench show-config`: the settings and their sources.
 
 use std::fmt::{self, Display, Write};
 
@@ -18,25 +18,23 @@ use case_name::{BothForms, looked_up};
 use template::template;
 
 settings! {
-    /// What `cargo gpubench show-config` is asked for.
+    /// The options of `cargo gpubench show-config`.
     pub(super) struct ShowConfigArguments {
-        /// Show what holds for the case of this name
+        /// Show the settings of this case
         ///
-        /// A name as `--list` prints it, or with its package in front. Nothing is built to look
-        /// whether there is such a case: a name that was not there when the crate was last listed
-        /// is warned about. What its package's manifest sets counts where this shows a built-in
-        /// value.
+        /// A name as `--list` prints it, with or without the package. Nothing is built: a name that
+        /// is not in the latest listing causes a warning. Settings in the manifest of the case's
+        /// package override the built-in values shown here.
         #[arg(value_name = "CASE")]
-        case: Option<String> => Line "image::grayscale::width=1024,height=4096";
+        case: Option<String> => Line "image::grayscale::width=1024,height=4096", common;
 
-        /// Print a configuration file with every setting and its built-in value, to start one of
-        /// your own
-        #[arg(long, help_heading = "Configuration options", conflicts_with = "case")]
-        template: bool => Line "--template > .config/gpubench.toml";
+        /// Print a configuration file with every setting
+        #[arg(long, help_heading = "Configure", conflicts_with = "case")]
+        template: bool => Line "--template > .config/gpubench.toml", common;
     }
 }
 
-/// Every setting of a run, once the environment and the configuration have been heard.
+/// The settings of a run, from the environment and the configuration.
 #[derive(Debug, Default)]
 pub(super) struct SettingOrigins {
     pub(super) profile: String,
@@ -45,7 +43,7 @@ pub(super) struct SettingOrigins {
     pub(super) cases: CaseLayers,
 }
 
-/// A setting and who says it.
+/// A setting and its source.
 #[derive(Debug)]
 pub(super) struct SettingInForce {
     key: String,
@@ -53,18 +51,18 @@ pub(super) struct SettingInForce {
     origin: Origin,
 }
 
-/// Who says what a setting is.
+/// The source of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
-    Said(Source),
+    Set(Source),
     Overridden(ConfigLine),
     BuiltIn,
-    /// Nobody, and there is no value; what a run does then, in words.
-    Nobody(Option<String>),
+    /// There is no value. The text describes what a run does.
+    Unset(Option<String>),
 }
 
 impl ShowConfigArguments {
-    /// What is to be printed.
+    /// Returns the text to print.
     pub(super) fn text(&self, in_force: &SettingOrigins) -> String {
         match &self.case {
             _ if self.template => template(),
@@ -109,15 +107,15 @@ impl SettingOrigins {
 
     fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
-        let said = self.cases.said_of_case(names, CaseSettings::default());
-        let lines: Vec<_> = said
+        let set = self.cases.said_of_case(names, CaseSettings::default());
+        let lines: Vec<_> = set
             .over(CaseSettings::BUILT_IN)
             .entries()
             .into_iter()
             .map(|(key, value)| {
                 let origin = self.origin_for_case(key, names);
                 let assignment = match origin {
-                    Origin::Nobody(_) => format!("# {key}"),
+                    Origin::Unset(_) => format!("# {key}"),
                     _ => format!("{key} = {}", quoted(&value)),
                 };
                 (assignment, origin.to_string())
@@ -129,11 +127,11 @@ impl SettingOrigins {
         text
     }
 
-    /// A line for each override: whether it is one for the case.
+    /// Returns a line for each override, with whether it fits the case.
     fn which_fit(&self, names: CaseNames<'_>) -> String {
         let lines = self.cases.overrides.iter().map(|other| {
-            let fits = if other.fits(names) { "fits" } else { "does not fit" };
-            format!("# the override in {}, filter `{}`, {fits}\n", other.place, other.filter)
+            let fits = if other.fits(names) { "matches" } else { "does not match" };
+            format!("# override {}, filter `{}`: {fits}\n", other.place, other.filter)
         });
         lines.collect()
     }
@@ -152,7 +150,7 @@ impl SettingOrigins {
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
-            Some(other) if !matches!(origin, Origin::Said(Source::Environment(_))) => {
+            Some(other) if !matches!(origin, Origin::Set(Source::Environment(_))) => {
                 Origin::Overridden(other.place.clone())
             }
             _ => origin,
@@ -161,22 +159,22 @@ impl SettingOrigins {
 }
 
 impl SettingInForce {
-    /// Of an option whose words are `texts`, as `source` says, or as is built in.
+    /// Returns the setting of an option with the values `texts`, which `source` or the default set.
     pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
         let (_, otherwise) = help.split_once("[default: ").unzip();
         let origin = match source {
-            Some(source) => Origin::Said(source),
-            // A built-in value that help does not show is not what a run does.
+            Some(source) => Origin::Set(source),
+            // If the help describes another default, the built-in value does not apply.
             None if otherwise.is_some() || texts.is_empty() && !is_flag(option) => {
-                Origin::Nobody(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
+                Origin::Unset(otherwise.map(|words| words.trim_end_matches(']').to_owned()))
             }
             None => Origin::BuiltIn,
         };
         let key = option.get_long().unwrap_or_default().to_owned();
         Self {
             assignment: match origin {
-                Origin::Nobody(_) => format!("# {key}"),
+                Origin::Unset(_) => format!("# {key}"),
                 _ => assignment(option, texts),
             },
             key,
@@ -185,7 +183,7 @@ impl SettingInForce {
     }
 }
 
-/// The line of a configuration file that sets an option.
+/// Returns the configuration line that sets an option.
 fn assignment(option: &Arg, texts: &[String]) -> String {
     let key = option.get_long().unwrap_or_default();
     let quoted: Vec<_> = texts.iter().map(|text| quoted(&as_of_a_case(key, text))).collect();
@@ -196,8 +194,7 @@ fn assignment(option: &Arg, texts: &[String]) -> String {
     }
 }
 
-/// A value as it is written for one case: whoever said it, and however, a setting is written in one
-/// way.
+/// Returns a value in the form of a case's settings, so that every source is shown alike.
 fn as_of_a_case(key: &str, text: &str) -> String {
     let mut settings = CaseSettings::default();
     let read = CaseSettings::KEYS.contains(&key) && settings.set(key, text).is_ok();
@@ -208,11 +205,11 @@ fn as_of_a_case(key: &str, text: &str) -> String {
 impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Said(source) => source.fmt(f),
+            Origin::Set(source) => source.fmt(f),
             Origin::Overridden(place) => place.fmt(f),
             Origin::BuiltIn => f.write_str("built in"),
-            Origin::Nobody(None) => f.write_str("not set"),
-            Origin::Nobody(Some(otherwise)) => write!(f, "not set: {otherwise}"),
+            Origin::Unset(None) => f.write_str("not set"),
+            Origin::Unset(Some(otherwise)) => write!(f, "not set: {otherwise}"),
         }
     }
 }
@@ -226,7 +223,7 @@ impl Display for Source {
     }
 }
 
-/// A number as it is, anything else as a TOML string.
+/// Returns a number unchanged, anything else as a TOML string.
 fn quoted(text: &str) -> String {
     if text.parse::<i64>().is_ok() {
         text.to_owned()
@@ -269,7 +266,8 @@ mod tests {
     use crate::cli::app::described_verb;
     use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
-    /// What holds for a case where an override says 3 s for what `filter` fits.
+    /// Returns the settings of a case, with an override that sets 3 s for names that match
+    /// `filter`.
     fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
         let in_force = SettingOrigins {
             cases: CaseLayers {
@@ -293,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_is_found_in_either_form_of_the_name_whichever_is_given() {
+    fn an_override_matches_either_form_of_the_name() {
         for filter in ["^rows::sums::", "^sums::"] {
             for case in ["rows::sums::n=1", "sums::n=1"] {
                 let text = shown(filter, case, &["rows"]);
@@ -308,11 +306,11 @@ mod tests {
     }
 
     #[test]
-    fn a_case_is_said_not_to_be_looked_up_and_its_package_not_to_be_known() {
+    fn the_output_says_that_a_case_is_not_checked_and_its_package_unknown() {
         let text = shown("^rows::", "sums::n=1", &["rows", "cols"]);
         assert!(text.contains("timeout = \"10s\""), "{text}");
         assert!(
-            text.contains("its package is not known") && text.contains("# not looked up"),
+            text.contains("with an unknown package") && text.contains("# not checked"),
             "{text}"
         );
         let text = shown("^rows::", "rows::sums::n=1", &["rows", "cols"]);
@@ -320,12 +318,12 @@ mod tests {
     }
 
     #[test]
-    fn the_overrides_that_fit_are_told_from_those_that_do_not() {
+    fn the_output_shows_which_overrides_match() {
         let text = shown("^rows::", "rows::sums::n=1", &["rows"]);
-        assert!(text.contains("gpubench.toml:7, filter `^rows::`, fits\n"), "{text}");
+        assert!(text.contains("gpubench.toml:7, filter `^rows::`: matches\n"), "{text}");
         let text = shown("^cols::", "rows::sums::n=1", &["rows"]);
         assert!(
-            text.contains("gpubench.toml:7, filter `^cols::`, does not fit\n"),
+            text.contains("gpubench.toml:7, filter `^cols::`: does not match\n"),
             "{text}"
         );
     }
@@ -345,11 +343,11 @@ mod tests {
     }
 
     fn of_a_case(in_force: &SettingOrigins) -> String {
-        in_force.of_case(&BothForms::of("sums", &[]), "not looked up")
+        in_force.of_case(&BothForms::of("sums", &[]), "not checked")
     }
 
     #[test]
-    fn a_number_of_workers_that_nobody_says_is_none() {
+    fn an_unset_number_of_workers_is_shown_as_not_set() {
         let open = workers(None, Vec::new());
         for text in [open.of_run(), of_a_case(&open)] {
             let line = text.lines().find(|line| line.contains("workers")).expect("a line");
@@ -362,9 +360,9 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_workers_that_is_said_is_shown_though_it_is_the_built_in_one() {
-        let said = workers(Some(Source::Environment("GPUBENCH_WORKERS".to_owned())), Vec::new());
-        for text in [said.of_run(), of_a_case(&said)] {
+    fn a_number_of_workers_is_shown_even_if_it_equals_the_built_in_value() {
+        let set = workers(Some(Source::Environment("GPUBENCH_WORKERS".to_owned())), Vec::new());
+        for text in [set.of_run(), of_a_case(&set)] {
             assert!(
                 text.contains("\nworkers = 10") && text.contains("# environment: GPUBENCH_WORKERS"),
                 "{text}"

@@ -1,13 +1,13 @@
-//! Standard output has one reader: of the options that ask for it, one may be given.
+//! At most one option may write to standard output.
 
 use super::UsageError;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
 use gpubench_report::OutputTarget;
 
-/// Looks whether several options of a run ask for standard output.
+/// Checks that at most one option of a run writes to standard output.
 ///
 /// # Errors
-/// They do.
+/// Several do.
 pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -> Result<(), UsageError> {
     let format = match output.format {
         MessageFormat::Human => None,
@@ -26,10 +26,10 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
     refuse_two(format.into_iter().chain(exports).chain(page.map(|_| "--report html=-")))
 }
 
-/// Looks whether more than one of some options is there, all of which ask for standard output.
+/// Checks that at most one of these options is given. All of them write to standard output.
 ///
 /// # Errors
-/// There is.
+/// There are several.
 pub(super) fn refuse_two(options: impl IntoIterator<Item = &'static str>) -> Result<(), UsageError> {
     let mut options = options.into_iter();
     match (options.next(), options.next()) {

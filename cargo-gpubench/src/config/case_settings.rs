@@ -1,4 +1,4 @@
-//! What may be set for some cases and not for others.
+//! Settings that may differ between cases.
 
 use thiserror::Error;
 
@@ -8,8 +8,8 @@ use gpubench_store::compare::Rules;
 
 mod serialised;
 
-/// Declares the settings, grouped for the help, a row each: its key, its field, its type, its
-/// built-in value and an example. A type is read and shown as text.
+/// Declares the settings, grouped for the help. Each row has a key, a field, a type, a built-in
+/// value and an example. Values are parsed from text and displayed as text.
 macro_rules! case_settings {
     ($($(#[$meta:meta])* struct $group:ident {
         $($(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $key:literal => $field:ident: $type:ty = $built_in:expr, $example:literal;)+
@@ -20,7 +20,8 @@ macro_rules! case_settings {
             })+
         }
 
-        /// Settings that may differ from case to case; one that is not there is decided elsewhere.
+        /// Settings that may differ between cases. A setting that is `None` comes from another
+        /// source.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct CaseSettings {
             $($($(#[doc = $doc])+ pub $field: Option<$type>,)+)+
@@ -33,22 +34,22 @@ macro_rules! case_settings {
         }
 
         impl CaseSettings {
-            /// What holds where nothing is said.
+            /// The built-in values.
             pub const BUILT_IN: CaseSettings = CaseSettings { $($($field: Some($built_in),)+)+ };
 
-            /// The settings, and what is built in where they say nothing.
+            /// Returns all settings, with built-in values for those that are not set.
             pub fn complete(self) -> CompleteSettings {
                 let merged = self.over(Self::BUILT_IN);
                 CompleteSettings { $($($field: merged.$field.unwrap_or($built_in),)+)+ }
             }
 
-            /// The keys of all settings, named as the options of the command line.
+            /// The keys of all settings: the long names of their options.
             pub const KEYS: &[&str] = &[$($($key),+),+];
 
-            /// Reads a setting.
+            /// Sets a setting from text.
             ///
             /// # Errors
-            /// There is none of this key, or the text is not one of its values.
+            /// The key is unknown, or the value is invalid.
             pub fn set(&mut self, key: &str, text: &str) -> Result<(), InvalidSetting> {
                 match key {
                     $($($key => self.$field = Some(text.parse().map_err(InvalidSetting::value)?),)+)+
@@ -57,7 +58,7 @@ macro_rules! case_settings {
                 Ok(())
             }
 
-            /// Keys and values of what is set.
+            /// Returns keys and values of the settings that are set.
             pub fn entries(&self) -> Vec<(&'static str, String)> {
                 let entries = [$($(($key, self.$field.map(|value| value.to_string()))),+),+];
                 entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
@@ -71,36 +72,37 @@ macro_rules! case_settings {
 }
 
 case_settings! {
-    #[command(next_help_heading = "Measurement options")]
+    #[command(next_help_heading = "Measure")]
     struct SamplingArguments {
-        /// Give up on a case when one call of its kernels takes longer than this
+        /// Give up on a case if one call of its kernels takes longer than this
         ///
-        /// Everything around the call counts, too: `10s`, `500ms`, `2min`. The case fails with the
-        /// verdict `timeout`.
+        /// The limit includes everything around the call: `10s`, `500ms`, `2min`. The case fails
+        /// with the verdict `timeout`.
         #[arg(value_name = "DURATION")]
         "timeout" => timeout: TimeLimit = TimeLimit::seconds(10), "--timeout 1min";
 
-        /// Give up on a case when its benchmark function, CPU reference or generator takes longer
-        /// than this for one call
+        /// Give up on a case if one call of its host code takes longer than this
+        ///
+        /// Host code is the benchmark function, the CPU reference and the generators.
         #[arg(value_name = "DURATION")]
         "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
 
-        /// Measure each case by this many fresh processes, one after another [default: 5 on the CPU
-        /// device, 5 or 10 on a GPU]
+        /// Measure each case with this many fresh processes [default: 5 on the CPU device, 5 or 10
+        /// on a GPU]
         ///
-        /// Two processes that run the same code differ by more than the samples inside one of them:
-        /// their medians tell how far a result can be reproduced. Unless a number is given, there
-        /// are 5 on the CPU device; on a GPU 5 where they say the case's median to 0.5% or a tick
-        /// of the clock, else 10. Limits on samples and time are the case's, and are divided. A
-        /// comparison wants at least 3. With `--against`, a number that is given is that of the
-        /// rounds; otherwise there are 5, and where those do not decide 10 or 20. `--workers 1` is
-        /// the shortest run.
+        /// Processes that run the same code differ by more than the samples within one process. The
+        /// medians of the processes show how reproducible a result is. The default is 5 on the CPU
+        /// device. On a GPU it is 5 if those determine the median to 0.7% or to a tick of the
+        /// clock, otherwise 10. Limits on samples and time apply to the case and are divided among
+        /// its processes. A comparison needs at least 3. With `--against`, the number sets the
+        /// rounds; by default there are 5, and up to 20 if those do not decide the case.
+        /// `--workers 1` is the shortest run.
         #[arg(value_name = "N", hide_default_value = true)]
         "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
 
         /// Stop sampling when the coefficient of variation is below this: `2%`, `0.02`
         ///
-        /// The samples of a short kernel never get there; for those a narrow confidence interval of
+        /// Samples of a short kernel never get there. For those, a narrow confidence interval of
         /// the median is enough.
         #[arg(value_name = "FRACTION")]
         "target-cv" => target_cv: Fraction = Fraction::of(0.01), "--target-cv 0.5%";
@@ -115,47 +117,48 @@ case_settings! {
 
         /// Stop sampling a case after this time
         ///
-        /// The samples of `--min-samples` are taken in any case.
+        /// A case always gets the samples of `--min-samples`.
         #[arg(value_name = "DURATION")]
         "max-time" => max_time: TimeLimit = TimeLimit::seconds(2), "--max-time 500ms";
 
-        /// Fail a case that has a notice about its check
+        /// Fail a case if there is a notice about its check
         ///
-        /// `notices`: the right answers to other inputs would pass, or zeros would. The case then
-        /// ends as `error` with the cause `denied-notice`, and the command with 100. It is not the
-        /// default: indices, flags and counts are honestly alike for many inputs.
+        /// `notices`: correct answers to other inputs would pass the check, or zeros would. The
+        /// case then ends as `error` with the cause `denied-notice`, and the exit code is 100. This
+        /// is not the default, because indices, flags and counts are often the same for many
+        /// inputs.
         #[arg(value_name = "WHAT", value_enum)]
         "deny" => deny: Denied = Denied::Nothing, "--deny notices";
 
-        /// Fail a case whose times can be trusted less than this
+        /// Fail a case if the grade of its times is lower than this
         ///
-        /// The case ends as `error` with the cause `grade-too-low` and the reason of its grade, and
-        /// the command with 100. `cargo gpubench doctor` says which grade a machine can give.
-        /// `--test` measures no times and has no grades.
+        /// The case ends as `error` with the cause `grade-too-low` and the reason for its grade,
+        /// and the exit code is 100. `cargo gpubench doctor` shows which grades a machine can give.
+        /// `--test` measures no times, so it has no grades.
         #[arg(value_name = "GRADE", value_enum)]
         "require-grade" => require_grade: LeastGrade = LeastGrade::Advisory, "--require-grade sealed";
     }
 
-    #[command(next_help_heading = "Baseline options")]
+    #[command(next_help_heading = "Compare")]
     struct NoiseArguments {
-        /// Take changes below this for noise: `2%`, `0.02`
+        /// Treat changes below this as noise: `2%`, `0.02`
         ///
-        /// Where the history of the device has ten runs and shows more noise, that counts.
+        /// If the history of the device has ten runs and shows more noise, that value counts.
         #[arg(value_name = "FRACTION")]
         "noise-threshold" => noise_threshold: Fraction = Fraction::of(Rules::FLOOR), "--noise-threshold 2%";
     }
 }
 
-/// Why a text is no setting.
+/// The reason why a setting is invalid.
 #[derive(Debug, Error)]
 pub enum InvalidSetting {
     /// No setting has this key.
-    #[error("there is no setting of this name for single cases")]
+    #[error("no setting with this name can differ between cases")]
     Unknown {
-        /// The key that was probably meant.
+        /// The most similar key.
         closest: Option<&'static str>,
     },
-    /// The value cannot be read.
+    /// The value is invalid.
     #[error(transparent)]
     Value(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -166,19 +169,19 @@ impl InvalidSetting {
     }
 }
 
-/// More samples at least than at most.
+/// `min-samples` above `max-samples`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("`min-samples` {min} is more than `max-samples` {max}")]
 pub struct SamplesCross {
-    /// At least.
+    /// `min-samples`.
     pub min: SampleCount,
-    /// At most.
+    /// `max-samples`.
     pub max: SampleCount,
 }
 
 impl CaseSettings {
-    /// These settings, and `lower` where these say nothing. A bound on the samples takes the other
-    /// bound of `lower` along where the two would cross.
+    /// Returns these settings, completed by `lower`. If a limit on the samples crosses the other
+    /// limit of `lower`, both limits become equal.
     #[must_use]
     pub fn over(self, lower: Self) -> Self {
         let mut merged = self.or(lower);
@@ -192,10 +195,10 @@ impl CaseSettings {
         merged
     }
 
-    /// Looks whether the settings can hold together.
+    /// Checks that the settings do not contradict each other.
     ///
     /// # Errors
-    /// They ask for more samples at least than at most.
+    /// `min-samples` is more than `max-samples`.
     pub fn consistent(self) -> Result<Self, SamplesCross> {
         match (self.min_samples, self.max_samples) {
             (Some(min), Some(max)) if min > max => Err(SamplesCross { min, max }),
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_shown_as_they_can_be_read_back() {
+    fn displayed_settings_can_be_parsed() {
         let entries = CaseSettings::BUILT_IN.entries();
         let keys: Vec<_> = entries.iter().map(|(key, _)| *key).collect();
         assert_eq!(keys, CaseSettings::KEYS, "every setting has a built-in value");
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_case_must_meet_is_said_by_words_and_a_higher_layer_counts() {
+    fn criteria_are_words_and_a_higher_layer_wins() {
         let strict = settings(&[("deny", "notices"), ("require-grade", "sealed")]);
         let lenient = settings(&[("deny", "nothing"), ("require-grade", "bracketed")]);
         let merged = strict.over(lenient).complete();
@@ -237,11 +240,11 @@ mod tests {
             (Denied::Notices, LeastGrade::Sealed)
         );
         let error = CaseSettings::default().set("deny", "warnings").unwrap_err();
-        assert_eq!(error.to_string(), "possible are `nothing`, `notices`");
+        assert_eq!(error.to_string(), "possible values: `nothing`, `notices`");
     }
 
     #[test]
-    fn an_unknown_setting_is_told_the_closest() {
+    fn an_unknown_setting_has_the_closest_as_a_hint() {
         let error = CaseSettings::default().set("max-tme", "1s").unwrap_err();
         assert!(matches!(
             error,
@@ -252,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bound_takes_the_other_of_a_lower_layer_along() {
+    fn one_limit_moves_the_other_limit_of_a_lower_layer() {
         let few = settings(&[("max-samples", "5")]).over(CaseSettings::BUILT_IN);
         assert_eq!(
             (few.min_samples, few.max_samples),
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_cross_in_one_place_are_refused() {
+    fn contradictory_limits_in_one_layer_are_refused() {
         let crossing = settings(&[("min-samples", "3"), ("max-samples", "2")]);
         assert_eq!(
             crossing.consistent().unwrap_err().to_string(),
@@ -287,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_higher_layer_says_is_never_lost(higher in layer(), lower in layer()) {
+        fn a_higher_layer_always_wins(higher in layer(), lower in layer()) {
             prop_assume!(higher.consistent().is_ok() && lower.consistent().is_ok());
             let merged = higher.over(lower).over(CaseSettings::BUILT_IN);
             prop_assert!(merged.consistent().is_ok());

@@ -1,4 +1,4 @@
-//! Numbers of things.
+//! Counts with a limit.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -25,15 +25,15 @@ pub type ThreadCount = Count<1024>;
 impl<const MOST: usize> Value for Count<MOST> {}
 
 impl<const MOST: usize> Count<MOST> {
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> NonZeroUsize {
         self.0
     }
 
-    /// This number.
+    /// Creates a count.
     ///
     /// # Panics
-    /// When it is 0 or above `MOST`.
+    /// The number is 0 or above `MOST`.
     pub const fn of(number: usize) -> Self {
         assert!(number <= MOST, "too many");
         Self(NonZeroUsize::new(number).expect("at least one"))
@@ -46,9 +46,9 @@ impl<const MOST: usize> fmt::Display for Count<MOST> {
     }
 }
 
-/// A text that is no such number.
+/// An invalid count.
 #[derive(Debug, Error)]
-#[error("a whole number from 1 to {most} is possible")]
+#[error("must be a whole number from 1 to {most}")]
 pub struct InvalidCount {
     most: usize,
 }

@@ -1,4 +1,4 @@
-//! What a case must meet beside being right.
+//! Additional criteria for a case with correct outputs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,29 +10,29 @@ use super::Value;
 use gpubench_contract::Grade;
 use gpubench_measure::measurement::NoticePolicy;
 
-/// What of a case that passes makes it fail all the same.
+/// What makes a passing case fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Denied {
-    /// Nothing does
+    /// Nothing
     Nothing,
-    /// A notice about its check
+    /// A notice about the check
     Notices,
 }
 
-/// The lowest grade that is good enough.
+/// The lowest accepted grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LeastGrade {
     /// Any grade
     Advisory,
-    /// Times that the referee's clock agrees with
+    /// Times that the referee's clock confirmed
     Bracketed,
-    /// No user host code ran while the clock did
+    /// Times that no user host code could influence
     Sealed,
 }
 
-/// A text that is none of some words.
+/// A text that is not a possible value.
 #[derive(Debug, Error)]
-#[error("possible are {0}")]
+#[error("possible values: {0}")]
 pub struct UnknownWord(String);
 
 fn read<T: ValueEnum>(text: &str) -> Result<T, UnknownWord> {

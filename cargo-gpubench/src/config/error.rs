@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! Errors and warnings about a configuration.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{ConfigLine, InvalidSetting, SamplesCross};
 use gpubench_diagnostic::{ExitCode, Expected, in_backticks, suggestion};
 
-/// A configuration that cannot be used.
+/// An invalid configuration.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -17,98 +17,98 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         file: Utf8PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// The file is no TOML.
+    /// The file is not TOML.
     #[error("{place}: not TOML: {message}")]
     Syntax {
-        /// Where it goes wrong.
+        /// The position.
         place: ConfigLine,
-        /// How.
+        /// The reason.
         message: String,
     },
-    /// A value is of another kind than its key wants.
-    #[error("{place}: `{key}` is {wanted}, not {got}")]
+    /// A value has the wrong type.
+    #[error("{place}: `{key}` must be {wanted}, not {got}")]
     Kind {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The key.
         key: String,
-        /// What it wants.
+        /// The expected type.
         wanted: &'static str,
-        /// What stands there.
+        /// The type of the value.
         got: &'static str,
     },
-    /// A value cannot be read.
-    #[error("{place}: the value of `{key}` makes no sense")]
+    /// A value is invalid.
+    #[error("{place}: `{key}` has an invalid value")]
     Value {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The bounds on samples cross.
-    #[error("{place}: the bounds on samples cross")]
+    /// `min-samples` is more than `max-samples`.
+    #[error("{place}: the limits on samples contradict each other")]
     Samples {
-        /// Where the table is.
+        /// The position of the table.
         place: ConfigLine,
-        /// How.
+        /// The two limits.
         #[source]
         source: SamplesCross,
     },
-    /// An override says for no cases.
-    #[error("{place}: an override needs `filter`, a regular expression for the names of its cases")]
+    /// An override has no filter.
+    #[error("{place}: an override needs `filter`, a regular expression for case names")]
     FilterMissing {
-        /// Where.
+        /// The position.
         place: ConfigLine,
-        /// A key of it that `filter` may have been misspelt as.
+        /// A key that may be a misspelt `filter`.
         similar: Option<String>,
     },
-    /// No profile has the name.
+    /// There is no profile of this name.
     #[error("there is no profile `{name}` in {}", file_or_none(.file))]
     UnknownProfile {
         /// The name.
         name: String,
-        /// The file, where there is one.
+        /// The file, if there is one.
         file: Option<Utf8PathBuf>,
-        /// The profiles there are.
+        /// The existing profiles.
         known: Vec<String>,
-        /// The one that was probably meant.
+        /// The most similar name.
         closest: Option<String>,
     },
-    /// A profile inherits from one that is not there.
-    #[error("{place}: the profile `{profile}` inherits from `{parent}`, which is not there")]
+    /// A profile inherits from an unknown profile.
+    #[error("{place}: the profile `{profile}` inherits from `{parent}`, which does not exist")]
     UnknownParent {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The profile.
         profile: String,
-        /// What it inherits from.
+        /// The unknown profile.
         parent: String,
     },
     /// Profiles inherit from each other in a circle.
     #[error("{place}: the profile `{profile}` inherits from itself{}", by_way(.by_way_of))]
     Circle {
-        /// Where.
+        /// The position.
         place: ConfigLine,
         /// The profile.
         profile: String,
-        /// The others of the circle.
+        /// The other profiles of the circle.
         by_way_of: Vec<String>,
     },
-    /// The file wants a newer tool.
+    /// The file requires a newer version.
     #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later, this is {ours}")]
     OlderTool {
-        /// Where.
+        /// The position.
         place: ConfigLine,
-        /// What it wants.
+        /// The required version.
         wanted: String,
-        /// What there is.
+        /// This version.
         ours: &'static str,
     },
 }
@@ -123,7 +123,7 @@ fn file_or_none(file: &Option<Utf8PathBuf>) -> String {
 fn by_way(others: &[String]) -> String {
     match others {
         [] => String::new(),
-        others => format!(", by way of {}", in_backticks(others)),
+        others => format!(" through {}", in_backticks(others)),
     }
 }
 
@@ -141,10 +141,10 @@ impl Expected for ConfigError {
                 name, known, closest, ..
             } => Some(match closest {
                 _ if ["release", "dev", "bench", "gpubench"].contains(&&**name) => {
-                    format!("cargo's own profile is given by `--cargo-profile {name}`")
+                    format!("`--cargo-profile {name}` sets cargo's profile")
                 }
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => format!("there is {}", in_backticks(known)),
+                None => format!("existing profiles: {}", in_backticks(known)),
             }),
             Self::Value { source, .. } => match source.downcast_ref::<InvalidSetting>() {
                 Some(InvalidSetting::Unknown { closest: Some(closest) }) => Some(format!("did you mean `{closest}`?")),
@@ -152,7 +152,7 @@ impl Expected for ConfigError {
             },
             Self::FilterMissing {
                 similar: Some(similar), ..
-            } => Some(format!("is `{similar}` meant to be `filter`?")),
+            } => Some(format!("did you mean `filter` instead of `{similar}`?")),
             Self::Unreadable { .. } => Some("`--config-file` names another file".to_owned()),
             Self::OlderTool { .. } => Some("install a newer `cargo-gpubench`, or lower `gpubench-version`".to_owned()),
             _ => None,
@@ -160,34 +160,34 @@ impl Expected for ConfigError {
     }
 }
 
-/// Something in a configuration that has no effect.
+/// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{place}: the key `{key}` {ineffective}")]
 pub struct ConfigWarning {
-    /// Where.
+    /// The position.
     pub place: ConfigLine,
     /// The key.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub ineffective: Ineffective,
 }
 
-/// Why a key has no effect.
+/// The reason why a key has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Ineffective {
-    /// It is not known.
-    #[error("is not known and has no effect{}", suggestion(.closest.as_ref()))]
+    /// The key is unknown.
+    #[error("is unknown and has no effect{}", suggestion(.closest.as_ref()))]
     Unknown {
-        /// The known one that was probably meant.
+        /// The most similar key.
         closest: Option<String>,
     },
-    /// It is an option that only a command line can give.
-    #[error("has no effect here: it is for the command line only")]
+    /// The key is an option of the command line only.
+    #[error("has no effect here: only the command line can set it")]
     CommandLineOnly,
-    /// It is a setting of a profile, and stands in none.
-    #[error("has no effect here (hint: it belongs below `[profile.default]`, or another profile)")]
+    /// The key is a setting of a profile, but is outside of profiles.
+    #[error("has no effect here (hint: move it to `[profile.default]` or another profile)")]
     OutsideOfProfiles,
-    /// It is a setting of the whole run, and stands in an override.
-    #[error("has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)")]
+    /// The key is a setting of the whole run, but is in an override.
+    #[error("has no effect in an override, because it applies to the whole run (hint: move it to the profile)")]
     InOverride,
 }

@@ -14,35 +14,35 @@ use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning, Row, Scope};
 use gpubench_diagnostic::{closest, read_text_at_most};
 
-/// Where a configuration is looked for, below the root of a workspace.
+/// The path of the configuration below a workspace root.
 pub const DEFAULT_FILE: &str = ".config/gpubench.toml";
 
-/// Most bytes of a configuration file.
+/// The limit on the length of a configuration file, in bytes.
 const LONGEST: u64 = 4 << 20;
 
-/// What a configuration file may contain at its top.
+/// The top-level keys of a configuration file.
 const KEYS: [&str; 2] = ["gpubench-version", "profile"];
 
-/// What one file says; the default is that of no file.
+/// The content of a configuration file. The default has no file.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFile {
     /// The file.
     pub path: Option<Utf8PathBuf>,
-    /// The folder that relative paths in it start from.
+    /// The base folder of relative paths.
     pub root: Utf8PathBuf,
-    /// What has no effect, to be told to the user.
+    /// Warnings about keys without effect.
     pub warnings: Vec<ConfigWarning>,
     pub(super) profiles: BTreeMap<String, ProfileTable>,
 }
 
-/// The configuration of a workspace, if it has one.
+/// Returns the configuration file of a workspace, if it has one.
 pub fn default_location(workspace: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file())
 }
 
-/// The closest folder with a configuration, from `folder` upwards, for places where no cargo says
-/// what the workspace is. A file of another user is passed over: a configuration names files that
-/// are written and libraries that are loaded.
+/// Returns the closest folder with a configuration, from `folder` upwards, for machines where cargo
+/// cannot name the workspace. Ignores files of other users except root, because a configuration
+/// names files to write and libraries to load.
 pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let ours = |file: &Utf8PathBuf| {
         let owner = file.metadata().map(|metadata| metadata.uid());
@@ -54,12 +54,12 @@ pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 impl ConfigFile {
-    /// Reads a file. Relative paths in it start from the folder that holds `.config`, and from the
-    /// file's own folder where there is none.
+    /// Reads a file. Relative paths in it start at the folder that contains `.config`, or else at
+    /// the file's own folder.
     ///
     /// # Errors
-    /// It cannot be read, is no TOML, is longer than 4 MiB, needs a newer tool, has values of other
-    /// kinds than its keys want, or profiles that inherit from what is not there or in a circle.
+    /// The file cannot be read, is not TOML, is longer than 4 MiB, needs a newer tool, has values
+    /// of the wrong type, or has profiles that inherit from unknown profiles or in a circle.
     pub fn read(path: &Utf8Path, rows: &[Row]) -> Result<Self, ConfigError> {
         let unreadable = |source: io::Error| ConfigError::Unreadable {
             file: path.to_owned(),
@@ -75,10 +75,10 @@ impl ConfigFile {
         Self::parse(path, root, &text, rows)
     }
 
-    /// As [`read`](Self::read), with the text at hand.
+    /// Parses the text of a file, like [`read`](Self::read).
     ///
     /// # Errors
-    /// As there.
+    /// The same, except for reading.
     pub fn parse(path: &Utf8Path, root: &Utf8Path, text: &str, rows: &[Row]) -> Result<Self, ConfigError> {
         let places = Text::new(path, text);
         let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -97,13 +97,13 @@ impl ConfigFile {
             warnings: reading.warnings,
             profiles,
         };
-        // Also of profiles that nobody asks for now: who asks for one may be a nightly run.
+        // Checks all profiles, because another one may be used only by a nightly run.
         file.profiles.keys().try_for_each(|name| file.profile(name).map(drop))?;
         Ok(file)
     }
 }
 
-/// A file being read.
+/// The state of parsing a file.
 pub(super) struct Reading<'a> {
     pub(super) places: Text<'a>,
     pub(super) rows: &'a [Row],
@@ -207,13 +207,13 @@ impl Reading<'_> {
         });
     }
 
-    /// The keys that a profile may have.
+    /// Returns the keys that a profile may have.
     pub(super) fn settings(&self) -> impl Iterator<Item = String> {
         let rows = self.rows.iter().filter(|row| row.scope >= Scope::Profile);
         rows.map(Row::key)
     }
 
-    /// Whether a profile may have the key.
+    /// Returns whether a profile may have the key.
     pub(super) fn is_setting(&self, key: &str) -> bool {
         self.settings().any(|known| known == key)
     }

@@ -1,32 +1,35 @@
-//! Fractions, as percentages or as criterion writes them.
+//! Fractions: percentages, or numbers below 1 as in criterion.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// More than nothing and less than everything: `2%` and `0.02` are the same.
+/// A fraction above 0 and below 1: `2%` or `0.02`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction(f64);
 
 impl Fraction {
-    /// The fraction.
+    /// Returns the number.
     pub fn value(self) -> f64 {
         self.0
     }
 
-    /// This fraction, which is above 0 and below 1.
+    /// Creates a fraction.
+    ///
+    /// # Panics
+    /// The number is not above 0 and below 1.
     pub const fn of(fraction: f64) -> Self {
         assert!(fraction > 0.0 && fraction < 1.0);
         Self(fraction)
     }
 }
 
-/// It is always a number.
+/// The number is never NaN.
 impl Eq for Fraction {}
 
 impl fmt::Display for Fraction {
-    /// As a percentage, where that is exact.
+    /// Displays a percentage if it is exact, otherwise the number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percentage = format!("{}%", (self.0 * 1e12).round() / 1e10);
         match percentage.parse() {
@@ -36,17 +39,17 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// A text that is no fraction.
+/// An invalid fraction.
 #[derive(Debug, PartialEq, Error)]
 pub enum InvalidFraction {
     /// Not a number.
-    #[error("a fraction is a number: `2%`, `0.02`")]
+    #[error("must be a fraction: `2%`, `0.02`")]
     NotANumber,
-    /// A number that is a fraction only with a percent sign.
-    #[error("it could be `{0}%` or a fraction below 1: write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
+    /// A number from 1 to 100 without a percent sign.
+    #[error("ambiguous; write `{0}%` or `{fraction}`", fraction = .0 / 100.0)]
     Ambiguous(f64),
-    /// Nothing, or everything, or more.
-    #[error("a fraction is above 0% and below 100%: `2%`, `0.02`")]
+    /// Not above 0 and below 1.
+    #[error("must be above 0% and below 100%: `2%`, `0.02`")]
     OutOfRange,
 }
 
@@ -75,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentage_and_a_fraction_are_told_apart_by_the_sign() {
+    fn the_sign_distinguishes_a_percentage_from_a_fraction() {
         assert_eq!("2%".parse(), Ok(Fraction(0.02)));
         assert_eq!("0.02".parse(), Ok(Fraction(0.02)));
         assert_eq!(" 0.5 %".parse(), Ok(Fraction(0.005)));
     }
 
     #[test]
-    fn a_fraction_is_shown_as_it_can_be_read_back() {
+    fn a_displayed_fraction_can_be_parsed() {
         for (text, shown) in [("0.02", "2%"), ("7%", "7%"), ("99.99%", "99.99%"), ("0.07", "7%")] {
             let fraction: Fraction = text.parse().expect("a fraction");
             assert_eq!(fraction.to_string(), shown);
@@ -93,13 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_number_from_one_on_could_be_either() {
+    fn a_number_from_one_without_a_sign_is_ambiguous() {
         assert_eq!("2".parse::<Fraction>(), Err(InvalidFraction::Ambiguous(2.0)));
         assert_eq!("1".parse::<Fraction>(), Err(InvalidFraction::Ambiguous(1.0)));
     }
 
     #[test]
-    fn what_is_no_fraction_is_refused() {
+    fn an_invalid_fraction_is_refused() {
         for text in ["", "%", "one", "NaN", "inf"] {
             assert!(text.parse::<Fraction>().is_err(), "{text}");
         }

@@ -1,49 +1,49 @@
-//! Which setting holds for a case.
+//! The settings of a case.
 
 use regex::Regex;
 
 use super::{CaseSettings, CompleteSettings, ConfigLine};
 use gpubench_diagnostic::{closest, suggestion};
 
-/// What is said about cases beside their packages, in the order in which it counts.
+/// The settings for cases from all sources except packages, in the order of precedence.
 #[derive(Clone, Debug, Default)]
 pub struct CaseLayers {
-    /// By the command line and the environment.
+    /// From the command line and the environment.
     pub given: CaseSettings,
-    /// By the profile's overrides, and then by those of the profiles that it inherits from.
+    /// From the overrides of the profile, then of the profiles that it inherits from.
     pub overrides: Vec<CaseOverride>,
-    /// By the profile itself.
+    /// From the profile itself.
     pub profile: CaseSettings,
 }
 
-/// Settings for the cases of some names.
+/// Settings for the cases that a filter matches.
 #[derive(Clone, Debug)]
 pub struct CaseOverride {
-    /// Where it stands.
+    /// The position in the configuration.
     pub place: ConfigLine,
-    /// Found in the names of the cases: with the package in front, or without.
+    /// Matches any part of a case's name, with or without the package.
     pub filter: Regex,
-    /// What holds for them.
+    /// The settings.
     pub settings: CaseSettings,
 }
 
 /// The two forms of a case's name.
 #[derive(Clone, Copy, Debug)]
 pub struct CaseNames<'a> {
-    /// Within its package.
+    /// The name without the package.
     pub name: &'a str,
-    /// With the package in front.
+    /// The name with the package.
     pub full_name: &'a str,
 }
 
 impl CaseLayers {
-    /// What holds for a case whose package asks for `package`: every setting from the first layer
-    /// that has it.
+    /// Returns the settings of a case. `package` has the settings of its package. Each setting
+    /// comes from the first layer that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
         self.said_of_case(names, package).complete()
     }
 
-    /// As [`of_case`](Self::of_case), and nothing where no layer says anything.
+    /// Returns the settings like [`of_case`](Self::of_case), without built-in values.
     pub fn said_of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CaseSettings {
         let overrides = self.overrides.iter().filter(|other| other.fits(names));
         overrides
@@ -52,24 +52,24 @@ impl CaseLayers {
             .over(package)
     }
 
-    /// The values that hold for every case, before any override.
+    /// Returns the values for every case, without overrides.
     pub fn said_everywhere(&self) -> CaseSettings {
         self.given.over(self.profile)
     }
 }
 
 impl CaseOverride {
-    /// What to tell of it where it fits none of the benchmarks of these paths.
+    /// Returns the warning about an override that matches none of the benchmarks of these paths.
     pub fn told_as_idle<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> String {
         let CaseOverride { place, filter, .. } = self;
         let hint = match closest(filter.as_str().trim_matches(['^', '$']), paths) {
             None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
             closest => suggestion(closest),
         };
-        format!("{place}: the filter `{filter}` fits no benchmark that is built, and its override has no effect{hint}")
+        format!("{place}: the filter `{filter}` matches no benchmark, so its override has no effect{hint}")
     }
 
-    /// Whether a case is one of those.
+    /// Returns whether the override applies to a case.
     pub fn fits(&self, names: CaseNames<'_>) -> bool {
         self.filter.is_match(names.name) || self.filter.is_match(names.full_name)
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_layer_counts_more_than_the_one_below() {
+    fn each_layer_overrides_the_next() {
         let mut layers = CaseLayers::default();
         assert_timeout(&layers, CaseSettings::default(), 10);
         assert_timeout(&layers, within(1), 1);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_overrides_the_first_wins_for_each_setting() {
+    fn the_first_override_with_a_setting_wins() {
         let slow = CaseSettings {
             max_time: Some(TimeLimit::seconds(7)),
             ..within(5)

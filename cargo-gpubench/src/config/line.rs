@@ -1,4 +1,4 @@
-//! Places in configuration files.
+//! Positions in configuration files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct ConfigLine {
 
 #[cfg(test)]
 impl ConfigLine {
-    /// A line of a file that need not be there.
+    /// Creates a line of a file, which need not exist.
     pub(crate) fn at(file: &str, line: usize) -> Self {
         Self {
             file: Utf8Path::new(file).into(),
@@ -29,7 +29,7 @@ impl fmt::Display for ConfigLine {
     }
 }
 
-/// A file's text, to tell lines in it.
+/// The text of a file, for finding lines.
 #[derive(Clone, Debug)]
 pub(super) struct Text<'a> {
     file: Arc<Utf8Path>,
@@ -44,7 +44,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The place of a byte.
+    /// Returns the line of a byte.
     pub(super) fn place(&self, offset: usize) -> ConfigLine {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
         ConfigLine {

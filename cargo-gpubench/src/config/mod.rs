@@ -1,11 +1,9 @@
-//! Configuration: what is said in files about how cases are measured, and which of several sayings
-//! counts.
+//! The configuration: settings from files, and their precedence.
 //!
-//! A [`ConfigFile`] holds profiles; [`ConfigFile::profile`] is what one of them says, inheritance
-//! included. What it says of the run as a whole is text with a place, for the command line's own
-//! grammar to read; what may differ from case to case is [`CaseSettings`], and [`CaseLayers`]
-//! decides between those. [`Row`] is what is declared of a setting, and [`Values`] what all of them
-//! are in the end.
+//! A [`ConfigFile`] has profiles. [`ConfigFile::profile`] returns a profile with everything it
+//! inherits. Settings of the whole run are texts with a position; clap's value parsers read them.
+//! Settings that may differ between cases are [`CaseSettings`], and [`CaseLayers`] has their
+//! precedence. A [`Row`] declares a setting. [`Values`] has the final values of a command.
 
 mod case_settings;
 mod count;

@@ -1,4 +1,4 @@
-//! Profiles of a configuration file, and what they inherit.
+//! Profiles of a configuration file, with inheritance.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,34 @@ use super::file::{Key, Reading, Value};
 use super::{CaseOverride, CaseSettings, ConfigError, ConfigFile, ConfigLine, ConfigValue};
 use gpubench_diagnostic::closest;
 
-/// The profile that every other inherits from in the end.
+/// The profile that every other profile inherits from, directly or not.
 pub const DEFAULT_PROFILE: &str = "default";
 
 const INHERITS: &str = "inherits";
 const OVERRIDES: &str = "overrides";
 const FILTER: &str = "filter";
 
-/// What a profile says, with what it inherits.
+/// A profile with everything it inherits.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// Settings of the run by their keys.
+    /// Settings of the run, by key.
     pub settings: BTreeMap<String, Setting>,
-    /// Settings of single cases: its own first, then those it inherits.
+    /// Overrides for cases: those of the profile first, then inherited ones.
     pub overrides: Vec<CaseOverride>,
 }
 
-/// A value, and where it was said.
+/// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The value.
     pub value: ConfigValue,
-    /// Where it stands.
+    /// The position in the file.
     pub place: ConfigLine,
-    /// The profile that says it.
+    /// The profile that sets it.
     pub profile: String,
 }
 
-/// A profile as it stands in a file.
+/// A profile of a file, without inheritance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProfileTable {
     inherits: Option<(String, ConfigLine)>,
@@ -46,11 +46,10 @@ pub(super) struct ProfileTable {
 }
 
 impl ConfigFile {
-    /// What a profile says. The default profile is always there.
+    /// Returns a profile with everything it inherits. The default profile always exists.
     ///
     /// # Errors
-    /// There is no profile of the name, or none of a name that one inherits from, or they inherit
-    /// in a circle.
+    /// The profile or one that it inherits from does not exist, or profiles inherit in a circle.
     pub fn profile(&self, name: &str) -> Result<Profile, ConfigError> {
         let mut profile = Profile::default();
         for table in self.line_of(name)? {
@@ -62,7 +61,7 @@ impl ConfigFile {
         Ok(profile)
     }
 
-    /// The profile, its parent, the parent's parent and so on.
+    /// Returns the profile, its parent, the parent's parent and so on.
     fn line_of(&self, name: &str) -> Result<Vec<&ProfileTable>, ConfigError> {
         let mut line = Vec::new();
         let mut seen = vec![name.to_owned()];
@@ -106,7 +105,7 @@ impl ConfigFile {
         if !self.profiles.contains_key(DEFAULT_PROFILE) {
             known.push(DEFAULT_PROFILE.to_owned());
         }
-        // Without a file there is one profile, and nothing to mistake for another.
+        // Without a file, only the default profile exists, so there is no similar name to suggest.
         let closest = closest(name, known.iter().map(String::as_str)).filter(|_| self.path.is_some());
         ConfigError::UnknownProfile {
             name: name.to_owned(),

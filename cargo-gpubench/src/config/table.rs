@@ -1,58 +1,61 @@
-//! How settings are declared: one row for each, which holds all there is to know about it.
+//! The declaration of settings. One row has everything about a setting.
 //!
 //! The command line, its help and examples, the environment, profiles, `show-config`, its template
-//! and the reference page all come from the rows.
+//! and the reference page are generated from the rows.
 
-/// Where a setting may be given, besides the command line and the environment.
+/// The places that may contain a setting, in addition to the command line and the environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Nowhere.
+    /// No other place.
     Line,
-    /// In a profile.
+    /// A profile.
     Profile,
-    /// In a profile, its overrides and a crate's manifest: it may differ from case to case.
+    /// A profile, its overrides and a crate's manifest. The setting may differ between cases.
     Case,
 }
 
-/// What clap does not know about a setting.
+/// The properties of a setting that clap does not know.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name of its field, which is clap's id for it.
+    /// The name of the field, which is clap's id.
     pub id: &'static str,
-    /// Where it may be given.
+    /// The places that may contain the setting.
     pub scope: Scope,
-    /// How a command line uses it.
+    /// Example arguments.
     pub example: &'static str,
+    /// Whether `-h` shows it.
+    pub is_common: bool,
 }
 
 impl Row {
-    /// Its name in files, as on the command line without the dashes.
+    /// Returns the key in files: the option without its dashes.
     pub fn key(&self) -> String {
         self.id.replace('_', "-")
     }
 }
 
-/// Settings of one command that belong together.
+/// A group of settings.
 pub trait Group {
-    /// A row for each.
+    /// Returns a row for each setting.
     fn rows() -> Vec<Row>;
 }
 
-/// Declares groups of settings: clap's arguments, and behind each where it may be given and an
-/// example. A field without them is a group.
+/// Declares groups of settings. Each row is a clap argument, then `=>`, its [`Scope`], an example
+/// and `, common` if `-h` shows it. A field without these is a nested group.
 macro_rules! settings {
-    (@rows $field:ident $type:ty = $scope:ident $example:literal) => {
+    (@rows $field:ident $type:ty = $scope:ident $example:literal $($common:ident)?) => {
         vec![$crate::config::Row {
             id: stringify!($field),
             scope: $crate::config::Scope::$scope,
             example: $example,
+            is_common: !stringify!($($common)?).is_empty(),
         }]
     };
     (@rows $field:ident $type:ty) => {
         <$type as $crate::config::Group>::rows()
     };
     ($($(#[$meta:meta])* $vis:vis struct $name:ident {
-        $($(#[$attribute:meta])* $field:ident: $type:ty $(=> $scope:ident $example:literal)?;)*
+        $($(#[$attribute:meta])* $field:ident: $type:ty $(=> $scope:ident $example:literal $(, $common:ident)?)?;)*
     })+) => {
         $(
             #[derive(Debug, clap::Args)]
@@ -63,7 +66,7 @@ macro_rules! settings {
 
             impl $crate::config::Group for $name {
                 fn rows() -> Vec<$crate::config::Row> {
-                    [$($crate::config::settings!(@rows $field $type $(= $scope $example)?)),*].concat()
+                    [$($crate::config::settings!(@rows $field $type $(= $scope $example $($common)?)?)),*].concat()
                 }
             }
 

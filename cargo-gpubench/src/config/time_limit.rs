@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// A time longer than nothing.
+/// A time limit above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(Duration);
 
 impl TimeLimit {
-    /// The time.
+    /// Returns the time.
     pub fn duration(self) -> Duration {
         self.0
     }
 
-    /// A limit of so many seconds, at least one.
+    /// Creates a limit in seconds.
+    ///
+    /// # Panics
+    /// The number is 0.
     pub const fn seconds(seconds: u64) -> Self {
         assert!(seconds > 0);
         Self(Duration::from_secs(seconds))
@@ -29,14 +32,14 @@ impl fmt::Display for TimeLimit {
     }
 }
 
-/// A text that is no time limit.
+/// An invalid time limit.
 #[derive(Debug, Error)]
 pub enum InvalidTimeLimit {
     /// Not a number with a unit.
-    #[error("a time limit is a number with a unit: `10s`, `500ms`, `2min`")]
+    #[error("must be a number with a unit: `10s`, `500ms`, `2min`")]
     Form,
-    /// No time at all.
-    #[error("a time limit is longer than nothing")]
+    /// Zero.
+    #[error("must be longer than zero")]
     Zero,
 }
 
@@ -57,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_understood() {
+    fn units_are_parsed() {
         assert_eq!(
             "1m 30s".parse::<TimeLimit>().ok(),
             Some(TimeLimit(Duration::from_secs(90)))
@@ -69,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_shown_as_it_can_be_read_back() {
+    fn a_displayed_limit_can_be_parsed() {
         for text in ["1m 30s", "250us", "2days"] {
             let limit: TimeLimit = text.parse().expect("a limit");
             assert_eq!(limit.to_string().parse::<TimeLimit>().ok(), Some(limit));
@@ -77,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_is_refused() {
+    fn an_invalid_limit_is_refused() {
         for text in ["", "10", "0s", "-1s", "soon"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }

@@ -1,8 +1,8 @@
-//! Values of settings as they stand in a configuration file.
+//! Values in a configuration file.
 
 use toml::de::DeValue;
 
-/// A value, as text that the command line would take.
+/// A value as text for the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigValue {
     /// `true` or `false`.
@@ -14,8 +14,7 @@ pub enum ConfigValue {
 }
 
 impl ConfigValue {
-    /// What the value is, in TOML's words, where it is neither a string, a number, a boolean nor a
-    /// list of strings and numbers.
+    /// Converts a TOML value. The error names a type that is not supported.
     pub(super) fn read(value: &DeValue<'_>) -> Result<Self, &'static str> {
         match value {
             DeValue::Boolean(flag) => Ok(Self::Flag(*flag)),

@@ -1,4 +1,4 @@
-//! The values of a command's settings, each from the layer that counts.
+//! The values of a command's settings, after precedence.
 
 use std::collections::BTreeMap;
 
@@ -7,60 +7,60 @@ use clap::parser::ValueSource;
 
 use super::ConfigLine;
 
-/// Who says what a setting is, below the command line.
+/// The source of a setting other than the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A variable of the environment, by its name.
+    /// The environment variable of this name.
     Environment(String),
     /// A profile of the configuration.
     Profile {
-        /// Its name.
+        /// The profile's name.
         name: String,
-        /// Where it says so.
+        /// The position in the file.
         place: ConfigLine,
     },
 }
 
-/// What a layer below the command line says of a setting.
+/// A value from the environment or a profile.
 #[derive(Clone, Debug)]
 pub struct LayeredValue {
-    /// Its words.
+    /// The texts.
     pub texts: Vec<String>,
-    /// The values that they are, as the command line's grammar reads them.
+    /// The values that clap parsed from the texts.
     pub values: ArgMatches,
-    /// Who says it.
+    /// The source.
     pub source: Source,
 }
 
-/// Every setting of a command: what its command line says, else what is offered, else what is
-/// built in.
+/// The settings of a command: from the command line, then from lower layers, then built in.
 #[derive(Debug)]
 pub struct Values<'a> {
     /// The command line, with the built-in values.
     pub line: &'a ArgMatches,
-    /// What the layers below it say, by the ids of the settings.
-    pub offers: BTreeMap<String, LayeredValue>,
+    /// The values of the lower layers, by setting id.
+    pub layered: BTreeMap<String, LayeredValue>,
 }
 
 impl Values<'_> {
-    /// Whether the command line gives it.
+    /// Returns whether the command line sets it.
     pub fn on_line(&self, id: &str) -> bool {
         self.line.try_contains_id(id).unwrap_or(false) && self.line.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// Adds what a lower layer offers, where no higher one does.
-    pub fn offer_below(&mut self, lower: BTreeMap<String, LayeredValue>) {
-        for (id, offer) in lower {
-            self.offers.entry(id).or_insert(offer);
+    /// Adds the values of a lower layer where no higher layer has one.
+    pub fn add_layer(&mut self, lower: BTreeMap<String, LayeredValue>) {
+        for (id, layered) in lower {
+            self.layered.entry(id).or_insert(layered);
         }
     }
 
-    /// What counts of what is offered for a setting.
-    pub fn offer(&self, id: &str) -> Option<&LayeredValue> {
-        self.offers.get(id).filter(|_| !self.on_line(id))
+    /// Returns the value of the highest layer below the command line, unless the command line sets
+    /// it.
+    pub fn layered(&self, id: &str) -> Option<&LayeredValue> {
+        self.layered.get(id).filter(|_| !self.on_line(id))
     }
 
-    /// The words of a setting; none where nobody says anything and nothing is built in.
+    /// Returns the texts of a setting, or none if it is not set and has no built-in value.
     pub fn texts(&self, id: &str) -> Vec<String> {
         let raw = self.matches(id).try_get_raw(id).ok().flatten();
         let raw = raw.into_iter().flatten();
@@ -68,14 +68,15 @@ impl Values<'_> {
     }
 
     fn matches(&self, id: &str) -> &ArgMatches {
-        self.offer(id).map_or(self.line, |offer| &offer.values)
+        self.layered(id).map_or(self.line, |layered| &layered.values)
     }
 }
 
-/// A type of values of settings.
+/// A type of setting values.
 pub trait Value: Clone + Send + Sync + 'static {}
 
-/// What can be read from settled values: a value, a flag, several values, or a group of settings.
+/// A type that can be read from the final values: a value, a flag, a list of values, or a group of
+/// settings.
 pub trait Read {
     /// Reads the setting `id`.
     fn read(values: &Values<'_>, id: &str) -> Self;

@@ -48,7 +48,7 @@ impl JunitReporter {
     }
 
     /// Reports what this gate stops as failed.
-    pub fn behind(self, gate: Gate) -> JunitReporter {
+    pub fn with_gate(self, gate: Gate) -> JunitReporter {
         JunitReporter { gate, ..self }
     }
 }
@@ -319,7 +319,7 @@ mod tests {
             on_regression,
             on_inconclusive,
         };
-        written(&compared_run(), |output| JunitReporter::new(output).behind(gate))
+        written(&compared_run(), |output| JunitReporter::new(output).with_gate(gate))
     }
 
     #[test]

@@ -142,7 +142,8 @@ pub(super) fn interval([low, high]: [f64; 2]) -> String {
     format!("{} to {}", change(low), change(high))
 }
 
-/// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25 absolute, 0.5 relative`.
+/// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25
+/// absolute, 0.5 relative`.
 pub(super) fn found_in(check: &Check) -> String {
     let count = Some(format!(
         "{} of {} elements wrong",

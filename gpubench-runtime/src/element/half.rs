@@ -153,7 +153,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the value of a format with `exponent` and `fraction` bits, by the definition in IEEE 754.
+    /// Returns the value of a format with `exponent` and `fraction` bits, by the definition in IEEE
+    /// 754.
     fn decode(bits: u16, exponent: u32, fraction: u32) -> f64 {
         let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
         let bias = (1i32 << (exponent - 1)) - 1;

@@ -55,7 +55,7 @@ fn files_included_from_a_folder_of_the_package_are_embedded() {
             "tests/abi/kernels/by_folders.cu",
             "tests/abi/kernels/folders/quoted.cuh",
             "tests/abi/kernels/folders/deeper/angled.cuh",
-            "tests/abi/kernels/folders/deeper/beside.cuh",
+            "tests/abi/kernels/folders/deeper/sibling.cuh",
         ]
     );
 }

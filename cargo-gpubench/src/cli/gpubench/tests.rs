@@ -1,5 +1,3 @@
-//! What the command line becomes.
-
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -11,17 +9,17 @@ use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
 use crate::build::{BuildOptions, PackageSelection, Profile};
-use crate::cli::{Environment, Unsettled, Verb, settle};
+use crate::cli::{Environment, Unresolved, Verb, resolve};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
 use gpubench_measure::measurement::PassCriteria;
 use gpubench_report::Color;
 use gpubench_stats::InterimAnalyses;
 
-fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unsettled> {
+fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unresolved> {
     let all = ["cargo-gpubench", "gpubench"].iter().chain(arguments);
     let all: Vec<_> = all.map(Into::into).collect();
-    match settle(&all, &Environment::default(), &|_| None)?.verb {
+    match resolve(&all, &Environment::default(), &|_| None)?.verb {
         Verb::Gpubench(arguments) => Ok(*arguments),
         other => panic!("another verb: {other:?}"),
     }
@@ -40,17 +38,17 @@ fn build(options: &RunOptions) -> &BuildOptions {
 
 fn refusal(arguments: &[&str]) -> String {
     match parse(arguments) {
-        Err(Unsettled::CommandLine(error)) => {
+        Err(Unresolved::CommandLine(error)) => {
             assert_eq!(error.exit_code(), 2);
             error.to_string()
         }
-        Err(Unsettled::Expected(error)) => gpubench_diagnostic::chain(error.as_error()),
+        Err(Unresolved::Expected(error)) => gpubench_diagnostic::chain(error.as_error()),
         Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
     }
 }
 
 #[test]
-fn the_defaults_are_those_of_the_design() {
+fn the_defaults_are_as_documented() {
     let options = options(&[]);
     assert_eq!(options.action, Action::Measure);
     assert_eq!(options.device.choice, DeviceChoice::Auto);
@@ -83,7 +81,7 @@ fn the_defaults_are_those_of_the_design() {
 }
 
 #[test]
-fn what_is_given_arrives() {
+fn all_options_are_passed_on() {
     let options = options(&[
         "grayscale",
         "softmax",
@@ -199,10 +197,10 @@ fn values_out_of_range_are_refused_with_a_reason() {
         (&["--threads", "1025"], "from 1 to 1024"),
         (&["--flush", "sideways"], "possible values"),
         (&["--seed", "xyz"], "hex"),
-        (&["--timeout", "0s"], "longer than nothing"),
+        (&["--timeout", "0s"], "longer than zero"),
         (&["--flush-bytes", "8XB"], "unit"),
         (&["--axis", "width"], "name=value"),
-        (&["--device", "tpu"], "none of `auto`, `cpu`, `cuda`"),
+        (&["--device", "tpu"], "use `auto`, `cpu`, `cuda`"),
         (&["--package", "a@b"], "version"),
         (&["--cargo-profile", "test"], "no library"),
         (&["--exclude", "a"], "--workspace"),
@@ -222,17 +220,20 @@ fn values_out_of_range_are_refused_with_a_reason() {
             &["--load-baseline", "a", "--partition", "hash:1/2"],
             "cannot be used with",
         ),
-        (&["--baseline", "a.json", "--export-json", "a.json"], "`a.json` is read"),
+        (
+            &["--baseline", "a.json", "--export-json", "a.json"],
+            "`a.json` is an input",
+        ),
         (
             &["--load-baseline", "a.jsonl", "--report", "html=a.jsonl"],
-            "`a.jsonl` is read",
+            "`a.jsonl` is an input",
         ),
-        (&["report", "a.json", "--output", "a.json"], "`a.json` is read"),
+        (&["report", "a.json", "--output", "a.json"], "`a.json` is an input"),
         (
             &["report", "a", "--compare", "b.json", "-o", "b.json"],
-            "`b.json` is read",
+            "`b.json` is an input",
         ),
-        (&["--profile-time", "0s"], "longer than nothing"),
+        (&["--profile-time", "0s"], "longer than zero"),
         (&["--ignored", "--include-ignored"], "cannot be used with"),
         (&["-q", "-v"], "cannot be used with"),
         (&["--build-jobs", "0"], "jobs"),
@@ -255,7 +256,7 @@ fn values_out_of_range_are_refused_with_a_reason() {
 }
 
 #[test]
-fn samples_must_be_possible() {
+fn limits_on_samples_must_not_contradict_each_other() {
     let text = refusal(&["--min-samples", "30", "--max-samples", "20"]);
     assert_eq!(text, "`min-samples` 30 is more than `max-samples` 20");
 }
@@ -306,7 +307,7 @@ fn an_archive_is_compared_with_what_is_built_and_with_another_archive() {
 }
 
 #[test]
-fn an_archive_is_made_of_what_a_run_would_build() {
+fn an_archive_contains_what_a_run_would_build() {
     let arguments = parse(&[
         "archive",
         "--archive-file",
@@ -333,7 +334,7 @@ fn an_archive_is_made_of_what_a_run_would_build() {
 }
 
 #[test]
-fn a_doctor_is_asked_about_a_device() {
+fn doctor_takes_a_device() {
     let arguments = parse(&[
         "doctor",
         "--device",
@@ -358,7 +359,7 @@ fn a_doctor_is_asked_about_a_device() {
 }
 
 #[test]
-fn a_filter_may_be_called_like_a_subcommand() {
+fn a_filter_may_have_the_name_of_a_subcommand() {
     for arguments in [&["--", "archive"][..], &["other", "archive"]] {
         assert!(
             matches!(options(arguments).cases.names.filters[..], [NamePattern::Search(_), ..]),
@@ -382,7 +383,7 @@ fn the_first_filter_may_be_a_misspelt_subcommand() {
 #[test]
 fn help_is_a_subcommand_too() {
     let help = |arguments: &[&str]| match parse(arguments) {
-        Err(Unsettled::CommandLine(error)) if error.exit_code() == 0 => error.to_string(),
+        Err(Unresolved::CommandLine(error)) if error.exit_code() == 0 => error.to_string(),
         other => panic!("no help: {other:?}"),
     };
     let of_compare = help(&["help", "compare"]);
@@ -401,14 +402,14 @@ fn a_run_measures_checks_or_serves_a_profiler() {
 }
 
 #[test]
-fn what_cargo_bench_is_given_by_habit_changes_nothing() {
+fn compatibility_flags_of_cargo_bench_have_no_effect() {
     let options = options(&["--bench", "--show-output", "--noplot", "--nocapture", "add1"]);
     assert_eq!(options.action, Action::Measure);
     assert_eq!(options.output.user_output, Output::Shown);
 }
 
 #[test]
-fn filters_may_stand_behind_two_dashes() {
+fn filters_may_follow_two_dashes() {
     assert!(matches!(
         options(&["--", "--odd"]).cases.names.filters[..],
         [NamePattern::Search(_)]
@@ -416,24 +417,24 @@ fn filters_may_stand_behind_two_dashes() {
 }
 
 #[test]
-fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_is_measured() {
+fn a_repeat_command_has_the_options_of_the_build_and_the_measurement() {
     let repeated = |arguments: &[&str]| options(arguments).repeated.join(" ");
     let chooses = [
-        "--test",
         "--ignored",
-        "--manifest-path kernels/Cargo.toml",
-        "--locked",
-        "--config build.jobs=1",
         "--package a",
         "--package b",
         "--features fp8,bf16",
         "--no-default-features",
         "--cargo-profile release",
         "--target-dir there",
+        "--manifest-path kernels/Cargo.toml",
+        "--locked",
+        "--config build.jobs=1",
         "--profile default",
         "--device cpu",
         "--threads 2",
         "--schedule 7",
+        "--test",
         "--timeout 1s",
     ];
     let line: Vec<&str> = chooses.iter().flat_map(|option| option.split(' ')).collect();
@@ -458,7 +459,7 @@ fn a_command_that_runs_a_case_again_repeats_what_says_what_is_built_and_how_it_i
 }
 
 #[test]
-fn a_command_that_runs_a_case_again_leaves_filters_outputs_and_baselines_out() {
+fn a_repeat_command_has_no_filters_outputs_or_baselines() {
     let others = [
         "--skip=x",
         "--exact",

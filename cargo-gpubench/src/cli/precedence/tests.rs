@@ -31,14 +31,14 @@ impl Workspace {
         Utf8PathBuf::from_path_buf(self.folder.path().to_owned()).expect("UTF-8")
     }
 
-    fn settle(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Settled, Unsettled> {
-        settle(&command_line(arguments), &environment(variables), &|_| {
+    fn resolve(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Resolved, Unresolved> {
+        resolve(&command_line(arguments), &environment(variables), &|_| {
             Some(self.root())
         })
     }
 
     fn options(&self, arguments: &[&str], variables: &[(&str, &str)]) -> RunOptions {
-        options(self.settle(arguments, variables).expect("it makes sense"))
+        options(self.resolve(arguments, variables).expect("it makes sense"))
     }
 }
 
@@ -54,29 +54,29 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::of(variables.iter().map(|(name, value)| (name.to_string(), value.into())))
 }
 
-fn without_configuration(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Settled, Unsettled> {
-    settle(&command_line(arguments), &environment(variables), &|_| None)
+fn without_configuration(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Resolved, Unresolved> {
+    resolve(&command_line(arguments), &environment(variables), &|_| None)
 }
 
-fn options(settled: Settled) -> RunOptions {
-    match settled.verb {
+fn options(resolved: Resolved) -> RunOptions {
+    match resolved.verb {
         Verb::Gpubench(arguments) => arguments.into_options().expect("options"),
         other => panic!("another verb: {other:?}"),
     }
 }
 
-fn refusal(outcome: Result<Settled, Unsettled>) -> String {
+fn refusal(outcome: Result<Resolved, Unresolved>) -> String {
     match outcome.expect_err("a refusal") {
-        Unsettled::Expected(error) => {
+        Unresolved::Expected(error) => {
             assert_eq!(error.exit_code().number(), 2);
             chain(error.as_error())
         }
-        Unsettled::CommandLine(error) => error.to_string(),
+        Unresolved::CommandLine(error) => error.to_string(),
     }
 }
 
 #[test]
-fn a_profile_names_the_archive_to_be_measured_against_and_the_command_line_counts_before_it() {
+fn the_command_line_overrides_the_archive_of_a_profile() {
     let workspace = Workspace::with("[profile.default]\nagainst-archive = 'released.tar.gz'\n");
     let against =
         |arguments: &[&str], variables: &[(&str, &str)]| workspace.options(arguments, variables).results.against;
@@ -100,7 +100,7 @@ fn timeout(options: &RunOptions, package: CaseSettings) -> TimeLimit {
 }
 
 #[test]
-fn each_place_counts_more_than_the_one_below_it() {
+fn each_layer_overrides_the_next() {
     let package = CaseSettings {
         timeout: Some(TimeLimit::seconds(2)),
         ..CaseSettings::default()
@@ -156,7 +156,7 @@ fn each_place_counts_more_than_the_one_below_it() {
 }
 
 #[test]
-fn what_counts_as_noise_may_differ_from_case_to_case() {
+fn the_noise_threshold_may_differ_between_cases() {
     let workspace = Workspace::with(
         "[profile.default]\nnoise-threshold = '3%'\n[[profile.default.overrides]]\nfilter = 'sums'\nnoise-threshold = 0.05\n",
     );
@@ -180,7 +180,7 @@ fn what_counts_as_noise_may_differ_from_case_to_case() {
 }
 
 #[test]
-fn a_value_may_equal_the_built_in_one_and_still_count() {
+fn a_value_equal_to_the_built_in_one_still_overrides_lower_layers() {
     let with_override = Workspace::with("[[profile.default.overrides]]\nfilter = 'sums'\ntimeout = '4s'\n");
     let given = with_override.options(&["--timeout", "10s"], &[]);
     assert_eq!(timeout(&given, CaseSettings::default()), TimeLimit::seconds(10));
@@ -225,7 +225,7 @@ fn a_profile_sets_options_of_every_kind() {
 }
 
 #[test]
-fn the_command_line_can_undo_what_a_profile_or_the_environment_says() {
+fn the_command_line_can_undo_a_profile_and_the_environment() {
     let workspace = Workspace::with("[profile.default]\nfail-fast = true\nquiet = true\nskip = 'a'\n");
     let undone = workspace.options(&["--no-fail-fast", "-v"], &[]);
     assert!(!undone.fail_fast);
@@ -248,7 +248,7 @@ fn the_command_line_can_undo_what_a_profile_or_the_environment_says() {
 }
 
 #[test]
-fn one_bound_on_samples_takes_the_other_along() {
+fn one_limit_on_samples_moves_the_other() {
     let options = options(without_configuration(&["--max-samples", "5"], &[]).expect("it makes sense"));
     let CaseOptions { stopping, .. } = options.measurement.everywhere();
     assert_eq!((stopping.min_samples, stopping.max_samples), (5, 5));
@@ -257,28 +257,40 @@ fn one_bound_on_samples_takes_the_other_along() {
 }
 
 #[test]
-fn what_makes_no_sense_says_where_it_stands() {
+fn an_invalid_value_is_reported_with_its_position() {
     for (configuration, reason) in [
         (
             "timeout = 10",
-            ":2: the value of `timeout` makes no sense: a time limit is a number with a unit",
+            ":2: `timeout` has an invalid value: must be a number with a unit",
         ),
         (
             "flush = 'sideways'",
-            ":2: the value of `flush` makes no sense: it is none of `read`, `write`",
+            ":2: `flush` has an invalid value: possible values: `read`, `write`",
         ),
-        ("quiet = 'yes'", ":2: `quiet` is `true` or `false`, not something else"),
-        ("device = true", ":2: `device` is a string or a number, not a boolean"),
-        ("device = ['cpu']", ":2: `device` is a string or a number, not a list"),
+        (
+            "quiet = 'yes'",
+            ":2: `quiet` must be `true` or `false`, not something else",
+        ),
+        (
+            "device = true",
+            ":2: `device` must be a string or a number, not a boolean",
+        ),
+        (
+            "device = ['cpu']",
+            ":2: `device` must be a string or a number, not a list",
+        ),
         ("threads = 0", "from 1 to 1024"),
         (
             "skip = ['sums', '[']",
-            ":2: the value of `skip` makes no sense: regex parse error",
+            ":2: `skip` has an invalid value: regex parse error",
         ),
-        ("max-samples = 1\nmin-samples = 2", ":3: the bounds on samples cross"),
+        (
+            "max-samples = 1\nmin-samples = 2",
+            ":3: the limits on samples contradict each other",
+        ),
     ] {
         let workspace = Workspace::with(&format!("[profile.default]\n{configuration}\n"));
-        let text = refusal(workspace.settle(&[], &[]));
+        let text = refusal(workspace.resolve(&[], &[]));
         assert!(
             text.contains("gpubench.toml:") && text.contains(reason),
             "{configuration}: {text}"
@@ -288,14 +300,14 @@ fn what_makes_no_sense_says_where_it_stands() {
         (
             "GPUBENCH_TIMEOUT",
             "soon",
-            "the value `soon` of `GPUBENCH_TIMEOUT` makes no sense: a time limit is",
+            "the environment variable `GPUBENCH_TIMEOUT` has the invalid value `soon`: must be",
         ),
         (
             "GPUBENCH_FAIL_FAST",
             "maybe",
-            "the value `maybe` of `GPUBENCH_FAIL_FAST` makes no sense: `1`, `true`",
+            "the environment variable `GPUBENCH_FAIL_FAST` has the invalid value `maybe`: use `1`, `true`",
         ),
-        ("GPUBENCH_COLOR", "blue", "it is none of `auto`, `always`, `never`"),
+        ("GPUBENCH_COLOR", "blue", "possible values: `auto`, `always`, `never`"),
     ] {
         let text = refusal(without_configuration(&[], &[(name, value)]));
         assert!(text.contains(reason), "{text}");
@@ -303,10 +315,10 @@ fn what_makes_no_sense_says_where_it_stands() {
 }
 
 #[test]
-fn a_flag_in_the_environment_is_on_off_or_not_there() {
+fn a_flag_in_the_environment_is_on_off_or_unset() {
     let fail_fast = |value: &str| {
-        let settled = without_configuration(&[], &[("GPUBENCH_FAIL_FAST", value)]);
-        options(settled.expect("it makes sense")).fail_fast
+        let resolved = without_configuration(&[], &[("GPUBENCH_FAIL_FAST", value)]);
+        options(resolved.expect("it makes sense")).fail_fast
     };
     for on in ["1", "true", "TRUE", "yes", "on"] {
         assert!(fail_fast(on), "{on}");
@@ -317,23 +329,23 @@ fn a_flag_in_the_environment_is_on_off_or_not_there() {
 }
 
 #[test]
-fn a_variable_that_is_set_to_nothing_is_not_set() {
-    let settled = without_configuration(&[], &[("GPUBENCH_DEVICE", ""), ("GPUBENCH_TIMEOUT", "")]);
+fn an_empty_variable_counts_as_unset() {
+    let resolved = without_configuration(&[], &[("GPUBENCH_DEVICE", ""), ("GPUBENCH_TIMEOUT", "")]);
     assert_eq!(
-        options(settled.expect("it makes sense")).device.choice,
+        options(resolved.expect("it makes sense")).device.choice,
         DeviceChoice::Auto
     );
 }
 
 #[test]
-fn a_variable_may_hold_several_values_a_line_each() {
-    let settled = without_configuration(&[], &[("GPUBENCH_SKIP", "first,one\nsecond\n")]);
-    let names = format!("{:?}", options(settled.expect("it makes sense")).cases.names);
+fn a_variable_may_have_several_values_one_per_line() {
+    let resolved = without_configuration(&[], &[("GPUBENCH_SKIP", "first,one\nsecond\n")]);
+    let names = format!("{:?}", options(resolved.expect("it makes sense")).cases.names);
     assert!(names.contains("first,one") && names.contains("second"), "{names}");
 }
 
 #[test]
-fn a_variable_that_stands_for_no_option_is_named_with_the_one_that_was_probably_meant() {
+fn an_unknown_variable_is_reported_with_the_closest_one() {
     let variables = [
         ("GPUBENCH_WORKER", "3"),
         ("GPUBENCH_MAX_TIMES", "5s"),
@@ -344,14 +356,14 @@ fn a_variable_that_stands_for_no_option_is_named_with_the_one_that_was_probably_
         ("GPUBENCH_TIMEOUT", "5s"),
         ("CARGO_GPUBENCH_WORKER", "3"),
     ];
-    let settled = without_configuration(&[], &variables).expect("it makes sense");
-    let told: Vec<_> = settled.unknown_variables.iter().map(ToString::to_string).collect();
+    let resolved = without_configuration(&[], &variables).expect("it makes sense");
+    let warnings: Vec<_> = resolved.unknown_variables.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        warnings,
         [
-            "the variable `GPUBENCH_MAX_TIMES` is not known and has no effect (hint: did you mean `GPUBENCH_MAX_TIME`?)",
-            "the variable `GPUBENCH_SOFTMAX` is not known and has no effect",
-            "the variable `GPUBENCH_WORKER` is not known and has no effect (hint: did you mean `GPUBENCH_WORKERS`?)",
+            "the environment variable `GPUBENCH_MAX_TIMES` is unknown and has no effect (hint: did you mean `GPUBENCH_MAX_TIME`?)",
+            "the environment variable `GPUBENCH_SOFTMAX` is unknown and has no effect",
+            "the environment variable `GPUBENCH_WORKER` is unknown and has no effect (hint: did you mean `GPUBENCH_WORKERS`?)",
         ]
     );
 }
@@ -381,14 +393,14 @@ fn every_option_has_its_variable() {
     }
 }
 
-/// A command with one option, which excludes and needs no other.
+/// A command with an option that conflicts with no other and requires none.
 fn alone(option: &Arg) -> clap::Command {
     let alone = Arg::new(option.get_id().clone()).long(option.get_long().expect("a long name").to_owned());
     let alone = alone.value_parser(option.get_value_parser().clone());
     clap::Command::new("alone").arg(alone.action(option.get_action().clone()))
 }
 
-/// A text that is a value of an option.
+/// Returns a valid value of an option.
 fn example_of(option: &Arg) -> String {
     let fitting = |text: &&str| {
         let offers = of_environment(&alone(option), &environment(&[(&variable_of(option).unwrap(), text)]));
@@ -405,10 +417,10 @@ fn example_of(option: &Arg) -> String {
         .to_string()
 }
 
-/// What `show-config --template` prints.
+/// The output of `show-config --template`.
 fn template() -> String {
-    let settled = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
-    match settled.verb {
+    let resolved = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
+    match resolved.verb {
         Verb::Gpubench(arguments) => match arguments.into_command().expect("a command") {
             Command::Print(_, text) => text,
             other => panic!("no text: {other:?}"),
@@ -418,12 +430,12 @@ fn template() -> String {
 }
 
 #[test]
-fn the_template_is_what_is_built_in() {
+fn the_template_sets_the_built_in_values() {
     let workspace = Workspace::with(&template());
-    let settled = workspace.settle(&[], &[]).expect("it makes sense");
-    assert_eq!(settled.warnings, []);
+    let resolved = workspace.resolve(&[], &[]).expect("it makes sense");
+    assert_eq!(resolved.warnings, []);
     assert_eq!(
-        format!("{:#?}", without_case_layers(options(settled))),
+        format!("{:#?}", without_case_layers(options(resolved))),
         format!(
             "{:#?}",
             without_case_layers(options(without_configuration(&[], &[]).expect("it makes sense")))
@@ -450,10 +462,10 @@ fn the_template_has_every_setting_with_its_built_in_value_or_an_example() {
         .expect("two parts");
     let all_set = examples.replace_all(&settings, "$1").into_owned();
     let workspace = Workspace::with(&all_set);
-    let settled = workspace
-        .settle(&["--no-fail-fast"], &[])
+    let resolved = workspace
+        .resolve(&["--no-fail-fast"], &[])
         .expect("every example is a value");
-    assert_eq!(settled.warnings, []);
+    assert_eq!(resolved.warnings, []);
     for row in RunArguments::rows().iter().filter(|row| row.scope >= Scope::Profile) {
         assert!(all_set.contains(&format!("\n{} = ", row.key())), "{}", row.id);
     }
@@ -465,7 +477,7 @@ fn without_case_layers(mut options: RunOptions) -> RunOptions {
 }
 
 #[test]
-fn a_configuration_file_can_be_named_and_must_then_be_there() {
+fn a_named_configuration_file_must_exist() {
     let workspace = Workspace::with("[profile.default]\nfail-fast = true\n");
     let file = workspace.root().join(DEFAULT_FILE);
     let named = without_configuration(&["--config-file", file.as_str()], &[]);
@@ -480,11 +492,11 @@ fn a_configuration_file_can_be_named_and_must_then_be_there() {
 }
 
 #[test]
-fn subcommands_take_the_settings_that_they_share_with_a_run() {
+fn subcommands_read_the_settings_that_they_share_with_a_run() {
     let workspace = Workspace::with(
         "[profile.default]\ndevice = 'cpu'\nnoise-threshold = '7%'\nmessage-format = 'json'\nexport-markdown = 'run.md'\n",
     );
-    let command = |arguments: &[&str]| match workspace.settle(arguments, &[]).expect("it makes sense").verb {
+    let command = |arguments: &[&str]| match workspace.resolve(arguments, &[]).expect("it makes sense").verb {
         Verb::Gpubench(arguments) => arguments.into_command().expect("a command"),
         other => panic!("another verb: {other:?}"),
     };
@@ -507,13 +519,13 @@ fn subcommands_take_the_settings_that_they_share_with_a_run() {
         other => panic!("no comparison: {other:?}"),
     }
     let archive = [("GPUBENCH_ARCHIVE_FILE", "a.tar.gz")];
-    assert!(matches!(workspace.settle(&["archive"], &archive), Ok(Settled { .. })));
+    assert!(matches!(workspace.resolve(&["archive"], &archive), Ok(Resolved { .. })));
 }
 
 #[test]
-fn help_shows_what_is_built_in_whatever_this_machine_has_set() {
+fn help_shows_built_in_values_and_not_the_environment() {
     let workspace = Workspace::with("[profile.default]\ntimeout = '99s'\n");
-    let help = refusal(workspace.settle(&["--help"], &[("GPUBENCH_TIMEOUT", "nonsense")]));
+    let help = refusal(workspace.resolve(&["--help"], &[("GPUBENCH_TIMEOUT", "nonsense")]));
     assert!(help.contains("[default: 10s]") && !help.contains("99s"), "{help}");
 }
 
@@ -532,13 +544,13 @@ fn the_examples_of_the_documentation_are_configurations() {
     assert_eq!(configurations.len(), 2, "one on each page");
     for configuration in configurations {
         let workspace = Workspace::with(&configuration);
-        let settled = workspace.settle(&["-P", "ci"], &[]).expect("it makes sense");
-        assert_eq!(settled.warnings, []);
+        let resolved = workspace.resolve(&["-P", "ci"], &[]).expect("it makes sense");
+        assert_eq!(resolved.warnings, []);
     }
 }
 
 #[test]
-fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profile_to_its_file() {
+fn a_repeat_command_has_the_environment_but_not_the_profile() {
     let workspace = Workspace::with("[profile.ci]\nthreads = 2\n");
     let variables = [
         ("GPUBENCH_DEVICE", "cpu"),
@@ -551,18 +563,18 @@ fn a_command_that_runs_a_case_again_repeats_the_environment_and_leaves_the_profi
 }
 
 #[test]
-fn a_dash_in_a_profile_is_standard_output_and_no_file_of_the_workspace() {
+fn a_dash_in_a_profile_is_standard_output() {
     let workspace = Workspace::with("[profile.default]\nexport-csv = '-'\n");
     assert!(workspace.options(&[], &[]).gives_standard_output_away());
 }
 
 #[test]
-fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
+fn an_option_before_a_subcommand_is_refused_with_a_hint() {
     let workspace = Workspace::with("[profile.ci]\n");
     for (arguments, hint) in [
         (
             &["--nvtx", "show-config"][..],
-            "leave it out, `show-config` has no such option",
+            "leave it out: `show-config` has no such option",
         ),
         (
             &["--export-markdown=c", "compare", "a", "b"],
@@ -571,12 +583,12 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
         (&["-q", "compare", "a", "b"], "write `compare --quiet`"),
         (
             &["--max-time", "5s", "doctor"],
-            "leave it out, `doctor` has no such option",
+            "leave it out: `doctor` has no such option",
         ),
-        (&["--list", "archive"], "leave it out, `archive` has no such option"),
+        (&["--list", "archive"], "leave it out: `archive` has no such option"),
         (
             &["--exact", "-P", "ci", "report"],
-            "leave it out, `report` has no such option",
+            "leave it out: `report` has no such option",
         ),
         (&["-q", "compare"], "write `compare --quiet`"),
         (
@@ -592,13 +604,16 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
         (&["-P", "ci", "--exact", "man"], "has no such option"),
         (&["--noise-threshold=2%", "completions", "bash"], "has no such option"),
     ] {
-        match workspace.settle(arguments, &[]) {
-            Err(Unsettled::Expected(error)) => {
-                let (text, told) = (error.to_string(), error.hint().unwrap_or_default());
+        match workspace.resolve(arguments, &[]) {
+            Err(Unresolved::Expected(error)) => {
+                let (text, hint_text) = (error.to_string(), error.hint().unwrap_or_default());
                 assert_eq!(error.exit_code().number(), 2);
                 assert!(text.contains("cannot come before"), "{text}");
-                assert!(told.starts_with(hint) || told.contains(hint), "{arguments:?}: {told}");
-                assert!(told.contains("; `-- "), "{told}");
+                assert!(
+                    hint_text.starts_with(hint) || hint_text.contains(hint),
+                    "{arguments:?}: {hint_text}"
+                );
+                assert!(hint_text.contains("write `-- "), "{hint_text}");
             }
             other => panic!("{arguments:?}: {other:?}"),
         }
@@ -606,7 +621,7 @@ fn an_option_in_front_of_a_subcommand_is_refused_with_a_hint() {
 }
 
 #[test]
-fn options_of_every_command_may_come_before_a_subcommand() {
+fn global_options_may_come_before_a_subcommand() {
     let workspace = Workspace::with("[profile.ci]\ntimeout = '7s'\n");
     let file = workspace.root().join(DEFAULT_FILE);
     for arguments in [
@@ -621,8 +636,8 @@ fn options_of_every_command_may_come_before_a_subcommand() {
             "sums::n=1",
         ],
     ] {
-        let settled = workspace.settle(arguments, &[]).expect("it makes sense");
-        let Verb::Gpubench(arguments) = settled.verb else {
+        let resolved = workspace.resolve(arguments, &[]).expect("it makes sense");
+        let Verb::Gpubench(arguments) = resolved.verb else {
             panic!("another verb");
         };
         match arguments.into_command().expect("a command") {
@@ -638,8 +653,8 @@ fn options_of_every_command_may_come_before_a_subcommand() {
 }
 
 #[test]
-fn a_fraction_and_a_time_have_the_same_forms_wherever_they_are_given() {
-    let said = |option: &str, value: &str| {
+fn fractions_and_times_have_the_same_form_everywhere() {
+    let results = |option: &str, value: &str| {
         let key = option.trim_start_matches("--");
         let variable = format!("GPUBENCH_{}", key.to_uppercase().replace('-', "_"));
         let file = Workspace::with(&format!("[profile.default]\n{key} = '{value}'\n"));
@@ -649,29 +664,29 @@ fn a_fraction_and_a_time_have_the_same_forms_wherever_they_are_given() {
         [
             without_configuration(&[option, value], &[]),
             without_configuration(&[], &[(&variable, value)]),
-            file.settle(&[], &[]),
-            overriding.settle(&[], &[]),
+            file.resolve(&[], &[]),
+            overriding.resolve(&[], &[]),
         ]
     };
     for option in ["--target-cv", "--noise-threshold"] {
         for fine in ["0.02", "2%", "0.5 %"] {
-            assert!(said(option, fine).iter().all(Result::is_ok), "{option} {fine}");
+            assert!(results(option, fine).iter().all(Result::is_ok), "{option} {fine}");
         }
-        for wrong in said(option, "2") {
+        for wrong in results(option, "2") {
             assert!(refusal(wrong).contains("write `2%` or `0.02`"), "{option}");
         }
         for wrong in ["2s", "0", "100%", "x"] {
-            for wrong in said(option, wrong) {
+            for wrong in results(option, wrong) {
                 assert!(refusal(wrong).contains("`2%`, `0.02`"), "{option}");
             }
         }
     }
     for option in ["--timeout", "--reference-timeout", "--max-time"] {
         for fine in ["2s", "500ms", "1m 30s", "2min"] {
-            assert!(said(option, fine).iter().all(Result::is_ok), "{option} {fine}");
+            assert!(results(option, fine).iter().all(Result::is_ok), "{option} {fine}");
         }
         for wrong in ["2", "0.5", "2%", "soon"] {
-            for wrong in said(option, wrong) {
+            for wrong in results(option, wrong) {
                 assert!(refusal(wrong).contains("`10s`, `500ms`, `2min`"), "{option}");
             }
         }
@@ -681,26 +696,26 @@ fn a_fraction_and_a_time_have_the_same_forms_wherever_they_are_given() {
 }
 
 #[test]
-fn the_executable_itself_needs_no_verb() {
-    let settled = |words: &[&str]| {
+fn the_executable_itself_needs_no_subcommand() {
+    let resolved = |words: &[&str]| {
         let words: Vec<OsString> = words.iter().map(Into::into).collect();
-        settle(&words, &environment(&[]), &|_| None)
+        resolve(&words, &environment(&[]), &|_| None)
     };
-    let direct = settled(&["cargo-gpubench", "--archive-file", "k.tar.gz"]).expect("a run");
+    let direct = resolved(&["cargo-gpubench", "--archive-file", "k.tar.gz"]).expect("a run");
     assert!(matches!(options(direct).libraries, LibrarySource::Archive { .. }));
     assert!(matches!(
-        settled(&["cargo-gpubench", "__worker"]).expect("a role").verb,
+        resolved(&["cargo-gpubench", "__worker"]).expect("a role").verb,
         Verb::Worker
     ));
-    let help = settled(&["cargo-gpubench", "--help"]).expect_err("help");
-    let Unsettled::CommandLine(help) = help else {
+    let help = resolved(&["cargo-gpubench", "--help"]).expect_err("help");
+    let Unresolved::CommandLine(help) = help else {
         panic!("{help:?}");
     };
     assert!(help.to_string().contains("--archive-file"), "{help}");
 }
 
 #[test]
-fn only_what_was_given_is_said_to_exclude_something() {
+fn an_error_about_conflicts_names_only_given_options() {
     let refused = refusal(without_configuration(&["--archive-file", "k.tar.gz", "--offline"], &[]));
     assert!(
         refused.contains("--offline") && !refused.contains("--package"),
@@ -718,7 +733,7 @@ fn only_what_was_given_is_said_to_exclude_something() {
 }
 
 #[test]
-fn an_option_for_other_hands_is_no_suggestion_and_takes_no_name() {
+fn a_compatibility_flag_is_not_suggested_and_takes_no_value() {
     let refused = refusal(without_configuration(&["--nosuch"], &[]));
     assert!(!refused.contains("--bench") && !refused.contains("tip"), "{refused}");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The reference of settings in the documentation is what the table says.
+//! Generates the reference of settings in the documentation from the table.
 
 use std::fmt::Write;
 
@@ -84,14 +84,14 @@ fn built_in(option: &Arg) -> String {
 fn possible(option: &Arg) -> String {
     let values = option.get_possible_values();
     let values: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
-    match option.get_action().takes_values() && !values.is_empty() {
+    match option.get_action().takes_values() && !option.is_hide_possible_values_set() && !values.is_empty() {
         true => format!(": {}", values.join(", ")),
         false => String::new(),
     }
 }
 
 #[test]
-fn the_reference_in_the_documentation_is_what_the_table_says() {
+fn the_reference_in_the_documentation_matches_the_table() {
     let page = std::fs::read_to_string(path()).expect("the page");
     let (before, rest) = page.split_once(BEGIN).expect("the reference begins");
     let (_, after) = rest.split_once(END).expect("the reference ends");

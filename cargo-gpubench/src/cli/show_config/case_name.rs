@@ -1,46 +1,42 @@
-//! The case that is asked about, by either form of its name, and what is known of it without
-//! building anything.
+//! The name of a case, in both forms, without building anything.
 
 use crate::config::CaseNames;
 use gpubench_diagnostic::closest;
 use gpubench_store::Listing;
 
-/// A remark on the case of a name as far as it is known without building anything, or a warning
-/// where there was none when the crates were last listed.
+/// Returns a remark on the case from the latest listing, or a warning if the listing lacks the
+/// case.
 pub(super) fn looked_up(case: &str, listing: Option<&Listing>) -> Result<String, String> {
     let Some(Listing { names, written_at }) = listing else {
         let command = "`cargo gpubench --list`";
         return Ok(format!(
-            "not looked up: whether there is such a case is known once the crate is built, to {command}"
+            "not checked: there is no listing yet (hint: {command} builds the crate and lists its cases)"
         ));
     };
     let listed = match written_at.and_then(|time| jiff::Timestamp::try_from(time).ok()) {
-        Some(time) => format!("listed {} UTC", time.strftime("%Y-%m-%d %H:%M")),
-        None => "listed".to_owned(),
+        Some(time) => format!(", of {} UTC", time.strftime("%Y-%m-%d %H:%M")),
+        None => String::new(),
     };
     let within = |name: &'_ String| name.split_once("::").map(|(_, within)| within.to_owned());
     let both = names.iter().flat_map(|name| [Some(name.clone()), within(name)]);
     let both: Vec<String> = both.flatten().collect();
     if both.iter().any(|name| name == case) {
-        return Ok(format!(
-            "among the cases that there were when the crate was last {listed}"
-        ));
+        return Ok(format!("in the latest listing{listed}"));
     }
     let similar = match closest(case, both.iter().map(String::as_str)) {
-        Some(similar) => format!("`{similar}` is similar"),
-        None => "`cargo gpubench --list` prints their names".to_owned(),
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => "`cargo gpubench --list` prints the names".to_owned(),
     };
     Err(format!(
-        "no case had the name `{case}` when the crate was last {listed}; {similar}"
+        "no case is named `{case}` in the latest listing{listed} (hint: {similar})"
     ))
 }
 
-/// The two forms of a case's name, of which one was given. The other follows from the packages that
-/// can have benchmarks.
+/// Both forms of a case's name. The packages with benchmarks decide the form that was not given.
 #[derive(Debug)]
 pub(super) struct BothForms {
     name: String,
-    /// None where any of several packages may be the case's.
+    /// Nothing if several packages are possible.
     full_name: Option<String>,
 }
 
@@ -75,7 +71,7 @@ impl BothForms {
         match full_name {
             Some(full_name) => format!("# case `{name}`, with its package `{full_name}`\n"),
             None => format!(
-                "# case `{name}`; its package is not known, so overrides whose filters name one may not show: give `package::case`\n"
+                "# case `{name}`, with an unknown package: overrides whose filters name a package may be missing (hint: write `package::case`)\n"
             ),
         }
     }
@@ -86,24 +82,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_was_not_listed_is_told_with_the_closest_that_was() {
+    fn an_unlisted_name_has_the_closest_listed_name_as_a_hint() {
         let listing = Listing {
             names: vec!["rows::sums::n=1".to_owned(), "rows::means".to_owned()],
             written_at: Some(std::time::UNIX_EPOCH),
         };
-        let told = |case: &str| looked_up(case, Some(&listing)).unwrap_or_else(|warning| warning);
+        let remark = |case: &str| looked_up(case, Some(&listing)).unwrap_or_else(|warning| warning);
         for there in ["rows::sums::n=1", "sums::n=1"] {
-            assert_eq!(
-                told(there),
-                "among the cases that there were when the crate was last listed 1970-01-01 00:00 UTC"
-            );
+            assert_eq!(remark(there), "in the latest listing, of 1970-01-01 00:00 UTC");
         }
         assert!(
-            told("sums::n=2").ends_with("; `sums::n=1` is similar"),
+            remark("sums::n=2").ends_with(" (hint: did you mean `sums::n=1`?)"),
             "{}",
-            told("sums::n=2")
+            remark("sums::n=2")
         );
-        assert!(told("rows::meens").ends_with("; `rows::means` is similar"));
-        assert!(told("???").ends_with("; `cargo gpubench --list` prints their names"));
+        assert!(remark("rows::meens").ends_with(" (hint: did you mean `rows::means`?)"));
+        assert!(remark("???").ends_with(" (hint: `cargo gpubench --list` prints the names)"));
     }
 }

@@ -1,4 +1,4 @@
-//! A configuration file to start one of your own.
+//! A configuration file with every setting, to start from.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use crate::cli::app::described_verb;
 use crate::cli::settings::RunArguments;
 use crate::config::{Group, Row, Scope};
 
-/// The file, with a place for the settings.
+/// The file, with a placeholder for the settings.
 const TEMPLATE: &str = include_str!("template.toml");
 
-/// A configuration file with every setting that a profile may have.
+/// Returns a configuration file with every setting that a profile may have.
 pub(super) fn template() -> String {
     let verb = described_verb();
     let mut text = String::new();
@@ -25,7 +25,7 @@ pub(super) fn template() -> String {
         let built_in: Vec<_> = built_in.collect();
         let setting = SettingInForce::of(option, &built_in, None);
         let line = match setting.origin {
-            Origin::Nobody(_) => format!("# {}", assignment(option, &values_in_example(row))),
+            Origin::Unset(_) => format!("# {}", assignment(option, &values_in_example(row))),
             _ => setting.assignment,
         };
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn template() -> String {
     TEMPLATE.replace("{settings}", &text)
 }
 
-/// The values of a setting in its own example.
+/// Returns the values of a setting in its example.
 fn values_in_example(row: &Row) -> Vec<String> {
     let value = Regex::new(&format!("--{} (?:'([^']*)'|(\\S+))", row.key())).expect("an expression");
     let found = value.captures_iter(row.example);

@@ -1,4 +1,4 @@
-//! Settings as texts by their keys, as archives keep them.
+//! Settings as a map from keys to texts, for archives.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ impl Serialize for CaseSettings {
 }
 
 impl<'de> Deserialize<'de> for CaseSettings {
-    /// A setting that is not known is one of a newer tool, and left out.
+    /// Ignores unknown settings, because a newer tool may have written them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut settings = Self::default();
         for (key, text) in BTreeMap::<String, String>::deserialize(deserializer)? {

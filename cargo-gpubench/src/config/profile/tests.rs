@@ -5,7 +5,12 @@ use crate::config::{Row, SampleCount, Scope, TimeLimit};
 use gpubench_diagnostic::{Expected, chain};
 
 fn read(text: &str) -> Result<ConfigFile, ConfigError> {
-    let row = |(id, scope)| Row { id, scope, example: "" };
+    let row = |(id, scope)| Row {
+        id,
+        scope,
+        example: "",
+        is_common: false,
+    };
     let rows = [
         ("timeout", Scope::Case),
         ("device", Scope::Profile),
@@ -38,7 +43,7 @@ fn texts(profile: &Profile) -> Vec<(&str, &ConfigValue, String)> {
 }
 
 #[test]
-fn a_profile_inherits_what_it_does_not_say() {
+fn a_profile_inherits_settings_that_it_lacks() {
     let file = read(
         "[profile.default]\ntimeout = '10s'\ndevice = 'cpu'\n[profile.ci]\ntimeout = '1min'\n[profile.nightly]\ninherits = 'ci'\nquiet = true\n",
     )
@@ -59,7 +64,7 @@ fn a_profile_inherits_what_it_does_not_say() {
 }
 
 #[test]
-fn own_overrides_stand_before_inherited_ones() {
+fn overrides_of_a_profile_come_before_inherited_ones() {
     let file = read(
         "[[profile.default.overrides]]\nfilter = 'slow'\ntimeout = '1min'\n\
          [[profile.ci.overrides]]\nfilter = 'a'\nmax-samples = 5\n[[profile.ci.overrides]]\nfilter = 'b'\ntarget-cv = '0.5%'\n",
@@ -73,13 +78,13 @@ fn own_overrides_stand_before_inherited_ones() {
 }
 
 #[test]
-fn the_default_profile_is_there_even_where_the_file_does_not_have_it() {
+fn the_default_profile_always_exists() {
     let file = read("[profile.ci]\nquiet = false\n").expect("a configuration");
     assert!(file.profile("default").expect("it is always there").settings.is_empty());
 }
 
 #[test]
-fn an_unknown_profile_is_told_the_closest_and_where_cargo_s_own_go() {
+fn an_unknown_profile_has_a_hint() {
     let file = read("[profile.nightly]\n").expect("a configuration");
     let error = file.profile("nightlly").expect_err("no such profile");
     assert_eq!(error.to_string(), "there is no profile `nightlly` in `gpubench.toml`");
@@ -87,7 +92,7 @@ fn an_unknown_profile_is_told_the_closest_and_where_cargo_s_own_go() {
     let error = file.profile("release").expect_err("no such profile");
     assert_eq!(
         error.hint().as_deref(),
-        Some("cargo's own profile is given by `--cargo-profile release`")
+        Some("`--cargo-profile release` sets cargo's profile")
     );
 }
 
@@ -101,10 +106,10 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
     assert_eq!(
         warnings,
         [
-            "gpubench.toml:1: the key `colour` is not known and has no effect",
-            "gpubench.toml:4: the key `list` has no effect here: it is for the command line only",
-            "gpubench.toml:7: the key `max-sample` is not known and has no effect (hint: did you mean `max-samples`?)",
-            "gpubench.toml:3: the key `timeot` is not known and has no effect (hint: did you mean `timeout`?)",
+            "gpubench.toml:1: the key `colour` is unknown and has no effect",
+            "gpubench.toml:4: the key `list` has no effect here: only the command line can set it",
+            "gpubench.toml:7: the key `max-sample` is unknown and has no effect (hint: did you mean `max-samples`?)",
+            "gpubench.toml:3: the key `timeot` is unknown and has no effect (hint: did you mean `timeout`?)",
         ]
     );
 }
@@ -116,65 +121,71 @@ fn settings_in_the_wrong_table_are_warnings_that_name_the_right_one() {
     assert_eq!(
         warnings,
         [
-            "gpubench.toml:4: the key `device` has no effect here (hint: it counts for whole runs, not for cases; it belongs in the profile)",
-            "gpubench.toml:1: the key `timeout` has no effect here (hint: it belongs below `[profile.default]`, or another profile)",
+            "gpubench.toml:4: the key `device` has no effect in an override, because it applies to the whole run (hint: move it to the profile)",
+            "gpubench.toml:1: the key `timeout` has no effect here (hint: move it to `[profile.default]` or another profile)",
         ]
     );
 }
 
 #[test]
-fn an_override_with_a_misspelt_filter_is_told_so() {
+fn an_override_with_a_misspelt_filter_has_a_hint() {
     let error = read("[[profile.ci.overrides]]\nfiltr = 'x'\n").expect_err("a refusal");
-    assert_eq!(error.hint().as_deref(), Some("is `filtr` meant to be `filter`?"));
+    assert_eq!(
+        error.hint().as_deref(),
+        Some("did you mean `filter` instead of `filtr`?")
+    );
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_line_and_key() {
+fn an_invalid_value_is_refused_with_its_line_and_key() {
     assert_refused(
         "[profile.ci]\ntimeout = '1s'\ntimeout = '2s'\n",
         "gpubench.toml:3: not TOML: duplicate key",
     );
-    assert_refused("profile = 3\n", "gpubench.toml:1: `profile` is a table, not an integer");
+    assert_refused(
+        "profile = 3\n",
+        "gpubench.toml:1: `profile` must be a table, not an integer",
+    );
     assert_refused(
         "[profile]\nci = 'x'\n",
-        "gpubench.toml:2: `ci` is a table, not a string",
+        "gpubench.toml:2: `ci` must be a table, not a string",
     );
     assert_refused(
         "[profile.ci]\n\ntimeout = 2026-01-01\n",
-        "gpubench.toml:3: `timeout` is a string, a number, a boolean or a list, not a date",
+        "gpubench.toml:3: `timeout` must be a string, a number, a boolean or a list, not a date",
     );
     assert_refused(
         "[profile.ci.overrides]\nfilter = 'x'\n",
-        "gpubench.toml:1: `overrides` is a list of tables, each `[[profile.NAME.overrides]]`, not a table",
+        "gpubench.toml:1: `overrides` must be a list of tables, each `[[profile.NAME.overrides]]`, not a table",
     );
     assert_refused(
         "[[profile.ci.overrides]]\ntimeout = '1s'\n",
-        "gpubench.toml:1: an override needs `filter`, a regular expression for the names of its cases",
+        "gpubench.toml:1: an override needs `filter`, a regular expression for case names",
     );
     assert_refused(
         "[[profile.ci.overrides]]\nfilter = 'x'\nmax-time = 10\n",
-        "gpubench.toml:3: the value of `max-time` makes no sense: a time limit is a number with a unit: `10s`, `500ms`, `2min`",
+        "gpubench.toml:3: `max-time` has an invalid value: must be a number with a unit: `10s`, `500ms`, `2min`",
     );
     assert_refused(
         "[[profile.ci.overrides]]\nfilter = 'x'\nmax-samples = 1\nmin-samples = 2\n",
-        "gpubench.toml:1: the bounds on samples cross: `min-samples` 2 is more than `max-samples` 1",
+        "gpubench.toml:1: the limits on samples contradict each other: `min-samples` 2 is more than `max-samples` 1",
     );
     assert_refused(
         "[profile.ci]\ninherits = 'cii'\n",
-        "gpubench.toml:2: the profile `ci` inherits from `cii`, which is not there",
+        "gpubench.toml:2: the profile `ci` inherits from `cii`, which does not exist",
     );
     assert_refused(
         "[profile.ci]\ninherits = 'b'\n[profile.b]\ninherits = 'ci'\n",
-        "gpubench.toml:2: the profile `b` inherits from itself, by way of `ci`",
+        "gpubench.toml:2: the profile `b` inherits from itself through `ci`",
     );
 }
 
 #[test]
-fn profiles_that_nobody_asks_for_are_looked_at_as_well() {
+fn unused_profiles_are_checked_too() {
     let error = read("[profile.ci]\n[profile.x]\ninherits = 'y'\n[profile.y]\ninherits = 'x'\n").expect_err("a circle");
     assert_eq!(
         error.to_string(),
-        "gpubench.toml:5: the profile `x` inherits from itself, by way of `y`"
+        "gpubench.toml:5: the profile `x` inherits from itself through `y`"
     );
 }
 
@@ -188,7 +199,7 @@ fn a_configuration_that_is_too_long_is_refused_unread() {
 }
 
 #[test]
-fn a_circle_names_everyone_in_it() {
+fn a_circle_names_all_its_profiles() {
     assert_refused(
         "[profile.ci]\ninherits = 'ci'\n",
         "gpubench.toml:2: the profile `ci` inherits from itself",
@@ -196,7 +207,7 @@ fn a_circle_names_everyone_in_it() {
 }
 
 #[test]
-fn a_configuration_may_need_a_newer_tool() {
+fn a_configuration_may_require_a_newer_tool() {
     assert!(read("gpubench-version = '0.1'\n").is_ok());
     assert!(read(&format!("gpubench-version = '{}'\n", env!("CARGO_PKG_VERSION"))).is_ok());
     let error = read("gpubench-version = '99.1'\nprofile = 'of a kind that is not known yet'\n").expect_err("too old");
@@ -210,6 +221,6 @@ fn a_configuration_may_need_a_newer_tool() {
     assert_eq!(error.exit_code().number(), 92);
     assert_refused(
         "gpubench-version = 'soon'\n",
-        "gpubench.toml:1: `gpubench-version` is a version such as \"0.1\", not another string",
+        "gpubench.toml:1: `gpubench-version` must be a version such as \"0.1\", not another string",
     );
 }

@@ -65,7 +65,7 @@ mod tests {
                 on_inconclusive,
                 ..Gate::default()
             };
-            written(&only_new, |output| JunitReporter::new(output).behind(gate))
+            written(&only_new, |output| JunitReporter::new(output).with_gate(gate))
         };
         for on_inconclusive in [OnInconclusive::FailForAll, OnInconclusive::FailForAny] {
             let text = with_gate(on_inconclusive);
@@ -101,7 +101,7 @@ mod tests {
             on_inconclusive: OnInconclusive::FailForAny,
             ..Gate::default()
         };
-        let text = written(&run, |output| JunitReporter::new(output).behind(gate));
+        let text = written(&run, |output| JunitReporter::new(output).with_gate(gate));
         counts_add_up(&text);
         assert!(
             text.contains(&format!(

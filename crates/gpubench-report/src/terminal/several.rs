@@ -33,7 +33,7 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
             .map(|comparison| comparison_page(comparison, options));
         return pages.collect::<Vec<_>>().join("\n");
     }
-    let table = Beside::of(comparisons, options);
+    let table = SideBySide::of(comparisons, options);
     let mut page = legend(first, comparisons, options);
     page += &table.text();
     for comparison in comparisons {
@@ -61,7 +61,7 @@ fn legend(first: &ComparisonComplete, comparisons: &[ComparisonComplete], option
 }
 
 /// Benchmarks of the first run, with their rows in the other runs.
-struct Beside<'a> {
+struct SideBySide<'a> {
     lines: Vec<Line<'a>>,
     runs: Vec<String>,
     options: TerminalOptions,
@@ -74,8 +74,8 @@ struct Line<'a> {
     changes: Vec<Option<&'a ComparisonRow>>,
 }
 
-impl<'a> Beside<'a> {
-    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> Beside<'a> {
+impl<'a> SideBySide<'a> {
+    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> SideBySide<'a> {
         let mut lines: Vec<Line<'a>> = Vec::new();
         let mut position_of: HashMap<&str, usize> = HashMap::new();
         for (run, comparison) in comparisons.iter().enumerate() {
@@ -94,7 +94,7 @@ impl<'a> Beside<'a> {
         if options.detail == Detail::Brief {
             lines.retain(|line| line.changes.iter().flatten().any(|row| !row.verdict.is_quiet()));
         }
-        Beside {
+        SideBySide {
             lines,
             runs: comparisons
                 .iter()

@@ -19,7 +19,7 @@ __device__ inline unsigned int length_of_row(unsigned int row) {
 }
 constexpr unsigned int ENTRIES_OF_EIGHT = 60;
 
-// The row that has half of the columns, beside entries as other rows have them.
+// The row that has entries in half of the columns, in addition to those of its position.
 __device__ inline unsigned int long_row(unsigned int rows) { return rows / 16 * 5; }
 
 // Entries in front of a row. The last row has what is left, or rows end early.
@@ -43,11 +43,11 @@ __global__ void write_columns(unsigned int *out, size_t n, unsigned long long se
   if (entry >= n) return;
   const unsigned int rows = static_cast<unsigned int>(n / ENTRIES_PER_ROW);
   // The last row that starts at the entry or before it.
-  unsigned int row = 0, behind = rows;
-  while (behind - row > 1) {
-    const unsigned int middle = row + (behind - row) / 2;
+  unsigned int row = 0, end = rows;
+  while (end - row > 1) {
+    const unsigned int middle = row + (end - row) / 2;
     if (start_of_row(middle, rows) <= entry) row = middle;
-    else behind = middle;
+    else end = middle;
   }
   const unsigned long long start = start_of_row(row, rows), length = start_of_row(row + 1, rows) - start;
   const unsigned long long from = (entry - start) * rows / length, to = (entry - start + 1) * rows / length;

@@ -1,2 +1,2 @@
 #pragma once
-#include "beside.cuh"
+#include "sibling.cuh"

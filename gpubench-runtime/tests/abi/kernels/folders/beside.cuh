@@ -1,1 +1,0 @@
-#error "the file beside the one that includes it goes first"

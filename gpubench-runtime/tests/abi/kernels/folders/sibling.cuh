@@ -1,0 +1,1 @@
+#error "the file in the folder of the including file goes first"
