@@ -132,8 +132,8 @@ fn an_architecture_unknown_to_the_compiler_is_replaced_with_a_warning() {
     let made = run.finish().expect_code(0);
     let warnings: Vec<&str> = made.stderr.lines().filter(|line| line.contains("warning")).collect();
     insta::assert_snapshot!(warnings.join("\n"), @r"
-    warning: NVRTC 12.9 does not know sm_99: kernels are compiled for sm_90, whose code runs there as well (hint: a newer version may know it)
-    warning: NVRTC 12.9 does not know sm_130: kernels are compiled to PTX for sm_121, and the driver compiles the rest (hint: a newer version may know it)
+    warning: NVRTC 12.9 does not support sm_99: kernels are compiled for sm_90, whose code also runs on this GPU (hint: a newer version may support it)
+    warning: NVRTC 12.9 does not support sm_130: kernels are compiled to PTX for sm_121, and the driver compiles the rest (hint: a newer version may support it)
     ");
 }
 

@@ -161,11 +161,11 @@ const UNUSABLE: &[(&str, &str, &[&str])] = &[
         "803",
         &["different versions", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"],
     ),
-    ("FAKE_CUDA_INIT", "999", &["failed to initialise", "CUDA_ERROR_UNKNOWN"]),
+    ("FAKE_CUDA_INIT", "999", &["failed to initialize", "CUDA_ERROR_UNKNOWN"]),
     (
         "FAKE_CUDA_INIT",
         "4711",
-        &["failed to initialise", "unknown result `4711`"],
+        &["failed to initialize", "unknown result `4711`"],
     ),
     ("FAKE_CUDA_VERSION", "11080", &["too old", "CUDA 11.8"]),
     ("FAKE_CUDA_DEVICES", "0", &["finds no GPU"]),
@@ -177,7 +177,11 @@ const UNUSABLE: &[(&str, &str, &[&str])] = &[
         &["exclusive-process compute mode"],
     ),
     ("FAKE_CUDA_ATTRIBUTES", "102=0", &["virtual memory management"]),
-    ("FAKE_CUDA_ATTRIBUTES", "103=0", &["share memory by file descriptor"]),
+    (
+        "FAKE_CUDA_ATTRIBUTES",
+        "103=0",
+        &["share memory through file descriptors"],
+    ),
     (
         "FAKE_CUDA_FAIL",
         "referee:cuDevicePrimaryCtxRetain:1:2",
@@ -249,7 +253,7 @@ fn a_case_too_large_for_gpu_memory_fails_and_the_next_one_runs() {
     assert_says(
         &records,
         large,
-        &["no memory for", "CUDA_ERROR_OUT_OF_MEMORY", "cuMemCreate"],
+        &["of device memory", "CUDA_ERROR_OUT_OF_MEMORY", "cuMemCreate"],
     );
     assert_ends(&records, CASE, "pass", None);
 }

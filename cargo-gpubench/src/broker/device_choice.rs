@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::options::{DeviceOptions, RunOptions};
 use gpubench_device::cpu::available_threads;
-use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceWishes, Facts};
+use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceRequest, Facts};
 use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 
@@ -31,7 +31,7 @@ pub(super) fn choose_device(
         ordinal,
         ..
     } = options.device;
-    let wishes = DeviceWishes {
+    let wishes = DeviceRequest {
         ordinal,
         threads,
         schedule: options.measurement.schedule.unwrap_or_default(),

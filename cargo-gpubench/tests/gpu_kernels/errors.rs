@@ -69,7 +69,7 @@ fn an_option_that_is_not_passed_on_is_named() {
     let error = compile(nvrtc_in(&CUDA_12), "sm_90", &wanting, &["k"]).expect_err("it is refused");
     assert_eq!(
         error.to_string(),
-        "`image.cu` asks for the option `-ccbin=evil`, which is not passed to NVRTC (hint: leave it out if it is about host code; `docs/gpu-kernels.md` lists the options that are passed on)"
+        "`image.cu` has the option `-ccbin=evil`, which is not passed to NVRTC (hint: remove it if it concerns host code; `docs/gpu-kernels.md` lists the supported options)"
     );
 }
 
@@ -83,7 +83,7 @@ fn a_missing_compiler_is_an_error_of_the_source_with_a_hint() {
     );
     insta::assert_snapshot!(
         error.expect_err("there is none"),
-        @"cannot compile `image.cu` for sm_90: found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc`)"
+        @"cannot compile `image.cu` for sm_90: found neither NVRTC nor nvcc (hint: install NVRTC with `pip install nvidia-cuda-nvrtc`, or name another one with `--nvrtc`)"
     );
 }
 
@@ -98,11 +98,11 @@ fn a_named_nvrtc_that_is_none_is_an_error() {
     };
     assert_eq!(
         find(Path::new("/nowhere")),
-        "`/nowhere` has no NVRTC that works: there is no `libnvrtc.so`"
+        "`/nowhere` has no working NVRTC: no `libnvrtc.so` found"
     );
     let other = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     assert!(
-        find(&other).contains("has no NVRTC that works: cannot load"),
+        find(&other).contains("has no working NVRTC: cannot load"),
         "{}",
         find(&other)
     );

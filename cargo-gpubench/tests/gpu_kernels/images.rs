@@ -53,14 +53,14 @@ fn images_run_on_the_architectures_they_are_for() {
     assert_eq!(taken(&ptx, "sm_90"), Ok(()));
     assert_eq!(
         taken(&ptx, "sm_75"),
-        Err("`image.cu` is for sm_80 and later, and this device is sm_75".into())
+        Err("`image.cu` is for sm_80 and later, but this device is sm_75".into())
     );
     let cubin = made(&["--cubin", "-arch=sm_80"]);
     assert_eq!(cubin.form, SourceForm::Cubin);
     assert_eq!(taken(&cubin, "sm_86"), Ok(()));
     assert_eq!(
         taken(&cubin, "sm_90"),
-        Err("`image.cu` is for sm_80, and this device is sm_90".into())
+        Err("`image.cu` is for sm_80, but this device is sm_90".into())
     );
     let fatbin = made(&[
         "--fatbin",
@@ -74,7 +74,7 @@ fn images_run_on_the_architectures_they_are_for() {
     }
     assert_eq!(
         taken(&fatbin, "sm_75"),
-        Err("`image.cu` is for sm_80, sm_90a, sm_100 and later, and this device is sm_75".into())
+        Err("`image.cu` is for sm_80, sm_90a, sm_100 and later, but this device is sm_75".into())
     );
 }
 
@@ -86,7 +86,7 @@ fn a_cubin_of_an_older_compiler_is_read_too() {
     assert_eq!(taken(&cubin, "sm_90"), Ok(()));
     assert_eq!(
         taken(&cubin, "sm_80"),
-        Err("`image.cu` is for sm_90, and this device is sm_80".into())
+        Err("`image.cu` is for sm_90, but this device is sm_80".into())
     );
 }
 
@@ -118,6 +118,6 @@ fn the_cpu_device_refuses_images_by_name() {
         .expect_err("it is refused");
     assert_eq!(
         error.to_string(),
-        "`image.cu` cannot run on the CPU device: it is PTX, which runs on GPUs alone"
+        "`image.cu` cannot run on the CPU device: it is PTX, which only GPUs can run"
     );
 }

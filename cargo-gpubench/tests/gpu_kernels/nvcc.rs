@@ -41,7 +41,7 @@ fn a_source_that_asks_for_nvcc_gets_it() {
     assert!(
         error
             .to_string()
-            .starts_with("cannot compile `image.cu`, which asks for nvcc: found none (hint: "),
+            .starts_with("cannot compile `image.cu`: it needs nvcc, which was not found (hint: "),
         "{error}"
     );
 }
@@ -116,11 +116,11 @@ fn what_made_the_code_is_known_and_told_where_it_is_not_nvrtc() {
     assert!(
         notice
             .expect("a notice")
-            .contains("since NVRTC cannot compile it as it is")
+            .contains("because NVRTC cannot compile it unchanged")
     );
     let (by, notice) = made(nvrtc_in(&CUDA_13), &with_host);
     assert_eq!(by, "NVRTC");
-    assert!(notice.expect("a notice").contains("without its code of the host"));
+    assert!(notice.expect("a notice").contains("without its host code"));
 }
 
 #[test]

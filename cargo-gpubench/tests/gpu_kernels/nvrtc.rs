@@ -120,7 +120,7 @@ fn options_and_features_of_an_architecture_reach_the_compiler() {
     for packages in [&*CUDA_12, &*CUDA_13] {
         compile(nvrtc_in(packages), "sm_90", &wanting, &["k"]).expect("it compiles");
         let error = compile(nvrtc_in(packages), "sm_80", &wanting, &["k"]).expect_err("it is another");
-        assert_eq!(error.to_string(), "`image.cu` is for sm_90a, and this device is sm_80");
+        assert_eq!(error.to_string(), "`image.cu` is for sm_90a, but this device is sm_80");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_device_that_nvrtc_does_not_know_gets_ptx_and_a_notice() {
     let compiler = GpuCompiler::new(sm("sm_150"), nvrtc_in(&CUDA_12));
     assert_eq!(compiler.notices().len(), 1);
     assert!(
-        compiler.notices()[0].starts_with("NVRTC 12.9 does not know sm_150: kernels are compiled to PTX for sm_121"),
+        compiler.notices()[0].starts_with("NVRTC 12.9 does not support sm_150: kernels are compiled to PTX for sm_121"),
         "{:?}",
         compiler.notices()
     );

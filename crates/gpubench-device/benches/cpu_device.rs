@@ -1,5 +1,5 @@
-//! What the CPU device costs: nanoseconds per thread, per thread and barrier, and per launch.
-//! Prints; judges nothing.
+//! The costs of the CPU device: nanoseconds per thread, per thread and barrier, and per launch. It
+//! prints them and checks nothing.
 //!
 //! `cargo bench -p gpubench-device --bench cpu_device`
 
@@ -185,7 +185,7 @@ fn print_pair(what: &str, [one, two]: [f64; 2], unit: &str) {
     );
 }
 
-/// The shortest of some repetitions, in nanoseconds, after one that is not counted.
+/// Returns the shortest of several repetitions in nanoseconds, after an uncounted one.
 fn best(repetitions: u32, mut run: impl FnMut()) -> f64 {
     run();
     let time = |_| {
@@ -234,8 +234,8 @@ fn axpy(pool: &Pool, kernel: Kernel) -> f64 {
     }) / MEBI as f64
 }
 
-/// A kernel that writes one integer for each of 2 Ki threads; short, so that another process seldom
-/// falls into the best repetition.
+/// A kernel that writes one integer for each of 2 Ki threads. It is short, so that another process
+/// seldom disturbs the best repetition.
 fn indexed(pool: &Pool, kernel: Kernel, block: u32) -> f64 {
     let threads = 1 << 11;
     let mut out = vec![0i32; threads];

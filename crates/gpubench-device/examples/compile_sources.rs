@@ -1,13 +1,13 @@
-//! How many of the CUDA C++ files that a list names compile as they are.
+//! Counts how many of the CUDA C++ files in a list compile unchanged.
 //!
 //! ```console
 //! $ cargo run -p gpubench-device --example compile_sources -- LIST FOLDER cpu|nvrtc|gpu [NVRTC]
 //! ```
 //!
-//! Each line of the list is the path of a file below the folder and the name expression of one of
-//! its kernels; without a name, the first kernel that is no template. Headers are searched for in
-//! `Common` below the folder, and in `inc` beside the folder of the file. `NVRTC` is what `--nvrtc`
-//! names, for both compilers of GPUs.
+//! Each line of the list has the path of a file below the folder and the name expression of one of
+//! its kernels. Without a name, it means the first kernel that is not a template. Headers are
+//! searched in `Common` below the folder, and in `inc` next to the file's folder. `NVRTC` is the
+//! value of `--nvrtc`; it is used for both GPU compilers.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -19,12 +19,12 @@ use gpubench_device::compilers::{
     Compiler, GpuCompiler, GpuCompilers, HostCompiler, NamedCompilers, Wanted, declared_kernels, serve,
 };
 
-/// Where sources look for the headers that they share.
+/// Folders with headers that several sources share.
 const SHARED: &str = "Common";
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // NVRTC runs in a process of the tool, which here is this program.
+    // NVRTC runs in a process of the tool; here, the tool is this program.
     if arguments.first().is_some_and(|first| first == "__nvrtc") {
         serve(answers()?)?;
         return Ok(ExitCode::SUCCESS);
@@ -89,7 +89,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A file and what it includes of the folder's, as `cuda_source!` collects them.
+/// Returns a file and its includes from the folder, as `cuda_source!` collects them.
 fn source(folder: &Path, main: &Path) -> io::Result<Source> {
     let own = normal(&main.join("../../inc"));
     let folders: Vec<PathBuf> = [PathBuf::from(SHARED), own]
@@ -111,9 +111,9 @@ fn source(folder: &Path, main: &Path) -> io::Result<Source> {
             let Some(included) = included.split(['"', '<', '>']).nth(1) else {
                 continue;
             };
-            let beside = path.parent().unwrap_or(Path::new(""));
+            let nearby = path.parent().unwrap_or(Path::new(""));
             let places = folders.iter().map(PathBuf::as_path);
-            let mut places = std::iter::once(beside)
+            let mut places = std::iter::once(nearby)
                 .chain(places)
                 .map(|place| normal(&place.join(included)));
             if let Some(found) = places.find(|place| folder.join(place).is_file())

@@ -1,4 +1,4 @@
-//! The narrow waist: what the window protocol needs of a device.
+//! The device interface that the window protocol needs.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use gpubench::plan::TensorMapDescription;
 use super::{DeviceError, Facts, HostFailure};
 use crate::FrozenFile;
 
-/// An address on the device.
+/// A device address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevicePtr(pub u64);
 
 impl DevicePtr {
-    /// The address `bytes` further on.
+    /// Returns the address `bytes` further on.
     pub fn offset(self, bytes: u64) -> DevicePtr {
         DevicePtr(self.0.wrapping_add(bytes))
     }
@@ -23,11 +23,11 @@ impl DevicePtr {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Memory(pub u32);
 
-/// A queue of operations carried out in order.
+/// A queue of operations that run in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stream(pub u32);
 
-/// A point in a stream whose time is taken.
+/// A timestamp in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event(pub u32);
 
@@ -39,7 +39,7 @@ pub struct Module(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Function(pub u32);
 
-/// What a process may do through its mapping of an allocation.
+/// The access of a process to its mapping of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Loads.
@@ -48,13 +48,14 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What nobody may do to an allocation any more, whoever holds its descriptor. Devices without such
-/// a lock accept and do nothing.
+/// A permanent restriction on an allocation, for every process that has its descriptor. Devices
+/// without one accept the call and do nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freeze {
-    /// Change its size.
+    /// The size is fixed.
     Size,
-    /// Change its size, or map it for writing; mappings that exist keep their access.
+    /// The size is fixed, and no new writable mapping can be made. Existing mappings keep their
+    /// access.
     SizeAndContents,
 }
 
@@ -63,32 +64,32 @@ pub enum Freeze {
 pub enum ModuleImage<'a> {
     /// The tool's own kernels.
     Harness,
-    /// A user's compiled kernels. Loading them may run code of theirs.
+    /// A user's compiled kernels. Loading them may run user code.
     File(&'a FrozenFile),
 }
 
-/// A call of the user's host code, for [`Driver::host_call`].
+/// A call into the user's host code, for [`Driver::host_call`].
 pub type HostWork = Box<dyn FnOnce() -> Result<(), HostFailure> + Send>;
 
-/// A launch of a kernel.
+/// The configuration of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchConfig {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
+    /// Threads per block along x, y and z.
     pub block: [u32; 3],
-    /// Blocks of a cluster along x, y and z.
+    /// Blocks per cluster along x, y and z.
     pub cluster: [u32; 3],
-    /// Dynamic shared memory of a block in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared: u32,
     /// Whether blocks may wait for each other.
     pub cooperation: gpubench::plan::Cooperation,
-    /// How the launch depends on its predecessor.
+    /// How the launch depends on the previous one.
     pub dependence: gpubench::plan::Dependence,
 }
 
 impl LaunchConfig {
-    /// A plain launch along x.
+    /// Returns a plain one-dimensional launch.
     pub fn linear(blocks: u32, threads: u32) -> LaunchConfig {
         LaunchConfig {
             grid: [blocks, 1, 1],
@@ -101,7 +102,7 @@ impl LaunchConfig {
     }
 }
 
-/// Refuses a launch whose arguments are not of the sizes of the kernel's parameters.
+/// Fails unless the sizes of the arguments match those of the kernel's parameters.
 pub(crate) fn check_arguments(kernel: &str, arguments: &[&[u8]], parameters: &[u32]) -> Result<(), DeviceError> {
     let sizes = || arguments.iter().map(|argument| argument.len());
     if sizes().eq(parameters.iter().map(|bytes| *bytes as usize)) {
@@ -109,74 +110,74 @@ pub(crate) fn check_arguments(kernel: &str, arguments: &[&[u8]], parameters: &[u
     }
     let sizes: Vec<usize> = sizes().collect();
     Err(DeviceError::Unsupported(format!(
-        "launch `{kernel}` with arguments of {sizes:?} bytes: its parameters have {parameters:?}"
+        "launch `{kernel}` with arguments of {sizes:?} bytes: its parameters are {parameters:?} bytes long"
     )))
 }
 
 /// A device as one process sees it.
 ///
-/// Operations that take a [`Stream`] are queued and carried out in order; what goes wrong in them
-/// is reported by [`Driver::synchronize`], and nothing queued behind it is carried out. Everything
-/// else happens at once.
+/// Operations that take a [`Stream`] are queued and run in order. After a failure, the rest of the
+/// queue does not run, and [`Driver::synchronize`] returns the error. All other operations run
+/// immediately.
 pub trait Driver: Send {
-    /// What the device is.
+    /// Returns the device's properties.
     fn facts(&self) -> &Facts;
 
-    /// Makes a shareable allocation of `bytes`, a multiple of the granularity.
+    /// Creates a shareable allocation of `bytes`, a multiple of the granularity.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// When there is not enough memory.
     fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError>;
 
-    /// Makes a shareable allocation of `bytes` in host memory (a memfd) that the device can copy to
-    /// and from: what referee and author share.
+    /// Creates a shareable allocation of `bytes` in host memory (a memfd) that the device can copy
+    /// to and from. The referee and the author share these.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// When there is not enough memory.
     fn create_host(&mut self, bytes: u64) -> Result<Memory, DeviceError>;
 
-    /// A descriptor of an allocation for another process.
+    /// Returns a descriptor of an allocation, for another process.
     ///
     /// # Errors
     /// When the process has no descriptors left.
     fn export(&mut self, memory: Memory) -> Result<OwnedFd, DeviceError>;
 
-    /// Takes an allocation of `bytes` that another process made.
+    /// Imports an allocation of `bytes` from another process.
     ///
     /// # Errors
-    /// When the descriptor is no such allocation.
+    /// When the descriptor is not an allocation of this size.
     fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError>;
 
-    /// Makes host memory that is mapped here, whole pages at `address`, one that streams and
-    /// kernels can use; gives the device's address of it.
+    /// Makes mapped host memory usable by streams and kernels, and returns its device address.
+    /// `address` and `bytes` cover whole pages.
     ///
     /// # Errors
     /// When the device refuses.
     fn register(&mut self, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError>;
 
-    /// Undoes [`Driver::register`], before the memory is unmapped. Nothing that is queued may use
-    /// it any more.
+    /// Reverts [`Driver::register`]. Call it before the memory is unmapped and after all queued
+    /// work that uses it.
     fn unregister(&mut self, address: u64);
 
-    /// Maps an allocation. Unmapped pages lie before and behind it.
+    /// Maps an allocation, with unmapped pages before and after it.
     ///
     /// # Errors
-    /// When the access is not permitted or there is no address space.
+    /// When the access is not permitted, or there is no address space left.
     fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError>;
 
-    /// Locks an allocation for good.
+    /// Freezes an allocation permanently.
     ///
     /// # Errors
     /// When the device refuses.
     fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError>;
 
-    /// Unmaps and forgets an allocation.
+    /// Unmaps an allocation and releases it.
     fn release(&mut self, memory: Memory);
 
     /// Allocates `bytes` of private memory, mapped for loads and stores.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// When there is not enough memory.
     fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError>;
 
     /// Frees private memory.
@@ -185,96 +186,99 @@ pub trait Driver: Send {
     /// Loads code.
     ///
     /// # Errors
-    /// When it is not for this device.
+    /// When the code is not for this device.
     fn load(&mut self, image: ModuleImage<'_>) -> Result<Module, DeviceError>;
 
     /// Finds a kernel by its name expression.
     ///
     /// # Errors
-    /// When the module has none of that name.
+    /// When the module has no kernel of that name.
     fn function(&mut self, module: Module, name: &str) -> Result<Function, DeviceError>;
 
-    /// Finds a `__constant__` or `__device__` variable: its address and its bytes.
+    /// Finds a `__constant__` or `__device__` variable, and returns its address and its size in
+    /// bytes.
     ///
     /// # Errors
-    /// When the module has none of that name.
+    /// When the module has no variable of that name.
     fn symbol(&mut self, module: Module, name: &str) -> Result<(DevicePtr, u64), DeviceError>;
 
-    /// A tensor map of memory at `base`, as a kernel takes it.
+    /// Encodes a tensor map of the memory at `base`, as a kernel parameter.
     ///
     /// # Errors
     /// When the device has no tensor maps, or refuses this one.
     fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError>;
 
-    /// Blocks of a kernel that are resident on a multiprocessor at once, with `threads` threads and
-    /// `dynamic_shared` bytes a block.
+    /// Returns how many blocks of a kernel can be resident on a multiprocessor at once, with
+    /// `threads` threads and `dynamic_shared` bytes per block.
     ///
     /// # Errors
-    /// When the kernel cannot have so many.
+    /// When the kernel cannot have that many threads or bytes.
     fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError>;
 
-    /// Takes from this process the right to keep lines in the last-level cache, and lets go of
-    /// those that are kept. Devices without such lines do nothing.
+    /// Releases the persisting lines of the last-level cache, and disables new ones in this
+    /// process. Devices without persisting lines do nothing.
     ///
     /// # Errors
     /// When the device refuses.
     fn reset_persisting_lines(&mut self) -> Result<(), DeviceError>;
 
-    /// Bytes of each parameter of a kernel; `None` where the driver does not tell.
+    /// Returns the size of each parameter of a kernel in bytes; `None` when the driver cannot
+    /// report them.
     fn parameter_sizes(&self, function: Function) -> Option<Vec<u32>>;
 
-    /// Makes ready for launches of a shape, without launching: what a first launch would have to
-    /// wait for may never come where its stream waits for another process.
+    /// Prepares a launch of this shape without launching. A first launch may wait for the whole
+    /// device. If another stream is waiting for a different process, that wait never ends.
     ///
     /// # Errors
-    /// When the kernel cannot be launched so.
+    /// When the kernel cannot be launched with this configuration.
     fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError>;
 
-    /// A new stream.
+    /// Creates a stream.
     ///
     /// # Errors
     /// When the device has no more.
     fn stream(&mut self) -> Result<Stream, DeviceError>;
 
-    /// A new event.
+    /// Creates an event.
     ///
     /// # Errors
     /// When the device has no more.
     fn event(&mut self) -> Result<Event, DeviceError>;
 
-    /// Queues: take the time of `event`.
+    /// Queues a timestamp for `event`.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// When the stream is full.
     fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError>;
 
-    /// Nanoseconds between two events that have been recorded and synchronized with.
+    /// Returns the nanoseconds between two events that have been recorded and synchronized with.
     ///
     /// # Errors
     /// When one has not been recorded.
     fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError>;
 
-    /// Queues: go on when the shared word at the device's address `address` is `value`.
+    /// Queues a wait until the shared word at device address `address` is `value`.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// When the stream is full.
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Queues: store `value` to the shared word at the device's address `address`, behind
-    /// everything before it, and wake whoever waits for it.
+    /// Queues a store of `value` to the shared word at device address `address`, and wakes its
+    /// waiters. The store follows all earlier work of the stream.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// When the stream is full.
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError>;
 
-    /// Stores `value` to the shared word at the host's address `address` from the host and wakes
-    /// whoever waits for it.
+    /// Stores `value` from the host to the shared word at host address `address`, and wakes its
+    /// waiters.
     fn store_value(&mut self, address: u64, value: u32);
 
-    /// Queues a launch. `arguments` holds the bytes of each argument.
+    /// Queues a launch. `arguments` has the bytes of each argument.
     ///
     /// # Errors
-    /// When the arguments do not fit the kernel's parameters, or the device cannot launch so.
+    /// When the arguments do not match the kernel's parameters, or the device does not support the
+    /// configuration.
     fn launch(
         &mut self,
         stream: Stream,
@@ -283,58 +287,56 @@ pub trait Driver: Send {
         arguments: &[&[u8]],
     ) -> Result<(), DeviceError>;
 
-    /// Queues a copy between device addresses that do not overlap.
+    /// Queues a copy between device ranges that do not overlap.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// When the stream is full.
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
 
-    /// Queues: set bytes.
+    /// Queues a fill of `bytes` bytes with `value`.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// When the stream is full.
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
 
-    /// Has the user's host code called for a stream, with the device's context current. All calls
-    /// for one stream are made on one thread.
+    /// Calls the user's host code for a stream, with the device's context current. All calls for
+    /// one stream run on one thread.
     ///
-    /// Where host code queues work for the device, as on a GPU, it is called at once. Where it does
-    /// the work itself, the call is queued like any other operation, and how it fails is told by
-    /// [`Driver::synchronize`].
+    /// If host code queues work on the device, as on a GPU, the call runs immediately. If it does
+    /// the work itself, the call is queued like any other operation, and [`Driver::synchronize`]
+    /// returns its error.
     ///
     /// # Errors
-    /// [`DeviceError::Host`] where it was called at once and failed, or left another context
-    /// current.
+    /// [`DeviceError::Host`] when an immediate call fails or leaves another context current.
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError>;
 
-    /// A stream as the user's host code launches on it, a `CUstream`; 0 where the device has no
+    /// Returns the `CUstream` on which the user's host code launches; 0 when the device has no
     /// driver API.
     fn raw_stream(&self, stream: Stream) -> u64;
 
-    /// Position of the device among those the driver shows this process.
+    /// Returns the index of the device among those that the driver shows to this process.
     fn ordinal(&self) -> u32;
 
-    /// Waits for everything queued on a stream, and says what went wrong in it.
+    /// Waits for everything queued on a stream.
     ///
     /// # Errors
     /// The first fault since the last call.
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError>;
 
-    /// Waits for everything queued on a stream, but no longer than `patience`; says whether all of
-    /// it has been carried out.
+    /// Waits up to `patience` for everything queued on a stream. Returns whether all of it has run.
     ///
     /// # Errors
     /// As [`Driver::synchronize`].
     fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError>;
 
-    /// Copies device memory of this process to the host, at once. The stream that wrote it must
-    /// have been synchronized with.
+    /// Copies device memory of this process to the host immediately. Synchronize with the stream
+    /// that wrote it first.
     ///
     /// # Errors
     /// When the device refuses.
     fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Copies host bytes to device memory of this process, at once.
+    /// Copies host bytes to device memory of this process immediately.
     ///
     /// # Errors
     /// When the device refuses.

@@ -1,4 +1,4 @@
-//! What can go wrong on a device.
+//! Device errors.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench_diagnostic::SetupMissing;
@@ -7,66 +7,66 @@ use serde::{Deserialize, Serialize};
 use super::cuda::DriverError;
 use crate::FaultCode;
 
-/// A call to the driver failed, or work on a stream did.
+/// A failed driver call, or a failure of queued work.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// There is no such device that could be used.
+    /// The device is missing or unusable.
     #[error("{0}")]
     Absent(Absence),
-    /// Memory could not be had.
-    #[error("the device has no memory for `{bytes}` bytes")]
+    /// There is not enough memory.
+    #[error("cannot allocate `{bytes}` bytes of device memory")]
     OutOfMemory {
-        /// What was asked for.
+        /// The requested size.
         bytes: u64,
-        /// Why.
+        /// The operating system's reason.
         #[source]
         source: std::io::Error,
     },
-    /// A descriptor from another process is not an allocation of the promised kind.
-    #[error("the shared allocation is not what it should be: {0}")]
+    /// A descriptor from another process is not the expected allocation.
+    #[error("the shared allocation is invalid: {0}")]
     ForeignMemory(String),
-    /// A module could not be loaded.
+    /// The compiled kernels could not be loaded.
     #[error("cannot load the compiled kernels")]
     Load(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A module has no such kernel.
-    #[error("the compiled kernels do not include `{0}`")]
+    /// The compiled kernels have no kernel of this name.
+    #[error("the compiled kernels have no kernel `{0}`")]
     NoFunction(String),
-    /// A module has no such variable.
+    /// The compiled kernels have no variable of this name.
     #[error(
-        "the compiled kernels have no variable `{0}` (hint: it is `__constant__`, stands at file scope or in a named namespace, is not `static`, and is used by a kernel; a `__device__` variable is given no value)"
+        "the compiled kernels have no variable `{0}` (hint: declare it `__constant__`, not `static`, at file scope or in a named namespace, and use it in a kernel; a `__device__` variable cannot be set)"
     )]
     NoSymbol(String),
-    /// The tool's own kernels are not in this build.
+    /// This build does not include the tool's own kernels.
     #[error("this build has no kernels for the CPU device: {0}")]
     NoHarness(String),
-    /// A check of the tool's own does not add up.
-    #[error("a check does not add up")]
+    /// The partial results of a check are inconsistent.
+    #[error("the results of a check are inconsistent")]
     Check(#[from] gpubench_harness::SummaryError),
-    /// A GPU's driver refused a call.
-    #[error("the GPU's driver refuses")]
+    /// A GPU driver refused a call.
+    #[error("the GPU driver returned an error")]
     Driver(#[from] DriverError),
-    /// A kernel faulted; the stream carries out nothing after it.
+    /// A kernel faulted. Nothing queued after it runs.
     #[error("{0}")]
     Fault(Fault),
-    /// The user's host code failed where it was called for a stream.
+    /// The user's host code failed.
     #[error(transparent)]
     Host(#[from] HostFailure),
-    /// The device cannot do what was asked.
+    /// The device does not support the operation.
     #[error("the device cannot {0}")]
     Unsupported(String),
-    /// The operating system refused.
-    #[error("the operating system refused: {what}")]
+    /// The operating system refused an operation.
+    #[error("{what} failed")]
     Os {
-        /// What was asked of it.
+        /// The operation.
         what: &'static str,
-        /// Its answer.
+        /// The operating system's reason.
         #[source]
         source: std::io::Error,
     },
 }
 
 impl DeviceError {
-    /// Whether there is no memory for what was asked.
+    /// Returns whether the cause is a lack of memory.
     pub fn is_want_of_memory(&self) -> bool {
         match self {
             DeviceError::OutOfMemory { .. } => true,
@@ -76,41 +76,41 @@ impl DeviceError {
     }
 }
 
-/// What a call of the user's host code failed by.
+/// The failure of a call into the user's host code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostFailure {
-    /// It returned an error.
+    /// The call returned an error.
     #[error("{0}")]
     Returned(String),
-    /// It panicked.
+    /// The call panicked.
     #[error("it panicked: {0}")]
     Panicked(String),
-    /// It left another context than the device's primary one current, so that what it queues next
-    /// would not be measured.
+    /// The call left a context other than the device's primary one current. Work that it queues
+    /// next would not be measured.
     #[error(
-        "it made another context current (hint: retain the device's primary context, as the CUDA runtime does, and make no context of your own)"
+        "it made another context current (hint: use the device's primary context, as the CUDA runtime does, instead of a new one)"
     )]
     ForeignContext,
 }
 
-/// Why a device is not to be had.
+/// The reason why a device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
-    /// Whether anybody would expect it.
+    /// Whether the machine seems to have the device.
     pub kind: AbsenceKind,
-    /// Why, with the value that shows it.
+    /// The reason, with the value that shows it.
     pub reason: String,
-    /// What can be done.
+    /// What the user can do.
     pub hint: String,
 }
 
-/// Whether a device that is not to be had is one that the machine seems to have.
+/// Whether the machine seems to have an unusable device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, CheckedBitPattern, NoUninit)]
 #[repr(u64)]
 pub enum AbsenceKind {
-    /// Nothing on this machine belongs to it.
+    /// The machine shows no sign of the device.
     NotInstalled = 0,
-    /// Something of it is there, and it cannot be used.
+    /// Parts of the device or its driver are there, but it cannot be used.
     Unusable = 1,
 }
 
@@ -133,18 +133,18 @@ impl From<Absence> for SetupMissing {
 /// A fault inside a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// What kind.
+    /// The kind of fault.
     pub code: FaultCode,
-    /// Which launch, counted over the launches a stream was given since its last synchronisation,
-    /// where it is known.
+    /// The index of the launch among those queued on the stream since its last synchronization, if
+    /// known.
     pub launch: Option<u32>,
-    /// The block, where it is known.
+    /// The block, if known.
     pub block: Option<[u32; 3]>,
-    /// The thread, where it is known exactly.
+    /// The thread, if known exactly.
     pub thread: Option<[u32; 3]>,
-    /// The address of a stray access.
+    /// The address of an invalid access.
     pub address: Option<u64>,
-    /// The fault in words, without its place.
+    /// The fault in words, without block and thread.
     pub text: String,
 }
 

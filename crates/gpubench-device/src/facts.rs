@@ -1,4 +1,4 @@
-//! What a device says of itself.
+//! Device properties.
 
 use std::borrow::Cow;
 
@@ -12,51 +12,51 @@ use super::{Backend, KernelHost};
 /// Device properties that the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// What benchmark functions may know.
+    /// The properties that benchmark functions can read.
     #[serde(with = "encoded")]
     pub device: DeviceFacts,
-    /// What distinguishes the device from others of its name: a UUID.
+    /// A UUID that distinguishes devices of the same name.
     pub identity: Option<String>,
-    /// The driver's version as it names itself.
+    /// The driver version, as the driver reports it.
     pub driver: Option<String>,
     /// Resolution of the device's clock, in nanoseconds.
     pub clock_tick_ns: f64,
-    /// Shared allocations are multiples of this many bytes.
+    /// Granularity of shared allocations, in bytes.
     pub granularity: u64,
-    /// Buffers start at multiples of this many bytes, so that they can end close to the end of
-    /// their allocation.
+    /// Alignment of buffers, in bytes. It is small so that a buffer can end close to the end of its
+    /// allocation.
     pub alignment: u64,
-    /// Bytes of memory that can still be had, where it is known.
+    /// Free memory in bytes, if known.
     pub free_memory: Option<u64>,
-    /// Bytes of a cache flush, unless the user says otherwise.
+    /// Default size of a cache flush, in bytes.
     pub flush_bytes: u64,
-    /// Where kernels that compute references and inputs are run.
+    /// The process that runs the kernels of references and generators.
     pub kernels_run_in: KernelHost,
-    /// Whether the referee's clock bounds a worker's claimed time.
+    /// Whether the referee's clock bounds a worker's claims.
     pub clock_bound: ClockBound,
-    /// Peak memory bandwidth in bytes per second, where it is known.
+    /// Peak memory bandwidth in bytes per second, if known.
     pub peak_bandwidth: Option<f64>,
-    /// Peak rates of arithmetic, as far as they are known.
+    /// Peak arithmetic rates, as far as known.
     pub peak_arithmetic: ArithmeticPeaks,
 }
 
-/// Whether the referee's clock bounds a worker's claimed time.
+/// Whether the referee's clock bounds a worker's claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClockBound {
-    /// Phases of two processes never overlap on the device.
+    /// Yes: work of two processes never overlaps on the device.
     Exclusive,
-    /// Phases may overlap, for this reason.
+    /// No: work may overlap. The text is the reason.
     Absent(Cow<'static, str>),
 }
 
 impl Facts {
-    /// The backend for this kind of device.
+    /// Returns the backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(self.device.kind)
     }
 }
 
-/// The runtime's own encoding, as bytes.
+/// Serializes [`DeviceFacts`] as bytes in the runtime's encoding.
 mod encoded {
     use super::*;
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_arrive_as_they_were_sent() {
+    fn facts_survive_a_round_trip() {
         let facts = crate::cpu::facts(std::num::NonZeroUsize::MIN);
         let sent = serde_json::to_vec(&facts).unwrap();
         assert_eq!(serde_json::from_slice::<Facts>(&sent).unwrap(), facts);

@@ -1,4 +1,4 @@
-//! What can go wrong in a kernel, as the roles say it to each other.
+//! Kernel faults, as the roles report them to each other.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 

@@ -1,4 +1,4 @@
-//! A driver whose calls can be seen and made to fail, for tests of what stands on it.
+//! A driver for tests that records calls and makes one of them fail.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -9,32 +9,32 @@ use super::{
     ModuleImage, Stream,
 };
 
-/// A call of a driver.
+/// A driver call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its name; a launch has that of its kernel.
+    /// The name of the method, or of the kernel for a launch.
     pub name: String,
-    /// The stream that it puts a copy or a kernel on.
+    /// The stream of a copy, a launch or a stream memory operation.
     pub stream: Option<Stream>,
-    /// Target, source and bytes of a copy; the words of a kernel's arguments; address and value of
-    /// a word that is stored, written or waited for.
+    /// The operands. For a copy: target, source and bytes. For a launch: the arguments as words.
+    /// For a store, write or wait: address and value.
     pub words: Vec<u64>,
 }
 
-/// Sees each call before the wrapped driver does, and may use that itself.
+/// A callback that sees each call before the wrapped driver. It may use that driver.
 type Watch<D> = Box<dyn FnMut(&mut D, &Call) + Send>;
 
-/// Wraps a driver, shows its calls, and fails one of them.
+/// A driver that shows calls to a callback and fails one of them.
 pub struct FaultyDriver<D> {
     inner: D,
-    /// Calls that still succeed; the one behind them fails.
+    /// How many more calls succeed; the next one fails.
     left: Option<usize>,
     watch: Option<Watch<D>>,
     kernels: HashMap<Function, String>,
 }
 
 impl<D: Driver> FaultyDriver<D> {
-    /// Fails the call that comes after `successes` others.
+    /// Wraps a driver whose call after `successes` others fails.
     pub fn failing_after(inner: D, successes: usize) -> FaultyDriver<D> {
         FaultyDriver {
             inner,
@@ -44,7 +44,7 @@ impl<D: Driver> FaultyDriver<D> {
         }
     }
 
-    /// Fails none, and shows each to `watch` before it is carried out.
+    /// Wraps a driver that shows each call to `watch` before running it. No call is made to fail.
     pub fn watched(inner: D, watch: impl FnMut(&mut D, &Call) + Send + 'static) -> FaultyDriver<D> {
         FaultyDriver {
             inner,
@@ -74,7 +74,7 @@ impl<D: Driver> FaultyDriver<D> {
         match self.left {
             Some(0) => {
                 self.left = None;
-                Err(DeviceError::Unsupported(format!("do `{call}`: a test said so")))
+                Err(DeviceError::Unsupported(format!("run `{call}`: a test made it fail")))
             }
             Some(left) => {
                 self.left = Some(left - 1);

@@ -1,4 +1,4 @@
-//! Code as it is handed to a role: a copy that nobody can change any more.
+//! Immutable copies of code files for the roles.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -10,21 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fs_err::File;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create};
 
-/// A copy of a file in memory that is sealed: whoever holds its descriptor, nobody can write to it,
-/// cut it, lengthen it or take the seals off.
+/// An immutable copy of a file, in a sealed memfd. No process that has the descriptor can write to
+/// it, resize it or remove the seals.
 ///
-/// What is loaded from it is what was copied, whatever becomes of the file meanwhile. Clones are
-/// the same copy; it is gone when the last is.
+/// Later changes to the file do not affect it. Clones share the copy; the last one frees it.
 #[derive(Clone, Debug)]
 pub struct FrozenFile {
     descriptor: Arc<OwnedFd>,
 }
 
-/// Why there is no sealed copy.
+/// Why there is no frozen copy.
 #[derive(Debug, thiserror::Error)]
 pub enum FreezeError {
-    /// The file cannot be read, or there is no memory for its copy.
-    #[error("cannot copy `{}` into sealed memory", path.display())]
+    /// The file cannot be read, or there is not enough memory for its copy.
+    #[error("cannot make a read-only copy of `{}` in memory", path.display())]
     Copy {
         /// The file.
         path: PathBuf,
@@ -32,29 +31,29 @@ pub enum FreezeError {
         #[source]
         source: io::Error,
     },
-    /// What was received can still be changed.
-    #[error("code was received that can still be changed")]
+    /// A received descriptor is not frozen.
+    #[error("the received code can still be changed")]
     Incomplete,
 }
 
-/// Tells copies apart, in every process that holds them.
+/// The identity of a copy, the same in every process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CopyIdentity {
     device: u64,
     inode: u64,
 }
 
-/// All that keeps the contents as they are, and the seals themselves.
+/// The seals that fix contents, size and the seals themselves.
 const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::SHRINK)
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
 
-/// Longest name that the kernel takes for such a file.
+/// The longest memfd name that the kernel accepts.
 const LONGEST_NAME: usize = 249;
 
 impl FrozenFile {
-    /// Copies a file and seals the copy.
+    /// Copies a file and freezes the copy.
     ///
     /// # Errors
     /// When the file cannot be read, or there is no memory or descriptor for the copy.
@@ -66,10 +65,10 @@ impl FrozenFile {
         })
     }
 
-    /// Takes a descriptor that came from another process.
+    /// Accepts a descriptor from another process.
     ///
     /// # Errors
-    /// When it is of anything but a sealed copy.
+    /// When it is not a frozen copy.
     pub fn received(descriptor: OwnedFd) -> Result<FrozenFile, FreezeError> {
         match fcntl_get_seals(&descriptor) {
             Ok(seals) if seals.contains(SEALS) => Ok(FrozenFile {
@@ -79,17 +78,16 @@ impl FrozenFile {
         }
     }
 
-    /// A path under which this process can open the copy while it holds this value or a clone of
-    /// it.
+    /// Returns a path to the copy, valid in this process while this value or a clone lives.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()).into()
     }
 
-    /// A path for the dynamic linker, which knows what it has loaded by its path: the same for
-    /// every descriptor of a copy, and no other copy's as long as the process lives.
+    /// Returns a path for the dynamic linker, which identifies libraries by path. All descriptors
+    /// of a copy have the same path, and no other copy reuses it while the process lives.
     ///
     /// # Errors
-    /// When the operating system does not tell copies apart.
+    /// When the copy cannot be identified.
     pub fn path_for_linker(&self) -> io::Result<PathBuf> {
         static LOADED: Mutex<BTreeMap<CopyIdentity, FrozenFile>> = Mutex::new(BTreeMap::new());
         let identity = self.identity()?;
@@ -97,10 +95,10 @@ impl FrozenFile {
         Ok(loaded.entry(identity).or_insert_with(|| self.clone()).path())
     }
 
-    /// Which copy it is.
+    /// Returns the identity of the copy.
     ///
     /// # Errors
-    /// When the operating system does not tell.
+    /// When the operating system refuses.
     pub fn identity(&self) -> io::Result<CopyIdentity> {
         let stat = fstat(&self.descriptor)?;
         Ok(CopyIdentity {
@@ -126,7 +124,7 @@ fn copy(file: &mut File, name: &str) -> io::Result<FrozenFile> {
     })
 }
 
-/// The name it is listed under in maps of memory.
+/// Returns the name of the copy in `/proc/PID/maps`.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().replace('\0', "");
     let end = (0..=name.len().min(LONGEST_NAME))
@@ -150,34 +148,34 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_stays_as_it_was_when_the_file_changes() {
+    fn a_copy_does_not_change_with_the_file() {
         let file = file(b"as it was");
-        let sealed = FrozenFile::copy_of(file.path()).expect("a copy");
-        fs_err::write(file.path(), b"exchanged").expect("written");
-        assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"as it was");
+        let frozen = FrozenFile::copy_of(file.path()).expect("a copy");
+        fs_err::write(file.path(), b"replaced").expect("written");
+        assert_eq!(fs_err::read(frozen.path()).expect("readable"), b"as it was");
     }
 
     #[test]
-    fn nobody_who_holds_a_copy_can_change_it() {
-        let sealed = FrozenFile::copy_of(file(b"as it was").path()).expect("a copy");
-        let theirs = sealed.as_fd().try_clone_to_owned().expect("a descriptor");
+    fn a_copy_cannot_be_changed_through_its_descriptor() {
+        let frozen = FrozenFile::copy_of(file(b"as it was").path()).expect("a copy");
+        let theirs = frozen.as_fd().try_clone_to_owned().expect("a descriptor");
         assert!(ftruncate(&theirs, 0).is_err());
         assert!(rustix::io::write(&theirs, b"x").is_err());
         assert!(fcntl_add_seals(&theirs, SealFlags::FUTURE_WRITE).is_err());
         let mut reopened = fs_err::OpenOptions::new()
             .write(true)
-            .open(sealed.path())
+            .open(frozen.path())
             .expect("it can be opened");
         assert!(reopened.write_all(b"x").is_err());
-        assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"as it was");
+        assert_eq!(fs_err::read(frozen.path()).expect("readable"), b"as it was");
     }
 
     #[test]
-    fn what_is_not_sealed_is_not_received() {
-        let sealed = FrozenFile::copy_of(file(b"code").path()).expect("a copy");
-        let descriptor = sealed.as_fd().try_clone_to_owned().expect("a descriptor");
-        let received = FrozenFile::received(descriptor).expect("it is sealed");
-        assert_eq!(received.identity().ok(), sealed.identity().ok());
+    fn only_frozen_descriptors_are_accepted() {
+        let frozen = FrozenFile::copy_of(file(b"code").path()).expect("a copy");
+        let descriptor = frozen.as_fd().try_clone_to_owned().expect("a descriptor");
+        let received = FrozenFile::received(descriptor).expect("it is frozen");
+        assert_eq!(received.identity().ok(), frozen.identity().ok());
         let open = memfd_create("open", MemfdFlags::ALLOW_SEALING).expect("a descriptor");
         fcntl_add_seals(&open, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).expect("sealed in size");
         let plain = OwnedFd::from(file(b"code").into_file());
@@ -187,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_for_the_linker_is_one_copys_and_stays_that_when_its_descriptors_are_closed() {
+    fn the_linker_path_of_a_copy_is_never_reused() {
         let first = FrozenFile::copy_of(file(b"first").path()).expect("a copy");
         let duplicate = FrozenFile::received(first.as_fd().try_clone_to_owned().expect("a descriptor"));
         let path = first.path_for_linker().expect("a path");
-        let duplicate = duplicate.expect("it is sealed");
+        let duplicate = duplicate.expect("it is frozen");
         assert_eq!(duplicate.path_for_linker().expect("a path"), path);
         drop((first, duplicate));
         let others: Vec<_> = (0..4)
@@ -204,13 +202,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_named() {
+    fn a_missing_file_is_named() {
         let error = FrozenFile::copy_of(Path::new("/no/such/file.so")).expect_err("there is none");
-        assert_eq!(error.to_string(), "cannot copy `/no/such/file.so` into sealed memory");
+        assert_eq!(
+            error.to_string(),
+            "cannot make a read-only copy of `/no/such/file.so` in memory"
+        );
     }
 
     #[test]
-    fn names_are_cut_to_what_the_kernel_takes() {
+    fn names_are_cut_to_the_kernels_limit() {
         assert_eq!(name_of(Path::new("/a/libb.so")), "libb.so");
         assert_eq!(name_of(&PathBuf::from("ü".repeat(200))).len(), 248);
         assert_eq!(name_of(Path::new("/")), "");

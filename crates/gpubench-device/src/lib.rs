@@ -1,12 +1,11 @@
-//! Devices behind one narrow waist: what the window protocol needs of a device, in the words of the
-//! CUDA driver API, and the devices that provide it.
+//! The device abstraction: a [`Driver`] trait modelled on the CUDA driver API, with everything that
+//! the window protocol needs, and the devices that implement it.
 //!
-//! Everything above is one code path that asks a [`Driver`] for its [`Facts`], or the [`Backend`]
-//! of a device's kind for what can be done with it, never for the kind.
+//! Code above this crate has one path for all devices. It asks a [`Driver`] for its [`Facts`] and
+//! the [`Backend`] of a device kind for its capabilities. It never branches on the kind.
 #![allow(unsafe_code)]
 
 mod backends;
-mod code_home;
 pub mod compilers;
 pub mod cpu;
 pub mod cuda;
@@ -19,14 +18,14 @@ pub mod faulty;
 mod frozen_file;
 mod guarded;
 pub mod harness;
+mod kernel_host;
 pub mod memfd;
 pub mod nvtx;
 mod order;
 pub mod telemetry;
 pub mod word;
 
-pub use backends::{Backend, CompilerWishes, DeviceWishes, FoundCompiler, open};
-pub use code_home::KernelHost;
+pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Stream,
 };
@@ -34,4 +33,5 @@ pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
+pub use kernel_host::KernelHost;
 pub use order::DeviceOrder;

@@ -1,5 +1,5 @@
-//! Memory that processes share through memfds, mapped between guard pages: the memory of the CPU
-//! device, and on every device what the referee shares with the author.
+//! Memory that processes share through memfds, mapped between guard pages. The CPU device uses it
+//! for all memory; every device uses it for what the referee shares with the author.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,10 +10,11 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 use super::guarded::Reserved;
 use super::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
-/// Bytes of a page: the granularity of allocations.
+/// The page size in bytes, which is the granularity of allocations.
 pub const PAGE: u64 = 4096;
 
-/// Inaccessible bytes on each side of a mapping: shorter overruns fault. Address space is free.
+/// Size of the inaccessible range on each side of a mapping, in bytes. Shorter overruns fault;
+/// address space costs nothing.
 pub const GUARD: u64 = 1 << 20;
 
 /// The allocations and mappings of one process.
@@ -32,10 +33,10 @@ struct SharedAllocation {
 }
 
 impl MemfdTable {
-    /// Makes an allocation of `bytes` that can be shared.
+    /// Creates a shareable allocation of `bytes`.
     ///
     /// # Errors
-    /// The system has no memory or no descriptor for it.
+    /// When there is no memory or descriptor for it.
     pub fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let make = || -> std::io::Result<OwnedFd> {
@@ -47,17 +48,17 @@ impl MemfdTable {
         Ok(self.insert(descriptor, bytes))
     }
 
-    /// Takes an allocation of `bytes` that another process made.
+    /// Imports an allocation of `bytes` from another process.
     ///
     /// # Errors
-    /// The descriptor cannot be examined, or its size is not `bytes`.
+    /// When the descriptor cannot be examined, or its size is not `bytes`.
     pub fn import(&mut self, descriptor: OwnedFd, bytes: u64) -> Result<Memory, DeviceError> {
         let size = fstat(&descriptor)
             .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
             .st_size;
         if u64::try_from(size) != Ok(bytes) {
             return Err(DeviceError::ForeignMemory(format!(
-                "it has `{size}` bytes, not `{bytes}`"
+                "it has `{size}` bytes instead of `{bytes}`"
             )));
         }
         Ok(self.insert(descriptor, bytes))
@@ -77,10 +78,10 @@ impl MemfdTable {
         memory
     }
 
-    /// A descriptor of an allocation, for another process.
+    /// Returns a descriptor of an allocation, for another process.
     ///
     /// # Errors
-    /// The system has no descriptor for it.
+    /// When the process has no descriptors left.
     pub fn export(&self, memory: Memory) -> Result<OwnedFd, DeviceError> {
         let os = |source| DeviceError::Os {
             what: "duplicating a descriptor",
@@ -89,10 +90,10 @@ impl MemfdTable {
         self.get(memory)?.descriptor.as_fd().try_clone_to_owned().map_err(os)
     }
 
-    /// Seals an allocation: against resizing, or against new writable mappings too.
+    /// Freezes an allocation: its size, or also its contents for new mappings.
     ///
     /// # Errors
-    /// The system refuses.
+    /// When the operating system refuses.
     pub fn freeze(&self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         let size = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         let seals = match freeze {
@@ -105,10 +106,10 @@ impl MemfdTable {
         })
     }
 
-    /// Maps an allocation between two guards.
+    /// Maps an allocation between two guard ranges.
     ///
     /// # Errors
-    /// The system refuses, or has no addresses left.
+    /// When the operating system refuses, or has no addresses left.
     pub fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         let allocation = self.shared.get_mut(&memory).ok_or_else(unknown_memory)?;
         let protection = match access {
@@ -137,12 +138,12 @@ impl MemfdTable {
         Ok(address)
     }
 
-    /// Unmaps and forgets an allocation.
+    /// Unmaps an allocation and releases it.
     pub fn release(&mut self, memory: Memory) {
         self.shared.remove(&memory);
     }
 
-    /// Makes and maps an allocation of this process alone.
+    /// Creates and maps a private allocation.
     ///
     /// # Errors
     /// As [`create`](Self::create) and [`map`](Self::map).
@@ -163,7 +164,7 @@ impl MemfdTable {
         Ok(address)
     }
 
-    /// Unmaps and forgets an allocation by its address.
+    /// Unmaps and releases the private allocation at an address.
     pub fn free(&mut self, address: DevicePtr) {
         self.private.remove(&address);
     }
@@ -177,7 +178,8 @@ fn unknown_memory() -> DeviceError {
     DeviceError::ForeignMemory("it has been released".to_owned())
 }
 
-/// Reserves addresses for `bytes` between two guards; returns them and where the bytes begin.
+/// Reserves addresses for `bytes` bytes between two guard ranges. Returns the reservation and the
+/// first of those addresses.
 fn reserve(bytes: u64) -> Result<(Reserved, *mut u8), DeviceError> {
     let out_of_memory = |error: rustix::io::Errno| DeviceError::OutOfMemory {
         bytes,
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_mapping_writes_another_reads() {
+    fn mappings_share_their_bytes() {
         let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
         let memory = ours.create(PAGE).unwrap();
         let near = ours.map(memory, Access::ReadWrite).unwrap();
@@ -216,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_input_can_be_neither_mapped_for_writing_nor_truncated() {
+    fn a_frozen_input_cannot_be_truncated_or_mapped_for_writing() {
         let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
         let memory = ours.create(PAGE).unwrap();
         let near = ours.map(memory, Access::ReadWrite).unwrap();
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_of_another_size_is_refused() {
+    fn importing_with_the_wrong_size_fails() {
         let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
         let memory = ours.create(PAGE).unwrap();
         assert!(theirs.import(ours.export(memory).unwrap(), 2 * PAGE).is_err());

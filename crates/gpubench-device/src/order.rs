@@ -1,28 +1,27 @@
-//! Which device a role opens.
+//! The device that a role opens.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::DeviceKind;
 
 use crate::Backend;
 
-/// Which device a role opens.
+/// The device that a role opens, as it is sent to the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct DeviceOrder {
     kind: Kind,
-    /// Which of several devices of the kind.
+    /// Index among the devices of this kind.
     pub ordinal: u32,
-    /// Threads of the CPU device; 0 takes all.
+    /// Threads of the CPU device; 0 means all.
     pub threads: u32,
-    /// Zero.
+    /// Padding; zero.
     reserved: u32,
-    /// Seed for the order in which the CPU device runs blocks and their threads; 0 keeps their own
-    /// order.
+    /// Seed for the order in which the CPU device runs blocks and threads; 0 means ascending order.
     pub schedule: u64,
 }
 
 impl DeviceOrder {
-    /// The CPU device.
+    /// Returns the CPU device.
     pub fn cpu(threads: u32, schedule: u64) -> DeviceOrder {
         DeviceOrder {
             kind: Kind::Cpu,
@@ -33,7 +32,7 @@ impl DeviceOrder {
         }
     }
 
-    /// A CUDA device.
+    /// Returns a CUDA device.
     pub fn cuda(ordinal: u32) -> DeviceOrder {
         DeviceOrder {
             kind: Kind::Cuda,
@@ -44,13 +43,13 @@ impl DeviceOrder {
         }
     }
 
-    /// The same device, whose blocks and threads run in another order.
+    /// Returns the same device with another order of blocks and threads.
     #[must_use]
     pub fn with_schedule(self, schedule: u64) -> DeviceOrder {
         DeviceOrder { schedule, ..self }
     }
 
-    /// The backend for this kind of device.
+    /// Returns the backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(match self.kind {
             Kind::Cpu => DeviceKind::Cpu,
@@ -59,7 +58,7 @@ impl DeviceOrder {
     }
 }
 
-/// [`DeviceKind`] as it is sent between processes.
+/// [`DeviceKind`] in messages between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 enum Kind {

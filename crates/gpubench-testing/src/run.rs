@@ -98,7 +98,7 @@ pub fn every_verdict() -> SampleRun {
         )
     });
     cases.push("suite", "wild::store", &[("len", ParamValue::Int(64))], |case| {
-        let message = "kernel `store` wrote 4 bytes behind the end of `y`, in block (1, 0, 0), thread (31, 0, 0)";
+        let message = "kernel `store` wrote 4 bytes past the end of `y`, in block (1, 0, 0), thread (31, 0, 0)";
         failed(case, Verdict::Crashed, Some(Cause::OutOfBounds), message)
     });
     cases.push("suite", "wild::endless", &[], |case| {

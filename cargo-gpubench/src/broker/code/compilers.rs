@@ -2,7 +2,7 @@
 
 use crate::broker::options::DeviceOptions;
 use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
-use gpubench_device::{CompilerWishes, Facts, FoundCompiler};
+use gpubench_device::{CompilerRequest, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
 use gpubench_sandbox::this_program;
 
@@ -12,7 +12,7 @@ use gpubench_sandbox::this_program;
 /// If the CPU device has no compiler, or what is named as a compiler for GPUs is none. A GPU
 /// without a compiler is no error here: images that are compiled already need none.
 pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: Processors) -> FoundCompiler {
-    let wishes = CompilerWishes {
+    let wishes = CompilerRequest {
         tool: this_program(),
         named: options.compilers.clone(),
         processors,

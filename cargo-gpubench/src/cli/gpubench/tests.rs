@@ -483,9 +483,9 @@ fn a_repeat_command_has_no_filters_outputs_or_baselines() {
 #[test]
 fn an_archive_for_a_gpu_that_there_cannot_be_is_refused() {
     for (architecture, expected) in [
-        ("sm_999", "there is no GPU of `sm_999`"),
-        ("sm_12", "`sm_12` is no GPU architecture"),
-        ("sm_60", "GPUs of `sm_60` are not measured"),
+        ("sm_999", "no GPU has architecture `sm_999`"),
+        ("sm_12", "`sm_12` is not a GPU architecture"),
+        ("sm_60", "`sm_60` GPUs are not supported"),
     ] {
         let refusal = refusal(&["archive", "--archive-file", "a.tar.gz", "--gpu-arch", architecture]);
         assert!(refusal.contains(expected), "{refusal}");

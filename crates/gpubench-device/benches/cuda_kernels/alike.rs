@@ -1,4 +1,4 @@
-//! Whether a GPU and the CPU device make the same of the same arguments.
+//! Compares the results of a GPU and the CPU device for the same arguments.
 
 use gpubench_device::{DeviceError, DevicePtr};
 use gpubench_harness::arguments::{
@@ -10,10 +10,10 @@ use gpubench_harness::{CheckSummary, Kernel, NoiseSummary};
 use super::kinds::{DTYPES, Fill, fills};
 use super::side::Side;
 
-/// Not a whole number of anything.
+/// A size that is not a multiple of anything.
 const ODD: u64 = 1_000_003;
 
-/// What differs, in words; empty when all is well.
+/// Returns descriptions of the differences; empty if there are none.
 pub(crate) fn differences(gpu: &mut Side, cpu: &mut Side) -> Result<Vec<String>, DeviceError> {
     let mut found = Vec::new();
     let mut say = |alike: bool, what: String| {
@@ -30,7 +30,7 @@ pub(crate) fn differences(gpu: &mut Side, cpu: &mut Side) -> Result<Vec<String>,
             say(alike, format!("{fill}, {shift} bytes from alignment"));
         }
     }
-    // The last tiles of a digest are whole, have some runs of 16 bytes, or end within one.
+    // The last tile of a digest is whole, has some runs of 16 bytes, or ends within one.
     for (bytes, shift) in [(ODD, 0), (ODD, 5), (1 << 20, 0), (7, 3), (4_000, 0), (66_064, 0)] {
         let alike = same_on(gpu, cpu, bytes, |side| noise(side, bytes, shift))?;
         say(alike, format!("noise of {bytes} bytes, {shift} from alignment"));
@@ -76,7 +76,7 @@ fn same_on(
     Ok(run(gpu)? == run(cpu)?)
 }
 
-/// A summary, and what of it need only be close.
+/// A summary, with the values that need only be close.
 type Outcomes = (String, Vec<f64>);
 
 fn summary_on(
@@ -101,7 +101,7 @@ fn noise(side: &mut Side, bytes: u64, shift: u64) -> Result<Vec<u8>, DeviceError
     side.read(side.one, bytes)
 }
 
-/// Of noise in which three bytes were changed.
+/// Compares the checks of noise in which three bytes were changed.
 fn noise_summary(side: &mut Side, bytes: u64, shift: u64) -> Result<Outcomes, DeviceError> {
     noise(side, bytes, shift)?;
     for place in [1, bytes / 2, bytes - 1] {
@@ -155,7 +155,7 @@ fn digest(side: &mut Side, bytes: u64, shift: u64, tiles: u64) -> Result<Vec<u8>
     side.read(out, 8)
 }
 
-/// What a check meets.
+/// The values that a check compares.
 #[derive(Clone, Copy, Debug)]
 enum Outcome {
     Equal,
@@ -163,7 +163,7 @@ enum Outcome {
     OneWrong,
     AllWrong,
     Unwritten,
-    /// Numbers below the normal ones and just above them, whose last bits differ.
+    /// Subnormal numbers, and normal ones just above them, whose last bits differ.
     BelowNormal,
 }
 
@@ -207,7 +207,7 @@ impl Outcome {
     }
 }
 
-/// The elements are the same for all `differing` but for those of their bits.
+/// The elements are the same for all `differing`, except for those bits.
 fn below_normal(dtype: u32, size: u64, len: u64, differing: u64) -> Vec<u8> {
     let mantissa_bits = match dtype {
         GB_F16 => 10,
@@ -235,7 +235,7 @@ fn poison(side: &mut Side, target: DevicePtr, bytes: u64) -> Result<(), DeviceEr
     side.run(&arguments, bytes)
 }
 
-#[expect(clippy::too_many_arguments, reason = "they are the kernel's own")]
+#[expect(clippy::too_many_arguments, reason = "the kernel takes them all")]
 fn check(
     side: &mut Side,
     got: DevicePtr,
@@ -264,8 +264,8 @@ fn check(
     side.run(&arguments, len * size)?;
     let memory = side.read_partials(partial_count * 80)?;
     Ok(match CheckSummary::from_memory(&memory, len) {
-        // Among equally large errors any may be the worst, and a quotient that is a hair larger
-        // than the largest need not be noticed.
+        // Among equally large errors any may be the worst, and a quotient slightly above the
+        // largest may be missed.
         Ok(summary) => (
             format!(
                 "{:?}",
@@ -281,8 +281,7 @@ fn check(
     })
 }
 
-/// A sanity check of this program: a comparison that finds nothing when the memory differs would be
-/// worth nothing.
+/// A sanity check of this program: it must find differences when the memory differs.
 pub(crate) fn notices_a_difference(gpu: &mut Side, cpu: &mut Side) -> Result<bool, DeviceError> {
     let (mut first, key) = (true, FillArguments::default().key);
     let alike = same_on(gpu, cpu, 64, |side| {

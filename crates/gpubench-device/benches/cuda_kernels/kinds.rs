@@ -1,4 +1,4 @@
-//! What a fill can draw.
+//! The kinds of fills.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use gpubench_device::DevicePtr;
 use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
 
-/// Element types and their bytes.
+/// Element types and their sizes in bytes.
 pub(crate) const DTYPES: [(u32, u64); 12] = [
     (GB_U8, 1),
     (GB_I8, 1),
@@ -43,8 +43,8 @@ impl Fill {
         Fill::new("bits", dtype, size, GB_FILL_BITS, 0.0, 0.0, 0)
     }
 
-    /// Whether a case can ask for it: real numbers of floating-point types, integers that the type
-    /// holds exactly, and any bits of an integer.
+    /// Returns whether a case can have this fill: real numbers of floating-point types, integers
+    /// that the type represents exactly, and any bits of an integer.
     pub(crate) fn can_be_asked_for(&self) -> bool {
         let FillArguments { dtype, kind, span, .. } = self.arguments;
         let floating = dtype >= GB_F16;
@@ -56,7 +56,7 @@ impl Fill {
         }
     }
 
-    /// The same but for the last bits: numbers larger by up to so much of themselves.
+    /// Returns the same kind with slightly larger numbers, by up to this fraction of themselves.
     pub(crate) fn widened(mut self, by: f64) -> Fill {
         self.arguments.b *= 1.0 + by;
         self
@@ -92,8 +92,8 @@ impl fmt::Display for Fill {
     }
 }
 
-/// The lowest of the integers in a row that a type holds exactly, and how many they are: all that
-/// its bits make, or those up to two to the number of its significant bits, of both signs.
+/// Returns the lowest of the consecutive integers that a type represents exactly, and their number:
+/// all values of its bits, or those up to two to the power of its significant bits, of both signs.
 fn exact_integers(dtype: u32, size: u64) -> (i64, u128) {
     let signed = |bits: u32| (-1_i64 << bits, (1_u128 << (bits + 1)) + 1);
     match dtype {
@@ -106,7 +106,7 @@ fn exact_integers(dtype: u32, size: u64) -> (i64, u128) {
     }
 }
 
-/// Every kind of fill of every type, first those that a case can ask for.
+/// Returns every kind of fill of every type, first those that a case can have.
 pub(crate) fn fills() -> Vec<Fill> {
     let mut fills: Vec<Fill> = DTYPES.iter().flat_map(|&(dtype, size)| of_type(dtype, size)).collect();
     fills.sort_by_key(|fill| !fill.can_be_asked_for());
@@ -115,7 +115,7 @@ pub(crate) fn fills() -> Vec<Fill> {
 
 fn of_type(dtype: u32, size: u64) -> [Fill; 10] {
     let integers = |what, span| Fill::new(what, dtype, size, GB_FILL_INTEGERS, 0.0, 0.0, span);
-    // One fewer than there are, or all where that is no power of two.
+    // One fewer than there are, or all if that is not a power of two.
     let (lowest, most) = exact_integers(dtype, size);
     let span = if most.is_power_of_two() { most - 1 } else { most };
     let mut nearly_all = integers("nearly all integers", u64::try_from(span).unwrap_or(u64::MAX));

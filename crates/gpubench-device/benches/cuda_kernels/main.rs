@@ -1,8 +1,8 @@
-//! The tool's own kernels on a GPU: whether they yield what the CPU device does, to the byte, and
-//! how much memory they go through in a second.
+//! The tool's own kernels on a GPU: whether their results equal those of the CPU device, byte for
+//! byte, and their memory throughput.
 //!
-//! `cargo bench -p gpubench-device --bench cuda_kernels [MIB]`, by default 256. Exits with 1 where
-//! the devices differ, and with 96 without a GPU.
+//! `cargo bench -p gpubench-device --bench cuda_kernels [MIB]`, by default 256. Exits with 1 if the
+//! devices differ, and with 96 without a GPU.
 
 mod alike;
 mod kinds;
@@ -20,7 +20,7 @@ use gpubench_harness::bindings::*;
 use kinds::{Fill, fills};
 use side::Side;
 
-/// Enough for what is compared.
+/// Enough memory for the comparisons.
 const COMPARED_BYTES: u64 = 16 << 20;
 
 fn main() -> ExitCode {
@@ -51,7 +51,7 @@ fn report(gpu: &mut Side, cpu: &mut Side, bytes: u64) -> Result<Vec<String>, Dev
     println!("{} and {}", gpu.name(), cpu.name());
     let mut differences = alike::differences(gpu, cpu)?;
     if !alike::notices_a_difference(gpu, cpu)? {
-        differences.push("different keys were not told apart".to_owned());
+        differences.push("different keys give equal digests".to_owned());
     }
     for difference in &differences {
         println!("differs: {difference}");
@@ -61,7 +61,7 @@ fn report(gpu: &mut Side, cpu: &mut Side, bytes: u64) -> Result<Vec<String>, Dev
     Ok(differences)
 }
 
-/// Prints bytes over time, and how much of a copy's that is.
+/// Prints the throughput, absolute and relative to a copy.
 fn bandwidths(gpu: &mut Side, bytes: u64) -> Result<(), DeviceError> {
     let copy = 2.0 * bytes as f64 / gpu.copy_ns(bytes)?;
     println!(
@@ -152,8 +152,8 @@ fn checks(gpu: &mut Side, bytes: u64, line: impl Fn(&str, u64, f64)) -> Result<(
         gpu.run(&uniform.arguments(gpu.other, len), bytes)?;
         let ns = gpu.median_ns(&check, bytes)?;
         line(&format!("check {name}, exact, all equal"), 2 * bytes, ns);
-        // Numbers differ by up to half the tolerance; integers, which have none, by one here and
-        // there.
+        // Numbers differ by up to half the tolerance; some integers, which have no tolerance,
+        // differ by one.
         let widened = uniform.widened(rtol.unwrap_or(0.01) / 2.0);
         gpu.run(&widened.arguments(gpu.other, len), bytes)?;
         if rtol.is_some() {

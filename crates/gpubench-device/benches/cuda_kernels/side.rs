@@ -1,4 +1,4 @@
-//! A device with the tool's kernels loaded and memory to run them on.
+//! A device with the tool's kernels and memory for them.
 
 use std::num::NonZeroU32;
 
@@ -8,8 +8,8 @@ use gpubench_device::{
 use gpubench_harness::arguments::{Arguments, CheckPartial};
 use gpubench_harness::{Geometry, Kernel, Processors, geometry};
 
-/// Room before and behind each buffer, so that kernels can also start at odd addresses.
-const SLACK: u64 = 4096;
+/// Space before and after each buffer, so that kernels can also start at odd addresses.
+const PADDING: u64 = 4096;
 const MOST_PARTIALS: u64 = 1 << 12;
 const ROUNDS: usize = 21;
 
@@ -38,8 +38,8 @@ impl Side {
             stream: driver.stream()?,
             events: (driver.event()?, driver.event()?),
             functions,
-            one: driver.alloc(bytes + 2 * SLACK)?.offset(SLACK),
-            other: driver.alloc(bytes + 2 * SLACK)?.offset(SLACK),
+            one: driver.alloc(bytes + 2 * PADDING)?.offset(PADDING),
+            other: driver.alloc(bytes + 2 * PADDING)?.offset(PADDING),
             words: driver.alloc(4096)?,
             partials: driver.alloc(MOST_PARTIALS * size_of::<CheckPartial>() as u64)?,
             driver,
@@ -65,12 +65,12 @@ impl Side {
         self.driver.synchronize(self.stream)
     }
 
-    /// Median time of a launch in nanoseconds.
+    /// Returns the median time of a launch in nanoseconds.
     pub(crate) fn median_ns<A: Arguments>(&mut self, arguments: &A, bytes: u64) -> Result<f64, DeviceError> {
         self.median(|side| side.launch(arguments, bytes))
     }
 
-    /// Median time of a copy from one buffer to the other in nanoseconds.
+    /// Returns the median time of a copy from one buffer to the other in nanoseconds.
     pub(crate) fn copy_ns(&mut self, bytes: u64) -> Result<f64, DeviceError> {
         self.median(|side| side.driver.copy(side.stream, side.other, side.one, bytes))
     }

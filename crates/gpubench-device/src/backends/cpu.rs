@@ -1,4 +1,4 @@
-//! The CPU device among the kinds of devices.
+//! The backend of the CPU device.
 
 use std::num::NonZeroUsize;
 
@@ -15,11 +15,11 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: false,
     hint: None,
     kernels_run_in: crate::cpu::KERNELS_RUN_IN,
-    // Their own order first: what is wrong in that one is the simplest to understand.
+    // Ascending order first: its failures are the easiest to understand.
     schedules: &[0, 1, 2, 3],
-    order: |wishes| {
-        let threads = wishes.threads.unwrap_or_else(available_threads);
-        DeviceOrder::cpu(threads.get() as u32, wishes.schedule)
+    order: |options| {
+        let threads = options.threads.unwrap_or_else(available_threads);
+        DeviceOrder::cpu(threads.get() as u32, options.schedule)
     },
     facts: known,
     open: |order| {
@@ -29,23 +29,23 @@ pub(super) const BACKEND: Backend = Backend {
         };
         Ok(Box::new(CpuDriver::new(threads(order), schedule)?))
     },
-    compiler: |_, wishes| {
+    compiler: |_, options| {
         let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
-        Ok(Box::new(compiler.for_processors(wishes.processors)))
+        Ok(Box::new(compiler.for_processors(options.processors)))
     },
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     gauge: |_| None,
 };
 
-/// It is a part of this program: whoever asks can tell.
+/// The device is part of this program, so every process knows its properties.
 fn known(order: &DeviceOrder) -> Result<Option<Facts>, Absence> {
     match gpubench_harness::HOST_BUILD {
         Ok(()) => Ok(Some(facts(threads(order).unwrap_or_else(available_threads)))),
         Err(reason) => Err(Absence {
             kind: AbsenceKind::NotInstalled,
             reason: format!("this tool was built without the CPU device: {reason}"),
-            hint: "build the tool again where a C++ compiler is found as `c++` or named in `CXX`".to_owned(),
+            hint: "rebuild the tool with a C++ compiler installed as `c++` or named in `CXX`".to_owned(),
         }),
     }
 }

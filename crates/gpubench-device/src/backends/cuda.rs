@@ -1,4 +1,4 @@
-//! CUDA GPUs among the kinds of devices.
+//! The backend of CUDA GPUs.
 
 use gpubench::catalog::DeviceKind;
 
@@ -11,15 +11,15 @@ use crate::{Backend, DeviceOrder};
 pub(super) const BACKEND: Backend = Backend {
     kind: DeviceKind::Cuda,
     is_numbered: true,
-    hint: Some("`cargo gpubench doctor` says what else a GPU needs"),
+    hint: Some("`cargo gpubench doctor` lists what else a GPU needs"),
     kernels_run_in: crate::cuda::KERNELS_RUN_IN,
     schedules: &[0],
-    order: |wishes| DeviceOrder::cuda(wishes.ordinal),
-    // Only the referee has a context on the GPU, so only the referee can tell whether there is one.
+    order: |options| DeviceOrder::cuda(options.ordinal),
+    // Only the referee has a context on the GPU, so only the referee knows its properties.
     facts: |_| Ok(None),
     open: |order| Ok(Box::new(CudaDriver::open(order.ordinal)?)),
-    compiler: |device, wishes| {
-        let compilers = GpuCompilers::find(wishes.tool, &wishes.named)?;
+    compiler: |device, options| {
+        let compilers = GpuCompilers::find(options.tool, &options.named)?;
         let architecture = Architecture::of_capability(device.capability);
         Ok(Box::new(GpuCompiler::new(architecture, compilers)))
     },

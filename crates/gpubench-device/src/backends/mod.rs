@@ -1,4 +1,4 @@
-//! Kinds of devices: one row for each, which everything above asks instead of the kind.
+//! Device kinds: one table row for each. Code above asks the row instead of the kind.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -14,69 +14,70 @@ use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost};
 mod cpu;
 mod cuda;
 
-/// What the tool can do with devices of a kind, and must know of them before one is open.
+/// The capabilities of a device kind, and its properties that are needed before a device is open.
 pub struct Backend {
     /// The kind.
     pub kind: DeviceKind,
-    /// Whether `--device` tells several apart by a number.
+    /// Whether `--device` accepts an index.
     pub is_numbered: bool,
-    /// What a person can do beside what an [`Absence`] says: where the first thing is missing,
-    /// others may be.
+    /// A general hint for users, in addition to that of an [`Absence`]: where one part is missing,
+    /// others may be missing too.
     pub hint: Option<&'static str>,
-    /// Where kernels that compute references and inputs are run.
+    /// The process that runs the kernels of references and generators.
     pub kernels_run_in: KernelHost,
-    /// Seeds of the orders of blocks and threads that a check tries where none is asked for, each
-    /// in a process of its own: one where the order is the hardware's.
+    /// Seeds of the block and thread orders that a check tries by default, each in a process of its
+    /// own. A single seed if the hardware decides the order.
     pub schedules: &'static [u64],
-    /// The order for what is wished. Wishes that say nothing of such a device are left out.
-    pub order: fn(&DeviceWishes) -> DeviceOrder,
-    /// What the device is, as far as that can be told without opening it: `None` where only the
-    /// process that has it open can tell.
+    /// Returns the device to open for a request. Options that do not apply to this kind are
+    /// ignored.
+    pub order: fn(&DeviceRequest) -> DeviceOrder,
+    /// Returns the device's properties without opening it; `None` when only a process with the open
+    /// device knows them.
     pub facts: fn(&DeviceOrder) -> Result<Option<Facts>, Absence>,
     /// Opens a device in this process.
     pub open: fn(&DeviceOrder) -> Result<Box<dyn Driver>, DeviceError>,
-    /// The compiler of its kernels.
-    pub compiler: fn(&DeviceFacts, CompilerWishes<'_>) -> FoundCompiler,
-    /// What its kernels are compiled for where they are compiled ahead.
+    /// Returns the compiler for its kernels.
+    pub compiler: fn(&DeviceFacts, CompilerRequest<'_>) -> FoundCompiler,
+    /// Returns the target for ahead-of-time compilation of its kernels.
     pub target: fn(&DeviceFacts) -> String,
-    /// How far a device is from such a target; `None` where it does not run what was compiled for
-    /// it.
+    /// Returns the distance between a compilation target and a device, 0 for a perfect match;
+    /// `None` when the device cannot run such code.
     pub distance: fn(&str, &DeviceFacts) -> Option<u32>,
-    /// The instruments of an open device, where they can be read.
+    /// Returns the telemetry of an open device, if it has any.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,
 }
 
-/// A compiler, or why there is none.
+/// A compiler, or the reason why there is none.
 pub type FoundCompiler = Result<Box<dyn Compiler>, Failure>;
 
-/// What a person wishes of a device, whatever its kind turns out to be.
+/// The device that the user asks for, whatever its kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DeviceWishes {
-    /// Which of several.
+pub struct DeviceRequest {
+    /// The index of the device.
     pub ordinal: u32,
-    /// Threads of the CPU device; all where it is not said.
+    /// Threads of the CPU device; `None` means all.
     pub threads: Option<NonZeroUsize>,
-    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own
-    /// order.
+    /// Seed of the order in which the CPU device runs blocks and threads; 0 means ascending order.
     pub schedule: u64,
 }
 
-/// What is wished of a compiler of kernels.
+/// The compiler that a run needs.
 #[derive(Clone, Debug)]
-pub struct CompilerWishes<'a> {
-    /// The executable of `cargo gpubench`, in a process of which compilers run that are libraries.
+pub struct CompilerRequest<'a> {
+    /// The executable of `cargo gpubench`, started as a separate process for compilers that are
+    /// libraries.
     pub tool: &'a Path,
-    /// The compilers for GPUs that are named.
+    /// The GPU compilers that the user named.
     pub named: NamedCompilers,
-    /// Processors that kernels of the CPU device are for.
+    /// The processors that kernels of the CPU device are compiled for.
     pub processors: Processors,
 }
 
 impl Backend {
-    /// Every kind, in the order in which they are tried where none is asked for.
+    /// Every kind, in the order in which they are tried when the user names none.
     pub const ALL: [&Backend; 2] = [&cuda::BACKEND, &cpu::BACKEND];
 
-    /// That of a kind.
+    /// Returns the backend of a kind.
     pub const fn of(kind: DeviceKind) -> &'static Backend {
         match kind {
             DeviceKind::Cpu => &cpu::BACKEND,
@@ -84,7 +85,7 @@ impl Backend {
         }
     }
 
-    /// Reads what `--device` names: a kind, and which of several it is.
+    /// Parses the value of `--device` into a kind and an index.
     pub fn parse(text: &str) -> Option<(&'static Backend, u32)> {
         let (name, ordinal) = match text.split_once(':') {
             None => (text, None),
@@ -95,7 +96,7 @@ impl Backend {
         Some((backend, ordinal.unwrap_or_default()))
     }
 
-    /// How it is spoken of.
+    /// Returns the names of the device kind in messages.
     pub fn words(&self) -> &'static DeviceWords {
         gpubench_contract::DeviceKind::from(self.kind).words()
     }
@@ -104,7 +105,7 @@ impl Backend {
 /// Opens a device in this process.
 ///
 /// # Errors
-/// [`DeviceError::Absent`] when there is no such device; others when it refuses.
+/// [`DeviceError::Absent`] when there is no such device; other errors when it refuses.
 pub fn open(order: &DeviceOrder) -> Result<Box<dyn Driver>, DeviceError> {
     (order.backend().open)(order)
 }
@@ -114,10 +115,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_has_its_own_row() {
+    fn each_kind_has_its_backend() {
         for backend in Backend::ALL {
             assert_eq!(Backend::of(backend.kind).kind, backend.kind);
-            assert_eq!((backend.order)(&DeviceWishes::default()).backend().kind, backend.kind);
+            assert_eq!((backend.order)(&DeviceRequest::default()).backend().kind, backend.kind);
         }
     }
 

@@ -1,12 +1,13 @@
-//! Alignments of `__shared__` variables, where the host's compiler takes them.
+//! Moves the alignment of `__shared__` variables to where host compilers accept it.
 
 use super::scan::{after_parentheses, tokens};
 
-/// Words that may appear with `__shared__` before a type.
+/// Specifiers that may appear with `__shared__` before a type.
 const SPECIFIERS: [&str; 6] = ["__shared__", "extern", "static", "const", "volatile", "__device__"];
 
-/// The text with the `alignas` of every `__shared__` variable in front of its specifiers, if one
-/// stands between them: CUDA's compilers take it there, and those of a host do not.
+/// Returns the text with the `alignas` of every `__shared__` variable moved in front of its
+/// specifiers; `None` if nothing moved. CUDA compilers accept `alignas` between the specifiers,
+/// host compilers do not.
 pub(super) fn alignment_first(text: &str) -> Option<String> {
     let tokens = tokens(text);
     let (mut moved, mut copied) = (String::new(), 0);
@@ -14,7 +15,7 @@ pub(super) fn alignment_first(text: &str) -> Option<String> {
         let before = tokens[..at].iter().rev();
         let specifiers = before.take_while(|token| SPECIFIERS.contains(&token.text));
         let first = specifiers.clone().last().map_or(token.start, |token| token.start);
-        // One in the parentheses of another has been moved with it.
+        // An `alignas` inside the parentheses of another has moved with it.
         if first >= copied && specifiers.clone().any(|token| token.text == "__shared__") {
             let last = tokens[after_parentheses(&tokens, at + 1)? - 1];
             let end = last.start + last.text.len();
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stands_between_the_specifiers_of_shared_memory_is_moved() {
+    fn only_alignas_between_specifiers_of_shared_memory_is_moved() {
         let text = "struct alignas(8) S {};\nextern __shared__ alignas(16) char a[];\n\
                     __shared__ const alignas(alignof(float4)) // why\n float b[4];\nalignas(4) int c;\n";
         let expected = "struct alignas(8) S {};\nalignas(16) extern __shared__  char a[];\n\

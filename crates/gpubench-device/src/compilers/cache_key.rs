@@ -1,16 +1,15 @@
-//! The name under which a cache keeps what a compiler makes: a hash of everything that goes into
-//! it.
+//! The name of a compiled file in the cache: a hash of all inputs of the compilation.
 
 use sha2::{Digest as _, Sha256};
 
 use super::compiler::Wanted;
 use gpubench_diagnostic::hexadecimal;
 
-/// A hash of parts, each with its length, so that no two lists of parts run into one.
+/// A hash of parts, each with its length, so that no two lists of parts have the same bytes.
 pub(super) struct CacheKey(Sha256);
 
 impl CacheKey {
-    /// Of what this version of the tool makes.
+    /// Begins a key for files of this version of the tool.
     pub(super) fn new() -> CacheKey {
         let mut key = CacheKey(Sha256::new());
         key.add(env!("CARGO_PKG_VERSION"));
@@ -28,7 +27,7 @@ impl CacheKey {
         parts.iter().for_each(|part| self.add(part));
     }
 
-    /// A source and the kernels that are wanted of it.
+    /// Adds a source and the names of its wanted kernels.
     pub(super) fn add_wanted(&mut self, wanted: Wanted<'_>) {
         self.add_all(wanted.names);
         self.add_all(&wanted.source.options);
@@ -38,7 +37,7 @@ impl CacheKey {
         }
     }
 
-    /// 64 hexadecimal digits.
+    /// Returns 64 hexadecimal digits.
     pub(super) fn finish(self) -> String {
         hexadecimal(&self.0.finalize())
     }

@@ -1,4 +1,4 @@
-//! What every compiler of kernels does, and how one kernel that does not compile harms no other.
+//! The interface of kernel compilers. A kernel that does not compile does not affect the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use super::process::{Finished, Patience, Unfinished, run};
 use super::scratch::Scratch;
 use crate::FrozenFile;
 
-/// What the names of a source became.
+/// The result of compiling the kernels of a source separately.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The kernels that compile; nothing if none does.
+    /// The file with the kernels that compile; `None` if none does.
     pub library: Option<PathBuf>,
-    /// The name expressions that do not, with the reason of each.
+    /// The name expressions of the other kernels, with the error of each.
     pub rejected: BTreeMap<String, KernelBuildError>,
 }
 
-/// Kernels that are wanted of a source.
+/// A request to compile kernels of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The source.
     pub source: &'a Source,
     /// The kernels' name expressions, such as `axpy` or `reduce<256>`.
     pub names: &'a [String],
-    /// The directory that keeps what is compiled.
+    /// The cache directory.
     pub cache: &'a Path,
-    /// A compilation that runs when it is set is ended.
+    /// A flag that ends a running compilation when it is set.
     pub interrupt: &'a AtomicBool,
 }
 
 impl Wanted<'_> {
-    /// Runs a compiler's command until its time is up. `name` is what messages call it.
+    /// Runs a compiler's command with a time limit. `name` is the compiler's name in messages.
     pub(super) fn run(
         &self,
         (name, limit): (&'static str, Duration),
@@ -61,7 +61,8 @@ impl Wanted<'_> {
         })
     }
 
-    /// Why a compiler rejected the source: a kernel that is not there, or else its own words.
+    /// Returns why a compiler rejected the source: a missing kernel, or else the compiler's
+    /// messages.
     pub(super) fn rejection(&self, target: String, scratch: &Scratch, messages: &str) -> KernelBuildError {
         unknown_kernel(self.source, self.names, messages).unwrap_or_else(|| KernelBuildError::Compile {
             source_name: self.source.name.clone(),
@@ -71,50 +72,49 @@ impl Wanted<'_> {
     }
 }
 
-/// Makes of kernel sources what a device loads.
+/// Compiles kernel sources for a device.
 pub trait Compiler: Sync {
-    /// The compiler's own name and version, and where it is, for people.
+    /// Returns the compiler's name, version and path, for messages.
     fn identity(&self) -> &str;
 
-    /// What its files run on: `native` for this machine's processor alone, a level of processors
-    /// such as `x86-64-v3`, or an architecture of GPUs such as `sm_90`.
+    /// Returns the target of its files: `native` for this machine's processor, a processor level
+    /// such as `x86-64-v3`, or a GPU architecture such as `sm_90`.
     fn target(&self) -> String;
 
-    /// What a person should know before kernels are compiled, a line each.
+    /// Returns notices for the user before kernels are compiled, one line each.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Why no source can be compiled, where only what is compiled already can be used. What a
-    /// person can do is said by who asks.
+    /// Returns why nothing can be compiled, if only files in the cache can be used. The caller adds
+    /// the hint.
     fn lack(&self) -> Option<String> {
         None
     }
 
-    /// Compiles kernels into a file in the cache, or finds it there; answers its path.
+    /// Compiles kernels into a file in the cache, or finds the file there. Returns its path.
     ///
     /// # Errors
-    /// If the source does not compile, uses what the device cannot run, lacks a kernel, or a file
-    /// cannot be written.
+    /// When the source does not compile, uses features that the device lacks, lacks a kernel, or a
+    /// file cannot be written.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
-    /// What made a file that this compiler gave, for people: one of its compilers, where it has
-    /// several.
+    /// Returns the compiler that made a file of this one, for messages. It matters if this compiler
+    /// consists of several.
     fn made_by(&self, _compiled: &Path) -> String {
         self.identity().to_owned()
     }
 
-    /// What a person should know of how a file was made, where that is not the usual way for its
-    /// source.
+    /// Returns a notice about how a file was made, if that is unusual for its source.
     fn made_otherwise(&self, _source: &Source, _compiled: &Path) -> Option<String> {
         None
     }
 
-    /// What is loaded of a file that this compiler gave: from now on, it does not matter what
-    /// becomes of the file.
+    /// Returns an immutable copy of a file that this compiler made. Later changes to the file have
+    /// no effect.
     ///
     /// # Errors
-    /// If the file cannot be read, or is known to be another than it was.
+    /// When the file cannot be read, or is known to have changed.
     fn freeze(&self, compiled: &Path) -> Result<FrozenFile, KernelBuildError> {
         Ok(FrozenFile::copy_of(compiled)?)
     }
@@ -122,7 +122,7 @@ pub trait Compiler: Sync {
     /// Compiles as [`Compiler::compile`] does, but leaves out the names that do not compile.
     ///
     /// # Errors
-    /// If no name can be compiled because of the source itself, or a file cannot be written.
+    /// When no name can be compiled because of the source itself, or a file cannot be written.
     fn compile_separately(&self, wanted: Wanted<'_>) -> Result<Compiled, KernelBuildError> {
         let names = wanted.names;
         let compile = |names: &[String]| self.compile(Wanted { names, ..wanted });
@@ -133,16 +133,16 @@ pub trait Compiler: Sync {
                     rejected: BTreeMap::new(),
                 });
             }
-            Err(error) if error.may_be_of_one_name() => error,
+            Err(error) if error.may_concern_one_name() => error,
             Err(error) => return Err(error),
         };
-        // What is wrong with the source itself is said once, and not of every name.
+        // Reports errors of the source itself once, instead of once per name.
         compile(&[])?;
         let mut rejected = BTreeMap::new();
         for name in names {
             match compile(slice::from_ref(name)) {
                 Ok(_) => {}
-                Err(error) if error.may_be_of_one_name() => {
+                Err(error) if error.may_concern_one_name() => {
                     rejected.insert(name.clone(), error);
                 }
                 Err(error) => return Err(error),
@@ -151,7 +151,7 @@ pub trait Compiler: Sync {
         let (bad, good): (Vec<String>, Vec<String>) =
             names.iter().cloned().partition(|name| rejected.contains_key(name));
         let library = match (bad.is_empty(), good.is_empty()) {
-            // Each compiles alone, but not with the others.
+            // Each name compiles alone, but not with the others.
             (true, _) => return Err(together),
             (false, true) => None,
             (false, false) => Some(compile(&good)?),

@@ -1,5 +1,5 @@
-//! What of a source a device needs not see: code of the host, and what only kernels use that are
-//! not wanted.
+//! Removes the parts of a source that a device does not need: host code, and code that only
+//! unwanted kernels use.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -7,27 +7,26 @@ use std::ops::Range;
 use super::items::{Item, Kind, Word};
 use super::refusal::{Refusal, constructs_in};
 
-/// What becomes of a source on the CPU device.
+/// How to change a source for the CPU device.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
-    /// The bytes to leave out.
+    /// The bytes to remove.
     pub(super) removed: Vec<Range<usize>>,
-    /// What wanted kernels use and the device cannot run.
+    /// The unsupported constructs that wanted kernels use.
     pub(super) refusals: Vec<Refusal>,
 }
 
-/// The items of a source, with what they mention.
+/// The items of a source and their mentions of each other.
 struct Parts<'t, 'a> {
     words: &'t [Word<'a>],
     items: &'t [Item<'a>],
     macros: &'t Macros<'a>,
-    /// Whether each is code of the host by what it does: it launches kernels or calls the CUDA
-    /// runtime.
+    /// Whether each item is host code: it launches kernels or calls the CUDA runtime.
     host_only: Vec<bool>,
 }
 
-/// For the CPU device: what `names` reach may not use what it cannot run, and what they do not
-/// reach may.
+/// Cuts a source for the CPU device. Code that `names` reach must not use unsupported constructs;
+/// other code may.
 pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) -> Cut {
     let parts = Parts::new(words, items);
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
@@ -47,7 +46,7 @@ pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) 
         .flat_map(|at| found[at].iter().cloned())
         .collect();
     let tainted = parts.tainted(&found);
-    // Something that is tainted has no name by which those that mention it could be found.
+    // A tainted item without a name: items that mention it cannot be found.
     let nameless = (0..items.len()).filter(|&at| !found[at].is_empty() && !parts.host_only[at]);
     let nameless = nameless.filter(|&at| items[at].name.is_none() && items[at].kind != Kind::Declaration);
     refusals.extend(nameless.flat_map(|at| found[at].iter().cloned()));
@@ -59,10 +58,10 @@ pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) 
     }
 }
 
-/// The macros of a source: the name of each, and the words that it stands for.
+/// The macros of a source: each with its name and the words of its expansion.
 pub(super) type Macros<'a> = Vec<(&'a str, Vec<&'a str>)>;
 
-/// For NVRTC, which compiles no code of the host: the bytes of what no code of the device leads to.
+/// Returns the bytes that no device code reaches. NVRTC compiles no host code.
 pub(super) fn not_of_device(words: &[Word<'_>], items: &[Item<'_>], macros: &Macros<'_>) -> Vec<Range<usize>> {
     let parts = Parts {
         macros,
@@ -118,7 +117,7 @@ impl<'t, 'a> Parts<'t, 'a> {
         }
     }
 
-    /// What the words lead to, from name to name.
+    /// Marks the items that the words reach, directly or through other items.
     fn reached<'w>(&self, from: impl Iterator<Item = &'w str>) -> Vec<bool> {
         let mut reached = vec![false; self.items.len()];
         let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -141,8 +140,8 @@ impl<'t, 'a> Parts<'t, 'a> {
         reached
     }
 
-    /// The items that have something which the device cannot run, and those that mention them,
-    /// however far away.
+    /// Marks the items with unsupported constructs, and all items that mention them, directly or
+    /// not.
     fn tainted(&self, found: &[Vec<Refusal>]) -> Vec<bool> {
         let mut tainted: Vec<bool> = found.iter().map(|found| !found.is_empty()).collect();
         loop {
@@ -163,13 +162,13 @@ impl<'t, 'a> Parts<'t, 'a> {
         }
     }
 
-    /// Functions that launch kernels or call the CUDA runtime, and functions of the host that no
-    /// code of the device and no variable mentions.
+    /// Returns the functions that launch kernels or call the CUDA runtime, and the host functions
+    /// that no device code and no variable mentions.
     fn host_code(&self) -> impl Iterator<Item = usize> + '_ {
         let is_root =
             |item: &&Item<'_>| matches!(item.kind, Kind::Kernel | Kind::Device | Kind::Declaration | Kind::Type);
         let roots = self.items.iter().filter(is_root);
-        // What is told of a function by its declaration does not use it.
+        // A declaration of a function does not use it.
         let reached = self.reached(roots.flat_map(|item| mentioned(self.words, item)));
         let is_gone = self.gone_names();
         let is_removed = move |&at: &usize| match self.items[at].kind {
@@ -181,8 +180,8 @@ impl<'t, 'a> Parts<'t, 'a> {
         (0..self.items.len()).filter(is_removed)
     }
 
-    /// Tells names of functions that launch or call the CUDA runtime and that nothing else has,
-    /// whose declarations and instantiations go with them.
+    /// Returns whether a name belongs only to functions that launch kernels or call the CUDA
+    /// runtime. Their declarations and instantiations are removed, too.
     fn gone_names(&self) -> impl Fn(&str) -> bool + use<'a> {
         let named = |wanted: bool| {
             let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
@@ -207,7 +206,7 @@ impl<'t, 'a> Parts<'t, 'a> {
     }
 }
 
-/// The words of an item without its own name.
+/// Returns the words of an item, except its own name.
 fn mentioned<'t, 'a>(words: &'t [Word<'a>], item: &'t Item<'a>) -> impl Iterator<Item = &'a str> + 't {
     let own = item
         .own
@@ -226,26 +225,24 @@ fn launches(words: &[Word<'_>], item: &Item<'_>) -> bool {
     own.windows(3).any(|three| three.iter().all(|word| word.text == "<"))
 }
 
-/// Whether a word is a function or a type of the CUDA runtime or the driver.
+/// Returns whether a word is a function or type of the CUDA runtime or the driver.
 pub(super) fn is_of_host(word: &str) -> bool {
     let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
     let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
     names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
 }
 
-/// What `<cuComplex.h>` has for kernels.
+/// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
 const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
 
-/// Types of the host's interface that the CPU device declares, so that types and variables with
-/// them can stay.
+/// Host API types that the CPU device declares, so that types and variables that use them can stay.
 const DECLARED: &[&str] = &["cudaError_t", "cudaStream_t", "cudaEvent_t", "cudaSuccess", "CUresult"];
 
 fn is_host_type(word: &str) -> bool {
     is_of_host(word) && !DECLARED.contains(&word)
 }
 
-/// The text with spaces in place of some bytes. Lines stay where they are, and so do lines that say
-/// where others are from.
+/// Returns the text with some bytes replaced by spaces. Line breaks and line markers stay.
 pub(super) fn without(text: &str, removed: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for range in removed {

@@ -1,8 +1,8 @@
-//! A compiler's messages in the user's files and names.
+//! Translates a compiler's messages to the user's files and names.
 //!
-//! The compiler sees a generated unit, the shim and a directory that is gone afterwards; whoever
-//! reads its messages knows only a source and the names of kernels. Places in generated files are
-//! therefore left out, or replaced by the place in the source that led there.
+//! The compiler sees a generated unit, the shim and a temporary directory; the user knows only a
+//! source and the names of kernels. Places in generated files are therefore removed, or replaced by
+//! the place in the source that led there.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
 use gpubench_diagnostic::in_backticks;
 
-/// Stands for the directory of the shim.
+/// Placeholder for the directory of the shim.
 const SHIM: &str = "<shim>/";
 
-/// How compilers say that they cannot tell which function a name means.
+/// Compiler messages for a name that does not select one function.
 const NO_SINGLE_FUNCTION: &[&str] = &[
     "unable to deduce 'const auto'",
     "no matches converting function",
@@ -27,11 +27,11 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
     "no instance of overloaded function",
 ];
 
-/// Why parts of a source may not be there.
-const BY_ARCHITECTURE: &str = "what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an \
+/// Why parts of a source may be missing.
+const BY_ARCHITECTURE: &str = "code under `#if __CUDA_ARCH__` exists only for some architectures; the CPU device defines it only by an \
                                option, as in `-D__CUDA_ARCH__=800`";
 
-/// The first kernel that the messages are about and that the source does not declare.
+/// Returns an error for the first kernel in the messages that the source does not declare.
 pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &str) -> Option<KernelBuildError> {
     let defined = declared_kernels(source);
     let is_missing = |name: &&String| {
@@ -44,11 +44,11 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
     let name = names.iter().find(is_missing)?;
     let (source_name, by_macros) = (&source.name, makes_kernels_by_macros(source));
     let known = match by_macros && defined.is_empty() {
-        true => format!("`{source_name}` makes its kernels by macros"),
+        true => format!("`{source_name}` defines its kernels with macros"),
         false => defines(source_name, &defined),
     };
-    // Where nothing is listed, macros are spoken of already.
-    let unlisted = (by_macros && !defined.is_empty()).then_some("kernels that macros make are not listed");
+    // If no kernel is listed, the message already mentions macros.
+    let unlisted = (by_macros && !defined.is_empty()).then_some("kernels that macros define are not listed");
     let by_architecture = source.files.iter().any(|file| file.text().contains("__CUDA_ARCH__"));
     let doubts: Vec<&str> = unlisted
         .into_iter()
@@ -63,7 +63,7 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
     )))
 }
 
-/// What a source defines, in words.
+/// Describes the kernels that a source defines.
 pub(super) fn defines(source_name: &str, kernels: &[String]) -> String {
     match kernels {
         [] => format!("`{source_name}` defines no kernel"),
@@ -71,7 +71,7 @@ pub(super) fn defines(source_name: &str, kernels: &[String]) -> String {
     }
 }
 
-/// The messages that concern the user, each once.
+/// Returns the messages that concern the user, each once.
 pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) -> String {
     let text = without_directories(scratch, diagnostics);
     let kernels = kernels_in(source);
@@ -89,14 +89,14 @@ pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) ->
         let rendered = match origin(message.place.path) {
             Origin::User => Some(message.rendered()),
             Origin::Name(name) => Some(about_name(name, message.text, &kernels)),
-            Origin::Generated => message.led_there().map(|place| message.moved_to(place)),
+            Origin::Generated => message.place_of_user().map(|place| message.moved_to(place)),
         };
         let Some(rendered) = rendered else {
             generated.push(format!("error: {}", message.text));
             has_error = false;
             continue;
         };
-        // After the first, what is said of a name follows from it.
+        // Further messages about a name follow from the first.
         let place = match origin(message.place.path) {
             Origin::Name(_) => message.place.path.to_owned(),
             _ => rendered.clone(),
@@ -125,11 +125,11 @@ fn without_directories(scratch: &Scratch, text: &str) -> String {
         .replace(&directory(scratch.directory()), "")
 }
 
-/// Who wrote the text at a place.
+/// The author of the text at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin<'a> {
     User,
-    /// The user, as a name expression.
+    /// The user, in a name expression.
     Name(&'a str),
     Generated,
 }
@@ -144,7 +144,7 @@ fn origin(path: &str) -> Origin<'_> {
     }
 }
 
-/// A message about a name expression, with where its kernel is declared.
+/// Returns a message about a name expression, with the place where its kernel is declared.
 fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
     let base = base_name(name);
     let kernel = kernels
@@ -158,15 +158,15 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
         return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
     }
     let problem = match (kernel.is_template, name.contains('<')) {
-        (true, true) => "the template arguments fit no declaration of it, or several".to_owned(),
+        (true, true) => "the template arguments match no declaration, or several".to_owned(),
         (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
-        (false, true) => "it is no template, and its name is overloaded".to_owned(),
-        (false, false) => "its name is overloaded, as by a function of the C library; rename the kernel".to_owned(),
+        (false, true) => "it is not a template, and its name is overloaded".to_owned(),
+        (false, false) => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),
     };
     format!("{place}: error: kernel `{name}`: {problem}")
 }
 
-/// A name expression without its template arguments.
+/// Returns a name expression without its template arguments.
 fn base_name(expression: &str) -> &str {
     expression
         .split('<')
@@ -177,15 +177,15 @@ fn base_name(expression: &str) -> &str {
         .trim_start_matches("::")
 }
 
-/// `file:line:column:` and what follows.
+/// A place in `file:line:column:`.
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     path: &'a str,
-    /// The line and the column, as far as they are given, each with a colon before it.
+    /// Line and column if present, each with a colon before it.
     numbers: &'a str,
 }
 
-/// A message with the places that led to it and the lines that follow it.
+/// A message with its context lines before it and the source excerpt after it.
 #[derive(Debug)]
 struct Message<'a> {
     context: Vec<(Place<'a>, &'a str)>,
@@ -196,15 +196,16 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// The innermost place of the user's that led to a generated one.
-    fn led_there(&self) -> Option<Place<'_>> {
+    /// Returns the innermost place in the user's code that led to generated code.
+    fn place_of_user(&self) -> Option<Place<'_>> {
         let mut places = self.context.iter().filter(|(_, what)| what.contains("required"));
         places
             .find(|(place, _)| origin(place.path) != Origin::Generated)
             .map(|(place, _)| *place)
     }
 
-    /// The message at a place of the user's instead of its own, which the excerpt would show.
+    /// Returns the message at a place in the user's code, without the excerpt of the original
+    /// place.
     fn moved_to(&self, place: Place<'_>) -> String {
         let numbers = match origin(place.path) {
             Origin::Name(_) => "",
@@ -225,7 +226,7 @@ impl Message<'_> {
         text
     }
 
-    /// The places of the user's that led to the message, each on its line.
+    /// Returns the places in the user's code that led to the message, one per line.
     fn rendered_context(&self) -> String {
         let mut lines: Vec<String> = Vec::new();
         for (place, what) in &self.context {
@@ -274,12 +275,13 @@ fn messages(text: &str) -> Vec<Message<'_>> {
     messages
 }
 
-/// The place at the beginning of a line, and the rest. Excerpts of a source begin with a space.
+/// Splits a line into the place at its beginning and the rest. Lines of an excerpt begin with a
+/// space.
 fn split_place(line: &str) -> Option<(Place<'_>, &str)> {
     if line.starts_with(char::is_whitespace) {
         return None;
     }
-    // A name expression has colons of its own.
+    // A name expression can contain colons.
     let end = match line.strip_prefix("kernel `") {
         Some(name) => name.find("`:")? + "kernel ``".len(),
         None => line.find(':')?,

@@ -1,12 +1,12 @@
 //! Memory for `extern __shared__` arrays.
 //!
-//! The shim makes such an array an undefined thread-local symbol. All of a library's are defined
-//! here at one address, as CUDA defines them, whatever names, types and namespaces the source gives
-//! them: the names are read from the compiled object.
+//! The shim declares such an array as an undefined thread-local symbol. This module defines all
+//! arrays of a library at one address, as CUDA does, whatever their names, types and namespaces. It
+//! reads their names from the compiled object.
 //!
-//! Where the code asks a TLS descriptor for the array's place, it is given a descriptor of the
-//! library's own, which answers with the place that the executor says. Elsewhere the arrays get
-//! thread-local memory, whose place is fixed and which no guard can follow closely.
+//! If the code reaches the arrays through TLS descriptors, the module provides a descriptor that
+//! returns the address set by the executor. Otherwise the arrays are in thread-local memory. Its
+//! place is fixed, and no guard page can follow closely.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -24,26 +24,26 @@ type Header = FileHeader64<LittleEndian>;
 type Symbol = Sym64<LittleEndian>;
 type Relocation = Rela64<LittleEndian>;
 
-/// The start of a module's thread-local memory, undefined in every object that computes addresses
-/// from it.
+/// The start of a module's thread-local memory. It is undefined in every object that computes
+/// addresses from it.
 const DEFINED_BY_THE_LINKER: &[u8] = b"_TLS_MODULE_BASE_";
 
-/// What a library gets along with an object that has arrays: the function by which the executor
-/// places them on the calling thread, and the descriptor's function, which like every one of them
-/// keeps all registers but rax. Part of what a cached library depends on.
+/// Assembler code for a library with such arrays: the function with which the executor places them
+/// for the calling thread, and the descriptor's resolver, which preserves all registers but rax. It
+/// is part of the cache key.
 pub(super) const PLACED: &str = include_str!("dynamic_shared.s");
 
-/// The undefined thread-local symbols of an object, and where it speaks of them.
+/// The undefined thread-local symbols of an object and the sections that refer to them.
 struct Arrays {
     names: Vec<String>,
-    /// Their indices in the symbol table.
+    /// The symbols' indices in the symbol table.
     indices: Vec<u32>,
     symbols: Range<usize>,
     relocations: Vec<Range<usize>>,
 }
 
-/// Defines an object's arrays: changes it where the executor is to place them, and returns the
-/// assembler source to link it with. Nothing if it has no arrays.
+/// Defines the arrays of an object. Changes the object if the executor can place them, and returns
+/// the assembler source to link with it; `None` if it has no arrays.
 pub(super) fn define_arrays(object: &mut [u8]) -> Option<String> {
     let arrays = Arrays::of(object)?;
     Some(match arrays.redirect(object) {
@@ -53,7 +53,8 @@ pub(super) fn define_arrays(object: &mut [u8]) -> Option<String> {
 }
 
 impl Arrays {
-    /// Of a 64-bit little-endian ELF object; nothing if it is none or has none.
+    /// Finds the arrays of a 64-bit little-endian ELF object; `None` if it is not one or has no
+    /// arrays.
     fn of(object: &[u8]) -> Option<Arrays> {
         let header = Header::parse(object).ok()?;
         let endian = header.endian().ok()?;
@@ -89,9 +90,9 @@ impl Arrays {
         })
     }
 
-    /// Makes the object ask a descriptor that is data under an array's name, in place of the one
-    /// that the linker would make of a thread-local array; nothing, and the object as it was, if it
-    /// asks in another way anywhere.
+    /// Redirects the object from the linker's TLS descriptors to a descriptor that is data under
+    /// the array's name. Returns `None` and leaves the object unchanged if any access uses another
+    /// TLS model.
     fn redirect(&self, object: &mut [u8]) -> Option<()> {
         if Header::parse(&*object).ok()?.e_machine(LittleEndian) != EM_X86_64 {
             return None;
@@ -122,7 +123,7 @@ impl Arrays {
         self.indices.contains(&relocation.r_sym(LittleEndian, false))
     }
 
-    /// An assembler source that defines the arrays by one descriptor.
+    /// Returns assembler source that defines the arrays through one descriptor.
     fn descriptors(&self) -> String {
         let mut text = PLACED.to_owned();
         for name in &self.names {
@@ -136,7 +137,7 @@ impl Arrays {
         text
     }
 
-    /// An assembler source that defines them in thread-local memory.
+    /// Returns assembler source that defines the arrays in thread-local memory.
     fn thread_locals(&self) -> String {
         let mut text = String::from(".section .tbss,\"awT\",@nobits\n.balign 128\n");
         for name in &self.names {
@@ -154,7 +155,7 @@ impl Arrays {
     }
 }
 
-/// What a relocation of the code that asks a descriptor becomes when the descriptor is data of the
+/// Returns the relocation that replaces one of a TLS descriptor, when the descriptor is data of the
 /// library.
 fn redirected(kind: RelocationType) -> Option<RelocationType> {
     match kind {
@@ -164,7 +165,7 @@ fn redirected(kind: RelocationType) -> Option<RelocationType> {
     }
 }
 
-/// Where a section lies in its file.
+/// Returns the byte range of a section in its file.
 pub(super) fn bytes_of(section: &<Header as object::read::elf::FileHeader>::SectionHeader) -> Option<Range<usize>> {
     let (start, len) = section.file_range(LittleEndian)?;
     let start = usize::try_from(start).ok()?;
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_object_has_no_arrays() {
+    fn bytes_that_are_not_an_object_have_no_arrays() {
         assert_eq!(define_arrays(&mut []), None);
         assert_eq!(define_arrays(&mut b"\x7fELF\x02\x01".to_vec()), None);
     }

@@ -1,4 +1,4 @@
-//! Why kernels could not be compiled.
+//! Compilation errors.
 
 use std::fmt::Display;
 use std::io;
@@ -11,18 +11,18 @@ use crate::FreezeError;
 use crate::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// There is no C++ compiler.
+/// The C++ compiler is missing.
 #[derive(Debug, thiserror::Error)]
-#[error("`{tried}` does not run")]
+#[error("cannot run `{tried}`")]
 pub struct CompilerMissing {
-    /// What was tried.
+    /// The program that was tried.
     pub tried: String,
-    /// How that failed.
+    /// The operating system's reason.
     #[source]
     pub source: io::Error,
 }
 
-/// No compiler of this machine makes kernels for the CPU device.
+/// No compiler on this machine can compile kernels for the CPU device.
 #[derive(Debug, thiserror::Error)]
 #[error("the CPU device needs a C++ compiler")]
 pub struct NoHostCompiler(#[from] pub CompilerMissing);
@@ -37,79 +37,79 @@ impl Expected for NoHostCompiler {
     }
 }
 
-/// A source could not be turned into kernels that a device loads.
+/// A source could not be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelBuildError {
-    /// What was compiled cannot be kept as it is.
+    /// The compiled file could not be frozen.
     #[error(transparent)]
     Incomplete(#[from] FreezeError),
     /// The compiler reported errors.
     #[error("could not compile `{source_name}` for {target}\n{diagnostics}")]
     Compile {
-        /// The source as named in `cuda_source!`.
+        /// The source, as named in `cuda_source!`.
         source_name: String,
-        /// For what: the CPU device, or an architecture.
+        /// The target: the CPU device, or an architecture.
         target: String,
         /// The compiler's messages, with the user's files and lines.
         diagnostics: String,
     },
-    /// Neither NVRTC nor nvcc compiles the source.
+    /// Both NVRTC and nvcc reject the source.
     #[error("nvcc: {nvcc}\nNVRTC: {nvrtc}")]
     Both {
-        /// What nvcc says, which knows more of what sources have.
+        /// nvcc's error. It comes first because nvcc supports more sources.
         nvcc: Box<KernelBuildError>,
-        /// What NVRTC said before.
+        /// NVRTC's earlier error.
         nvrtc: Box<KernelBuildError>,
     },
-    /// A kernel uses what the CPU device cannot run.
+    /// A kernel uses constructs that the CPU device does not support.
     #[error("{0}")]
     Refused(String),
-    /// The device cannot run the source.
+    /// The device does not support the source.
     #[error("{0}")]
     Unsupported(String),
     /// There is no compiler for the source.
     #[error("{0}")]
     NoCompiler(String),
-    /// A kernel is not in its source.
+    /// The source does not define a kernel.
     #[error("{0}")]
     UnknownKernel(String),
-    /// The compiler itself failed.
+    /// The compiler crashed.
     #[error("{compiler} failed on `{source_name}`: {reason}")]
     Crash {
         /// The compiler.
         compiler: &'static str,
-        /// The source as named in `cuda_source!`.
+        /// The source, as named in `cuda_source!`.
         source_name: String,
-        /// How.
+        /// How the compiler ended.
         reason: String,
     },
-    /// The user wants the run to end.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
-    /// Anything else that is wrong with the source, its options or its compiler.
+    /// Any other error in the source, its options or its compiler.
     #[error("{0}")]
     Unusable(String),
     /// A file could not be written or read.
     #[error("cannot {action} `{path}`")]
     Io {
-        /// What was tried.
+        /// The failed operation.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's reason.
         #[source]
         source: io::Error,
     },
 }
 
 impl KernelBuildError {
-    /// What the system's refusal to do something with a file becomes.
+    /// Converts an I/O error of an operation on a file.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> KernelBuildError {
         let path = path.to_owned();
         move |source| KernelBuildError::Io { action, path, source }
     }
 
-    /// For a source that is for other architectures than the device's.
+    /// Returns the error for a source of other architectures than the device's.
     pub(super) fn other_architecture(
         source: &Source,
         found: &[impl Display],
@@ -117,16 +117,17 @@ impl KernelBuildError {
     ) -> KernelBuildError {
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         KernelBuildError::Unsupported(format!(
-            "`{}` is for {}, and this device is {device}",
+            "`{}` is for {}, but this device is {device}",
             source.name,
             found.join(", ")
         ))
     }
 
-    /// Whether it may be about one name of several, and not about the source or the machine.
-    pub(super) fn may_be_of_one_name(&self) -> bool {
+    /// Returns whether the error may concern one name of several, rather than the source or the
+    /// machine.
+    pub(super) fn may_concern_one_name(&self) -> bool {
         match self {
-            KernelBuildError::Both { nvcc, .. } => nvcc.may_be_of_one_name(),
+            KernelBuildError::Both { nvcc, .. } => nvcc.may_concern_one_name(),
             _ => matches!(
                 self,
                 KernelBuildError::Compile { .. }
@@ -137,18 +138,18 @@ impl KernelBuildError {
         }
     }
 
-    /// For kernels that use what the CPU device cannot run, in source order.
+    /// Returns the error for unsupported constructs, which are in source order.
     pub(super) fn refused(source: &Source, refusals: &[Refusal]) -> KernelBuildError {
         KernelBuildError::Refused(format!(
-            "`{}` cannot run on the CPU device\n{}\n(hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; \
-             `requires(cuda)` on the benchmark skips it here)",
+            "`{}` cannot run on the CPU device\n{}\n(hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, \
+             or skip the benchmark here with `requires(cuda)`)",
             source.name,
             lines(refusals)
         ))
     }
 }
 
-/// One line for each construct: where it is first, and how often it is there besides.
+/// Returns one line per construct: its first place, and the number of further ones.
 fn lines(refusals: &[Refusal]) -> String {
     let mut counted: Vec<(&Refusal, usize)> = Vec::new();
     for refusal in refusals {

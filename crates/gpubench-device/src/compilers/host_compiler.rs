@@ -1,4 +1,4 @@
-//! The host's C++ compiler as a compiler of kernels.
+//! Compiles kernels with the host's C++ compiler.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 
 use super::alignment::alignment_first;
+use super::cache_file::{is_intact, keep};
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
 use super::cut::{for_cpu, without};
@@ -16,24 +17,23 @@ use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::items::{Marks, items};
-use super::kept::{is_as_written, keep};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{PORTABLE, Processors};
-use super::refusal::{all_refused, includes, needs_a_look, stub, users_words};
+use super::refusal::{all_refused, includes, needs_analysis, stub, user_words};
 use super::scratch::{Scratch, read, write};
 use super::static_shared::{LISTED, set_apart};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
 
-/// The longest a source may take to compile.
+/// The time limit for compiling a source.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Most bytes of what the preprocessor makes of a source that is taken apart: the standard
-/// library's headers make a tenth of it.
+/// The largest preprocessed source that is analyzed, in bytes. The standard library's headers need
+/// a tenth of it.
 const LONGEST_PREPROCESSED: usize = 16 << 20;
 
-/// What it compiles for, in words.
+/// The target in messages.
 const THE_DEVICE: &str = "the CPU device";
 
 /// A C++ compiler of this machine.
@@ -42,15 +42,15 @@ pub struct HostCompiler {
     program: PathBuf,
     identity: String,
     processors: Processors,
-    /// What this compiler understands of the options the shim likes to have.
+    /// The optional flags of the shim that this compiler supports.
     options: Vec<&'static str>,
 }
 
 impl HostCompiler {
-    /// The compiler that `cc` finds: `CXX` if it is set, `c++` otherwise.
+    /// Finds the compiler as `cc` does: `CXX` if it is set, else `c++`.
     ///
     /// # Errors
-    /// If it does not run.
+    /// When the compiler does not run.
     pub fn find() -> Result<HostCompiler, CompilerMissing> {
         let program = find_program();
         let missing = |source| CompilerMissing {
@@ -79,13 +79,14 @@ impl HostCompiler {
         })
     }
 
-    /// The same for other processors.
+    /// Returns the compiler for other processors.
     #[must_use]
     pub fn for_processors(self, processors: Processors) -> HostCompiler {
         HostCompiler { processors, ..self }
     }
 
-    /// Everything a library depends on, as a file name; `here` says which processor this is.
+    /// Returns a hash of everything that a library depends on, as a file name. `here` identifies
+    /// this processor.
     fn key(&self, wanted: Wanted<'_>, here: &str) -> String {
         let mut key = CacheKey::new();
         key.add(&self.identity);
@@ -120,12 +121,12 @@ impl Compiler for HostCompiler {
         } = wanted;
         if !source.form.is_compiled() {
             return Err(KernelBuildError::Unsupported(format!(
-                "`{}` cannot run on the CPU device: it is {}, which runs on GPUs alone",
+                "`{}` cannot run on the CPU device: it is {}, which only GPUs can run",
                 source.name, source.form
             )));
         }
         let library = cache.join(format!("{}.so", self.key(wanted, &processor())));
-        if is_as_written(&library) {
+        if is_intact(&library) {
             return Ok(library);
         }
         let scratch = Scratch::new(cache, source)?;
@@ -148,40 +149,40 @@ impl Compiler for HostCompiler {
     }
 }
 
-/// What the shim has for the marks of kernels where they are to be seen behind the preprocessor.
+/// The words that the shim leaves for the kernel marks, so that they survive the preprocessor.
 const MARKS: Marks = Marks {
     global: "gb_mark_global",
     device: "gb_mark_device",
 };
 
-/// Name of what is left of a source that was taken apart.
+/// The file name of a source without the removed parts.
 const CUT_UNIT: &str = "gpubench_unit.ii";
 
-/// What is compiled of a source.
+/// The text that is compiled for a source.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
-    AsItIs,
-    /// What the preprocessor made of it, without some of its parts.
+    Unchanged,
+    /// The preprocessed source without the removed parts.
     Cut,
 }
 
 impl Unit {
     fn file(self) -> &'static str {
         match self {
-            Unit::AsItIs => UNIT,
+            Unit::Unchanged => UNIT,
             Unit::Cut => CUT_UNIT,
         }
     }
 
     fn language(self) -> &'static str {
         match self {
-            Unit::AsItIs => "c++",
+            Unit::Unchanged => "c++",
             Unit::Cut => "c++-cpp-output",
         }
     }
 }
 
-/// A source on its way through the compiler.
+/// The compilation of a source.
 struct Job<'a> {
     compiler: &'a HostCompiler,
     wanted: Wanted<'a>,
@@ -189,30 +190,30 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Leaves out what the kernels do not need, code of the host above all, and refuses what they
-    /// need and the CPU device cannot run. The text is looked at first; only where it has something
-    /// of the kind, what the preprocessor makes of it is taken apart.
+    /// Removes code that the kernels do not need, host code above all, and refuses unsupported
+    /// constructs in the rest. The source is preprocessed and analyzed only if a first scan finds
+    /// something to remove or refuse.
     fn unit(&self) -> Result<Unit, KernelBuildError> {
         let Job { wanted, scratch, .. } = *self;
         let source = wanted.source;
-        if !source.files.iter().any(|file| needs_a_look(&file.text())) {
-            return Ok(Unit::AsItIs);
+        if !source.files.iter().any(|file| needs_analysis(&file.text())) {
+            return Ok(Unit::Unchanged);
         }
         self.add_stubs()?;
-        let preprocessed = self.run(self.command(Unit::AsItIs).args(["-DGB_MARKED=1", "-E", UNIT]))?;
+        let preprocessed = self.run(self.command(Unit::Unchanged).args(["-DGB_MARKED=1", "-E", UNIT]))?;
         if !preprocessed.status.success() {
-            // The compiler says why.
-            return Ok(Unit::AsItIs);
+            // The compilation will report the error.
+            return Ok(Unit::Unchanged);
         }
         if preprocessed.stdout.len() > LONGEST_PREPROCESSED {
             return Err(KernelBuildError::Unusable(format!(
-                "the preprocessor makes more than {} of `{}`, which is not looked through (hint: macros that double what they are given grow fast)",
+                "preprocessing makes more than {} of `{}`, which is too much to analyze (hint: macros that repeat their arguments grow fast)",
                 size(LONGEST_PREPROCESSED as u64),
                 source.name
             )));
         }
         let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();
-        let words = users_words(&text, |path| source.files.iter().any(|file| file.path == path));
+        let words = user_words(&text, |path| source.files.iter().any(|file| file.path == path));
         let cut = match items(&words, MARKS) {
             Some(items) => for_cpu(&words, &items, wanted.names),
             None => all_refused(&words),
@@ -228,8 +229,8 @@ impl Job<'_> {
         Ok(Unit::Cut)
     }
 
-    /// Puts something in place of the headers of NVIDIA's that the shim lacks: what they declare is
-    /// refused where a kernel uses it.
+    /// Adds stubs for the NVIDIA headers that the shim lacks. A kernel that uses one of their
+    /// declarations is refused.
     fn add_stubs(&self) -> Result<(), KernelBuildError> {
         let files = &self.wanted.source.files;
         let is_users = |header: &str| {
@@ -279,7 +280,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// The compiler with everything but what to do.
+    /// Returns the compiler's command without its action.
     fn command(&self, unit: Unit) -> Command {
         let Job { wanted, scratch, .. } = *self;
         let mut command = Command::new(&self.compiler.program);
@@ -311,7 +312,7 @@ fn find_program() -> PathBuf {
     build
         .cpp(true)
         .cargo_metadata(false)
-        // Its warnings would go to standard output, among the results.
+        // `cc` would print its warnings to standard output, among the results.
         .cargo_warnings(false)
         .no_default_flags(true)
         .opt_level(3)
@@ -342,7 +343,7 @@ fn understood_options(program: &Path) -> io::Result<Vec<&'static str>> {
     Ok(understood)
 }
 
-/// The processor's name and features: what `-march=native` stands for.
+/// Returns the processor's name and features, which `-march=native` depends on.
 fn processor() -> String {
     let text = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let relevant = |line: &&str| {

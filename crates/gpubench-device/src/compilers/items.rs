@@ -1,60 +1,60 @@
-//! The functions, types and variables of CUDA C++ text, found by its brackets: enough to take one
-//! of them out, without a parser.
+//! Finds the functions, types and variables of CUDA C++ text by its brackets. This is enough to
+//! remove one of them, without a parser.
 
 use std::ops::Range;
 
 use super::scan::is_word;
 
-/// A word or a sign of a source, and where it is.
+/// A word or punctuation mark of a source, with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
-    /// In bytes from the beginning of the text that is read.
+    /// Offset in bytes in the text.
     pub(super) start: usize,
     pub(super) file: &'a str,
     pub(super) line: u32,
 }
 
-/// Words that a text has for `__global__` and `__device__`.
+/// The words that stand for `__global__` and `__device__` in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     pub(super) global: &'static str,
     pub(super) device: &'static str,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A `__global__` function.
     Kernel,
-    /// A function that kernels may call.
+    /// A function marked `__device__`.
     Device,
-    /// The definition of a function without a mark.
+    /// The definition of an unmarked function.
     Host,
-    /// The declaration of one.
+    /// The declaration of an unmarked function.
     Prototype,
-    /// A variable, an alias, a declaration with a mark.
+    /// A variable, an alias, or a declaration with a mark.
     Declaration,
-    /// The head and the end of a type. What is inside are items of their own.
+    /// The head and the end of a type. Its members are separate items.
     Type,
 }
 
-/// A part of a source that can be taken out.
+/// A part of a source that can be removed.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
-    /// What others mention it by; nothing for an operator at namespace scope and for a directive
-    /// such as `using namespace`.
+    /// The name by which other items mention it; `None` for an operator at namespace scope and for
+    /// a directive such as `using namespace`.
     pub(super) name: Option<&'a str>,
     pub(super) kind: Kind,
     /// The type that it is a member of.
     pub(super) of_type: Option<&'a str>,
-    /// All of its words.
+    /// All its words.
     pub(super) words: Range<usize>,
-    /// Those that are no other item's.
+    /// The words that belong to no other item.
     pub(super) own: Vec<Range<usize>>,
 }
 
-/// The items of a text, in order. Nothing if its brackets do not match.
+/// Returns the items of a text, in order; `None` if the brackets do not match.
 pub(super) fn items<'a>(words: &[Word<'a>], marks: Marks) -> Option<Vec<Item<'a>>> {
     let mut reader = Reader {
         words,
@@ -71,15 +71,15 @@ struct Reader<'t, 'a> {
     items: Vec<Item<'a>>,
 }
 
-/// What a look at an item's beginning finds.
+/// The head of an item.
 struct Head {
-    /// Where the head ends: at `{` or `;`.
+    /// The end of the head: a `{` or `;`.
     end: usize,
-    /// The parenthesis of a function's parameters.
+    /// The opening parenthesis of a function's parameters.
     parameters: Option<usize>,
-    /// `=` in front of them.
+    /// An `=` before them.
     assigned: Option<usize>,
-    /// `struct` and its like.
+    /// A keyword such as `struct`.
     of_type: Option<usize>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Reader<'_, 'a> {
         self.words.get(at).map_or("", |word| word.text)
     }
 
-    /// Reads items up to the end of the text or to the `}` of the scope, and answers where that is.
+    /// Reads items up to the end of the text or to the `}` of the scope. Returns that position.
     fn scope(&mut self, mut at: usize, of_type: Option<&'a str>) -> Option<usize> {
         while at < self.words.len() && self.text(at) != "}" {
             at = match (self.text(at), self.text(at + 1)) {
@@ -104,7 +104,7 @@ impl<'a> Reader<'_, 'a> {
         Some(at)
     }
 
-    /// The `{` of a namespace that begins here.
+    /// Returns the `{` of a namespace that begins here.
     fn opens_namespace(&self, at: usize) -> Option<usize> {
         let named = at + usize::from(self.text(at) == "inline") + 1;
         if self.text(named - 1) != "namespace" {
@@ -115,7 +115,7 @@ impl<'a> Reader<'_, 'a> {
         (self.text(end) == "{").then_some(end)
     }
 
-    /// Reads the items between the braces that open at `open`, and answers what is behind them.
+    /// Reads the items between the braces that open at `open`. Returns the position after them.
     fn nested(&mut self, open: usize) -> Option<usize> {
         let end = self.scope(open + 1, None)?;
         (self.text(end) == "}").then_some(end + 1)
@@ -133,8 +133,8 @@ impl<'a> Reader<'_, 'a> {
             true => self.after_bracket(head.end)?,
             false => head.end + 1,
         };
-        // What follows a function's body is another item; what follows an initialiser is the rest
-        // of the declaration.
+        // After a function's body, the next item begins. After an initializer, the declaration goes
+        // on.
         let end = match is_block && !is_function {
             true => self.end_of_statement(body_end)?,
             false => body_end,
@@ -199,8 +199,7 @@ impl<'a> Reader<'_, 'a> {
         (from..at).fold(0, depth) > 0
     }
 
-    /// What is behind `template <…>`, of which there may be several; an explicit instantiation has
-    /// none.
+    /// Returns the position after one or more `template <…>`. An explicit instantiation has none.
     fn after_template_heads(&self, mut at: usize) -> Option<usize> {
         while self.text(at) == "template" && self.text(at + 1) == "<" {
             at = self.after_angles(at + 1)?;
@@ -236,12 +235,12 @@ impl<'a> Reader<'_, 'a> {
             assigned: None,
             of_type: None,
         };
-        let mut in_initialisers = false;
+        let mut in_initializers = false;
         let mut at = begin;
         while at < self.words.len() {
             match self.text(at) {
                 ";" | "}" => break,
-                "{" if in_initialisers && self.is_member_initialiser(at) => {
+                "{" if in_initializers && self.is_member_initializer(at) => {
                     at = self.after_bracket(at)?;
                     continue;
                 }
@@ -252,7 +251,7 @@ impl<'a> Reader<'_, 'a> {
                     let is_attribute = before.starts_with("__") && before.ends_with("__");
                     let is_attribute =
                         is_attribute || matches!(before, "alignas" | "decltype" | "noexcept" | "explicit");
-                    // The parentheses of `operator()` are its name.
+                    // The parentheses in `operator()` belong to the name.
                     let is_name = before == "operator";
                     if !is_attribute && !is_name && head.assigned.is_none() && head.parameters.is_none() {
                         head.parameters = Some(at);
@@ -268,7 +267,7 @@ impl<'a> Reader<'_, 'a> {
                     head.assigned.get_or_insert(at);
                 }
                 ":" if head.parameters.is_some() && self.text(at + 1) != ":" && self.text(at - 1) != ":" => {
-                    in_initialisers = true;
+                    in_initializers = true;
                 }
                 "struct" | "class" | "union" | "enum" if head.parameters.is_none() => {
                     head.of_type.get_or_insert(at);
@@ -285,13 +284,13 @@ impl<'a> Reader<'_, 'a> {
         (at.saturating_sub(3).max(begin)..at).any(|at| self.text(at) == "operator")
     }
 
-    /// Whether a brace in a constructor's initialisers is that of a member's value.
-    fn is_member_initialiser(&self, open: usize) -> bool {
+    /// Returns whether a brace in a constructor's initializer list opens the value of a member.
+    fn is_member_initializer(&self, open: usize) -> bool {
         let before = self.text(open - 1);
         is_word(before) || before == ">"
     }
 
-    /// What is behind the bracket that closes the one at `open`.
+    /// Returns the position after the bracket that closes the one at `open`.
     fn after_bracket(&self, open: usize) -> Option<usize> {
         let mut depth = 0_u32;
         for at in open..self.words.len() {
@@ -307,7 +306,7 @@ impl<'a> Reader<'_, 'a> {
         None
     }
 
-    /// What is behind the next `;`.
+    /// Returns the position after the next `;`.
     fn end_of_statement(&self, mut at: usize) -> Option<usize> {
         while at < self.words.len() {
             match self.text(at) {
@@ -332,7 +331,7 @@ impl<'a> Reader<'_, 'a> {
         Some(name).filter(|name| is_word(name))
     }
 
-    /// The word in front of a place, past template arguments and the sizes of arrays.
+    /// Returns the last word before a position, skipping template arguments and array sizes.
     fn last_of_name(&self, begin: usize, end: usize) -> Option<usize> {
         let mut at = end.checked_sub(1).filter(|at| *at >= begin)?;
         for (close, open) in [("]", "["), (">", "<")] {
@@ -377,7 +376,7 @@ mod tests {
             .collect()
     }
 
-    /// Each item as `kind name: first word … last word`.
+    /// Formats each item as `kind name: first word … last word`.
     fn listed(text: &str) -> Vec<String> {
         let words = words(text);
         let items = items(&words, MARKS).expect("the brackets match");
@@ -397,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_types_and_variables_are_told_apart() {
+    fn functions_types_and_variables_are_distinguished() {
         let text = r#"
             using namespace cooperative_groups; namespace cg = cooperative_groups;
             typedef unsigned int uint; using T = int;
@@ -425,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_that_do_not_match_are_no_items() {
+    fn text_with_unbalanced_brackets_has_no_items() {
         for text in ["void f() {", "}", "void f() { ( }", "struct S {", "int x"] {
             assert!(items(&words(text), MARKS).is_none(), "{text}");
         }

@@ -1,13 +1,14 @@
-//! Compiling kernel sources for a device.
+//! Compiles kernel sources for a device.
 //!
-//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device: it refuses by name
-//! what that device cannot run and compiles the rest as C++ with the shim. [`GpuCompiler`] turns it
-//! into an image for a GPU. Both are a [`Compiler`], and keep what they make in a cache addressed
-//! by everything that went into it. No user code runs here.
+//! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device. It refuses
+//! unsupported constructs by name and compiles the rest as C++ with the shim. [`GpuCompiler`] turns
+//! a source into an image for a GPU. Both implement [`Compiler`] and keep their files in a cache,
+//! under a hash of all inputs. No user code runs here.
 
 #![forbid(unsafe_code)]
 
 mod alignment;
+mod cache_file;
 mod cache_key;
 mod compiler;
 mod cut;
@@ -17,7 +18,6 @@ mod error;
 mod gpu;
 mod host_compiler;
 mod items;
-mod kept;
 mod options;
 mod parameters;
 mod process;

@@ -1,9 +1,10 @@
-//! The options a user gives for a kernel source, as the host's compiler understands them.
+//! Translates the options of a kernel source for the host compiler.
 
 use super::gpu::{Known, Shape, known};
 
-/// Keeps definitions, include paths and the language standard; drops what only NVIDIA's compilers
-/// know. Nothing else passes, since an option such as a plugin would run code in the build.
+/// Keeps definitions, include paths and the language standard, and drops options that only NVIDIA's
+/// compilers know. Nothing else passes: an option for a plugin, for example, would run code during
+/// the build.
 pub(super) fn host_options(options: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = options.iter();
@@ -28,7 +29,8 @@ pub(super) fn host_options(options: &[String]) -> Vec<String> {
     kept
 }
 
-/// The shim needs C++17, so an older standard is raised to it.
+/// Returns the option for a language standard. The shim needs C++17, so older standards are raised
+/// to it.
 fn standard(value: &str) -> Option<String> {
     match value {
         "c++20" => Some("-std=gnu++20".to_owned()),

@@ -1,6 +1,5 @@
-//! The parameters of a kernel as its source declares them, as far as its text tells. Of what it
-//! does not tell nothing is said: types by other names, templates' parameters, what macros stand
-//! for, and kernels that are declared in several ways.
+//! The parameters of a kernel, read from the text of its source. Unclear types are unknown: type
+//! aliases, template parameters, macros, and kernels with different declarations.
 
 use std::collections::HashSet;
 
@@ -12,27 +11,27 @@ use super::scan::{Token, after_parentheses, definitions_apart, is_word, tokens};
 /// A kernel's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// As it is written: `const float *x`.
+    /// The declaration as written: `const float *x`.
     pub written: String,
-    /// Its name, if it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
-    /// Its type.
+    /// The type.
     pub ty: ParameterType,
 }
 
 impl Parameter {
-    /// Whether it is one parameter for certain: a macro may stand for several, and so may a pack.
+    /// Returns whether it is certainly one parameter. A macro or a pack may expand to several.
     pub fn is_one(&self) -> bool {
         self.name.is_some() || self.ty != ParameterType::Unknown
     }
 }
 
-/// What is known of a type.
+/// The type of a parameter, as far as known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterType {
-    /// A pointer, and what it points to, if that is a number.
+    /// A pointer, with its element type if that is a number.
     Pointer(Option<DType>),
-    /// A number; `bool` counts as `u8`, and an integer's sign says nothing.
+    /// A number. `bool` counts as `u8`, and the sign of an integer is ignored.
     Number(DType),
     /// A struct whose fields are numbers.
     Struct(Vec<Field>),
@@ -43,18 +42,18 @@ pub enum ParameterType {
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Bytes from the start of the struct.
     pub offset: u32,
-    /// Its type.
+    /// The type.
     pub dtype: DType,
-    /// How many there are.
+    /// The number of array elements, or 1.
     pub count: u32,
 }
 
-/// The parameters of the kernel that a name expression names, where every declaration of it in the
-/// source's text agrees.
+/// Returns the parameters of the kernel with a name expression, if all its declarations in the
+/// source agree.
 pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
     let template = name.split('<').next()?.trim();
     let wanted = template.rsplit("::").next()?.trim();
@@ -82,10 +81,10 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
     found
 }
 
-/// A source in words.
+/// A source as words.
 struct Text<'a> {
     files: Vec<Vec<Token<'a>>>,
-    /// Macros, and words for numbers that the source gives another meaning.
+    /// Macros, and names of number types that the source redefines.
     redefined: HashSet<String>,
 }
 
@@ -117,7 +116,7 @@ fn redefined(files: &[Vec<Token<'_>>], definitions: &[String], options: &[String
     words
 }
 
-/// Whether two declarations take the same; they may have other names for it.
+/// Returns whether two declarations have the same types; the names may differ.
 fn same(one: &[Parameter], other: &[Parameter]) -> bool {
     let types = |parameters: &[Parameter]| {
         parameters
@@ -128,7 +127,7 @@ fn same(one: &[Parameter], other: &[Parameter]) -> bool {
     types(one) == types(other)
 }
 
-/// What is between the parentheses of the function that follows, if it has the name.
+/// Returns the tokens between the parentheses of the next function, if it has the wanted name.
 fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
     let mut at = 0;
     loop {
@@ -147,7 +146,7 @@ fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [
     }
 }
 
-/// The parts between commas that stand in no brackets; nothing where directives cut the list.
+/// Splits a list at its top-level commas; `None` if it contains a directive.
 fn split<'t, 'a>(list: &'t [Token<'a>]) -> Option<Vec<&'t [Token<'a>]>> {
     if list.iter().any(|token| token.text == "#") {
         return None;
@@ -169,7 +168,7 @@ fn split<'t, 'a>(list: &'t [Token<'a>]) -> Option<Vec<&'t [Token<'a>]>> {
     }
 }
 
-/// Words round a type that do not change what it is.
+/// Words that do not change what a type is.
 const QUALIFIERS: [&str; 8] = [
     "const",
     "volatile",
@@ -196,7 +195,7 @@ fn parsed(tokens: &[Token<'_>], text: &Text<'_>) -> Option<Parameter> {
     })
 }
 
-/// The type of a parameter, and its name.
+/// Returns the type of a parameter, and its name.
 fn type_of<'a>(texts: &[&'a str], text: &Text<'_>) -> (ParameterType, Option<&'a str>) {
     let has = |sign: &str| texts.contains(&sign);
     let has_attributes = texts.windows(2).any(|pair| pair == ["[", "["]);
@@ -239,7 +238,7 @@ fn type_of<'a>(texts: &[&'a str], text: &Text<'_>) -> (ParameterType, Option<&'a
     (known.unwrap_or(ParameterType::Unknown), is_named.then_some(name))
 }
 
-/// The type of a number by its words, without qualifiers.
+/// Returns the number type that the words name, without qualifiers.
 fn number(words: &[&str]) -> Option<DType> {
     let words = match words {
         ["std", ":", ":", rest @ ..] => rest,
@@ -262,7 +261,7 @@ fn number(words: &[&str]) -> Option<DType> {
     integer(words)
 }
 
-/// `unsigned long long int` and the like.
+/// Parses types such as `unsigned long long int`.
 fn integer(words: &[&str]) -> Option<DType> {
     let known = ["unsigned", "signed", "int", "char", "short", "long"];
     if words.is_empty() || words.iter().any(|word| !known.contains(word)) {
@@ -277,7 +276,8 @@ fn integer(words: &[&str]) -> Option<DType> {
     })
 }
 
-/// The fields of a struct that the text defines once, as plain numbers and arrays of them.
+/// Returns the fields of a struct that the text defines once, with numbers and arrays of numbers
+/// only.
 fn fields_of(name: &str, text: &Text<'_>) -> Option<Vec<Field>> {
     let mut found = None;
     for tokens in &text.files {
@@ -289,7 +289,7 @@ fn fields_of(name: &str, text: &Text<'_>) -> Option<Vec<Field>> {
             let body: Vec<&str> = tokens[at + 3..].iter().map(|token| token.text).collect();
             let end = body.iter().position(|&text| text == "}")?;
             let is_redefined = body[..end].iter().any(|word| text.redefined.contains(*word));
-            // One that is defined in two ways, or aligned by words that follow, is left alone.
+            // A struct with two definitions, or with alignment after its body, stays unknown.
             if found.is_some() || is_redefined || body.get(end + 1) != Some(&";") {
                 return None;
             }
@@ -333,7 +333,7 @@ fn laid_out(body: &[&str]) -> Option<Vec<Field>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// The words with the spaces that people put between them.
+/// Joins the words with the usual spaces.
 fn joined(texts: &[&str]) -> String {
     let mut joined = String::new();
     let mut before = "";
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_known_by_its_words() {
+    fn every_number_type_is_recognized() {
         use DType::{BF16, F16, F32, F64, U8, U16, U32, U64};
         let numbers = "float a, const double b, half c, __nv_bfloat16 d, bool e, char f, short g, unsigned h, long i, std::size_t j, uint16_t k";
         let expected = [F32, F64, F16, BF16, U8, U8, U16, U32, U64, U64, U16].map(ParameterType::Number);
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_a_plain_struct_are_known_with_their_places() {
+    fn fields_of_a_plain_struct_have_offsets() {
         let field = |name: &str, offset, dtype, count| Field {
             name: name.into(),
             offset,
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_kernel_that_is_declared_in_two_ways_nothing_is_said() {
+    fn a_kernel_with_two_declarations_has_no_known_parameters() {
         assert_eq!(
             of("__global__ void k(int n);\n__global__ void k(float f) {}", "k"),
             None

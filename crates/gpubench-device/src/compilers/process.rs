@@ -1,5 +1,5 @@
-//! Running a compiler: in a session of its own, output captured, a limit of time, and an end when
-//! the user wants one.
+//! Runs a compiler in a separate session, with captured output and a time limit. The user can
+//! interrupt it.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,42 +10,42 @@ use std::time::{Duration, Instant};
 
 use gpubench_sandbox::confine_compiler;
 
-/// How often a running compiler is looked at.
+/// The interval between two polls of a running compiler.
 const POLL: Duration = Duration::from_millis(2);
 
-/// The most that is read of what a process wrote to one stream or file.
+/// The most bytes that are read from one output stream or file of a process.
 pub(super) const LONGEST_OUTPUT: u64 = 256 << 20;
 
-/// What a process left.
+/// The outcome of a process that ended.
 pub(super) struct Finished {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: String,
 }
 
-/// Why a process left nothing.
+/// Why a process has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unfinished {
-    /// It was killed with everything it had started.
-    #[error("it does not answer")]
+    /// It took too long, and was killed with all its children.
+    #[error("it did not finish in time")]
     TimedOut,
-    /// The same, because the user wants no more of it.
+    /// The user interrupted it, and it was killed with all its children.
     #[error("interrupted")]
     Interrupted,
-    /// The system refuses.
+    /// The operating system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// When a process is ended.
+/// When to kill a process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience<'a> {
     pub(super) limit: Duration,
     pub(super) interrupt: &'a AtomicBool,
 }
 
-/// Asks a compiler what it is, with `folder` for its output. It may take a minute: a library is
-/// large, and the disk may be slow.
+/// Runs a compiler to identify it, with `folder` for its output. The limit is a minute: a library
+/// is large, and the disk may be slow.
 pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Result<Finished, Unfinished> {
     let patience = Patience {
         limit: Duration::from_secs(60),
@@ -54,8 +54,8 @@ pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Re
     run(command, input, folder, patience)
 }
 
-/// Runs a command; its output goes through files in `scratch`, so that a process it leaves behind
-/// cannot keep a pipe open.
+/// Runs a command. Its output goes to files in `scratch`, so that a surviving child cannot keep a
+/// pipe open.
 pub(super) fn run(
     command: &mut Command,
     input: Stdio,
@@ -90,8 +90,8 @@ fn beginning_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A process that is ended with its group when it goes out of scope. One that has ended by itself
-/// is taken to have ended what it started.
+/// A process whose group is killed on drop. If it has ended by itself, its children are assumed to
+/// have ended, too.
 struct Group(Child);
 
 impl Drop for Group {
@@ -100,7 +100,7 @@ impl Drop for Group {
             return;
         }
         if let Some(id) = rustix::process::Pid::from_raw(self.0.id() as i32) {
-            // The group may have ended by itself meanwhile.
+            // The group may have ended meanwhile.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
         let _ = self.0.wait();
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupted_process_ends_with_what_it_started() {
+    fn interrupting_a_process_also_ends_its_children() {
         let folder = tempfile::tempdir().expect("a directory");
         let interrupt = AtomicBool::new(true);
         let patience = Patience {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_takes_too_long_is_ended() {
+    fn a_process_that_takes_too_long_is_killed() {
         let folder = tempfile::tempdir().expect("a directory");
         let interrupt = AtomicBool::new(false);
         let patience = Patience {

@@ -1,17 +1,17 @@
-//! Which processors host kernels are compiled for.
+//! The processors that CPU-device kernels are compiled for.
 
-/// Processors that kernels for the CPU device are compiled for.
+/// The processors that CPU-device kernels are compiled for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processors {
-    /// This machine's own, with all that it can do.
+    /// This machine's processor, with all its features.
     #[default]
     Here,
-    /// Every one of the [`PORTABLE`].
+    /// Every processor of the level [`PORTABLE`].
     Portable,
 }
 
-/// The level of processors that kernels compiled for other machines need: what servers and desktops
-/// have had for a decade.
+/// The processor level for kernels that run on other machines. Servers and desktops have had it for
+/// a decade.
 pub const PORTABLE: &str = if cfg!(target_arch = "aarch64") {
     "armv8-a"
 } else {
@@ -19,12 +19,12 @@ pub const PORTABLE: &str = if cfg!(target_arch = "aarch64") {
 };
 
 impl Processors {
-    /// The compiler's option.
+    /// Returns the compiler's option.
     pub(super) fn option(self) -> String {
         format!("-march={}", self.name())
     }
 
-    /// What compilers call them.
+    /// Returns the compilers' name for the processors.
     pub(super) fn name(self) -> &'static str {
         match self {
             Processors::Here => "native",
@@ -32,7 +32,7 @@ impl Processors {
         }
     }
 
-    /// Whether code compiled for them here runs here.
+    /// Returns whether this machine can run such code.
     pub fn include_this_one(self) -> bool {
         match self {
             Processors::Here => true,

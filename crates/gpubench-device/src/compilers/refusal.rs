@@ -1,4 +1,4 @@
-//! What the CPU device cannot run, by name.
+//! Constructs that the CPU device does not support.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,16 +9,16 @@ use super::cut::{Cut, is_of_host};
 use super::items::Word;
 use super::scan::{is_word, tokens};
 
-/// A construct the CPU device cannot run.
+/// An unsupported construct at a place in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// File, relative to the crate's root.
+    /// The file, relative to the crate's root.
     pub(super) file: String,
-    /// Line in it.
+    /// The line in the file.
     pub(super) line: u32,
-    /// What was found, as written.
+    /// The word as written.
     pub(super) word: String,
-    /// What it is.
+    /// The construct, for messages.
     pub(super) construct: &'static str,
 }
 
@@ -31,9 +31,9 @@ impl fmt::Display for Refusal {
 const TENSOR_CORES: &str = "tensor cores";
 const GRID_BARRIER: &str = "a grid-wide barrier";
 const LAUNCH: &str = "a launch from a kernel";
-const CUDA_LIBRARIES: &str = "a library of the CUDA toolkit";
+const CUDA_LIBRARIES: &str = "a CUDA toolkit library";
 
-/// Constructs, each with words that mean it wherever they stand.
+/// Constructs, each with the words that identify it anywhere.
 const WORDS: &[(&str, &[&str])] = &[
     (
         TENSOR_CORES,
@@ -82,8 +82,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Headers of the toolkit that kernels or the host need and the CPU device lacks; `*` stands for
-/// any ending.
+/// Headers of the CUDA toolkit that the CPU device lacks; `*` matches any ending.
 const HEADERS: &[&str] = &[
     "cooperative_groups/*",
     "crt/*",
@@ -121,11 +120,11 @@ const HEADERS: &[&str] = &[
     "thrust/*",
 ];
 
-/// Sources open these namespaces at file scope.
+/// The contents of a stub header: the namespaces that sources open at file scope.
 const STUB: &str = "#pragma once\nnamespace nvcuda { namespace wmma {} namespace experimental {} }\nnamespace cub {}\nnamespace thrust {}\n\
     namespace cutlass {}\nnamespace cute {}\nnamespace cuda { namespace std {} }\nnamespace cooperative_groups {}\n";
 
-/// What a range of a source's words has that the CPU device cannot run.
+/// Returns the unsupported constructs in a range of words.
 pub(super) fn constructs_in(words: &[Word<'_>], texts: &[&str], range: &Range<usize>) -> Vec<Refusal> {
     let grids = grids_in(texts, range);
     let found = range.clone().filter_map(|at| {
@@ -143,14 +142,13 @@ pub(super) fn constructs_in(words: &[Word<'_>], texts: &[&str], range: &Range<us
     found.collect()
 }
 
-/// Everything that the CPU device cannot run in a text that cannot be taken apart.
+/// Returns all unsupported constructs of a text that cannot be split into items.
 pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
     let mut refusals = constructs_in(words, &texts, &(0..words.len()));
     for refusal in &mut refusals {
         if refusal.construct == LAUNCH {
-            refusal.construct =
-                "a launch in a file whose brackets do not match, so that code of the host cannot be told apart";
+            refusal.construct = "a launch in a file with unbalanced brackets, where host code cannot be recognized";
         }
     }
     Cut {
@@ -159,9 +157,9 @@ pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
     }
 }
 
-/// Whether a file may have what the CPU device cannot run, or code of the host: it is then looked
-/// at more closely.
-pub(super) fn needs_a_look(text: &str) -> bool {
+/// Returns whether a file may have unsupported constructs or host code, so that it needs the full
+/// analysis.
+pub(super) fn needs_analysis(text: &str) -> bool {
     let tokens = tokens(text);
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
     let grids = ["grid_group", "this_grid"];
@@ -191,7 +189,7 @@ fn is_launch(texts: &[&str]) -> bool {
     texts.len() > 3 && texts[..3].iter().all(|text| *text == "<") && texts[3] != "<"
 }
 
-/// The variables of a range that hold the group of a grid.
+/// Returns the variables in a range that hold a grid group.
 fn grids_in<'a>(texts: &[&'a str], range: &Range<usize>) -> Vec<&'a str> {
     let named = range.clone().filter_map(|at| match texts[at] {
         "grid_group" => texts[at + 1..]
@@ -209,7 +207,7 @@ fn grids_in<'a>(texts: &[&'a str], range: &Range<usize>) -> Vec<&'a str> {
     named.filter(|name| is_word(name)).collect()
 }
 
-/// A barrier of all blocks: `grid.sync()`, `sync(grid)`, `this_grid().sync()`.
+/// Recognizes a grid-wide barrier: `grid.sync()`, `sync(grid)`, `this_grid().sync()`.
 fn barrier_of(grids: &[&str], texts: &[&str], at: usize) -> Option<&'static str> {
     if !matches!(texts[at], "sync" | "barrier_arrive" | "barrier_wait") {
         return None;
@@ -221,12 +219,12 @@ fn barrier_of(grids: &[&str], texts: &[&str], at: usize) -> Option<&'static str>
     (is_member || is_called).then_some(GRID_BARRIER)
 }
 
-/// The headers that a text includes.
+/// Returns the headers that a text includes.
 pub(super) fn includes(text: &str) -> impl Iterator<Item = &str> {
     included(text).map(|(_, path)| path)
 }
 
-/// Those that are written with angle brackets.
+/// Returns the headers that a text includes with angle brackets.
 pub(super) fn angled_includes(text: &str) -> impl Iterator<Item = &str> {
     included(text).filter_map(|(close, path)| (close == '>').then_some(path))
 }
@@ -244,8 +242,8 @@ fn included(text: &str) -> impl Iterator<Item = (char, &str)> {
     })
 }
 
-/// What stands for a header of NVIDIA's that the shim lacks: the namespaces that sources open, and
-/// nothing else.
+/// Returns the stub for an NVIDIA header that the shim lacks. It declares only the namespaces that
+/// sources open.
 pub(super) fn stub(header: &str) -> Option<&'static str> {
     let is_there = SHIM.iter().any(|(path, _)| *path == header);
     let is_known = HEADERS.iter().any(|known| match known.strip_suffix('*') {
@@ -255,7 +253,7 @@ pub(super) fn stub(header: &str) -> Option<&'static str> {
     (is_known && !is_there && !header.contains("..")).then_some(STUB)
 }
 
-/// The file and line of a marker such as `# 12 "a.cu" 2`.
+/// Parses the line and file of a marker such as `# 12 "a.cu" 2`.
 fn line_marker(line: &str) -> Option<(&str, u32)> {
     let rest = line.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(' ')?;
@@ -263,8 +261,8 @@ fn line_marker(line: &str) -> Option<(&str, u32)> {
     Some((file.trim_start_matches("./"), number.parse().ok()?))
 }
 
-/// The words of the user's files in what a preprocessor makes of a source, with their places there.
-pub(super) fn users_words<'a>(preprocessed: &'a str, is_users: impl Fn(&str) -> bool) -> Vec<Word<'a>> {
+/// Returns the words of the user's files in a preprocessed source, with their original places.
+pub(super) fn user_words<'a>(preprocessed: &'a str, is_users: impl Fn(&str) -> bool) -> Vec<Word<'a>> {
     let mut words = Vec::new();
     let (mut file, mut first_line, mut chunk_start) = ("", 1, 0);
     let mut at = 0;

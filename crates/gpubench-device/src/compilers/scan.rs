@@ -1,41 +1,41 @@
-//! Reading CUDA C++ as words: enough to find kernels and constructs, without a parser.
+//! Splits CUDA C++ into words. This is enough to find kernels and constructs, without a parser.
 
 use std::collections::HashSet;
 
 use gpubench::catalog::Source;
 
-/// A word or a sign of a source.
+/// A word or punctuation mark of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
-    /// In bytes from the beginning of the text.
+    /// Offset in bytes in the text.
     pub(super) start: usize,
     pub(super) line: u32,
 }
 
-/// A `__global__` function, where it is declared first.
+/// A `__global__` function at its first declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DeclaredKernel {
-    /// With its namespaces.
+    /// The name, with its namespaces.
     pub(super) name: String,
-    /// Relative to the crate's root.
+    /// The path, relative to the crate's root.
     pub(super) file: String,
     pub(super) line: u32,
     pub(super) is_template: bool,
 }
-/// Whether macros of a source make kernels, whose names no look at its text tells.
+/// Returns whether a source has macros that define kernels. The names of such kernels are unknown.
 pub fn makes_kernels_by_macros(source: &Source) -> bool {
     let defines_kernels = |text: &str| definitions_apart(text).1.contains("__global__");
     source.files.iter().any(|file| defines_kernels(&file.text()))
 }
 
-/// The names of the `__global__` functions of a source, with their namespaces, in order and each
-/// once. Kernels made by macros are not seen.
+/// Returns the names of the `__global__` functions of a source, with namespaces, in order, each
+/// once. Kernels that macros define are missing.
 pub fn declared_kernels(source: &Source) -> Vec<String> {
     kernels_in(source).into_iter().map(|kernel| kernel.name).collect()
 }
 
-/// The same with their places.
+/// Returns the kernels of a source with their places.
 pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     let mut kernels: Vec<DeclaredKernel> = Vec::new();
     let mut known = HashSet::new();
@@ -56,7 +56,7 @@ pub(super) fn kernels_in(source: &Source) -> Vec<DeclaredKernel> {
     kernels
 }
 
-/// A text whose lines that define macros are empty, and those lines.
+/// Returns a text with its macro definitions blanked out, and the definitions.
 pub(super) fn definitions_apart(text: &str) -> (String, String) {
     let (mut rest, mut definitions) = (String::with_capacity(text.len()), String::new());
     let mut continued = false;
@@ -107,8 +107,8 @@ fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
     kernels
 }
 
-/// The word before the parameter list of the function that follows, past attributes that have
-/// parentheses of their own.
+/// Returns the word before the parameter list of the next function, skipping attributes with
+/// parentheses.
 fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -127,7 +127,8 @@ fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     None
 }
 
-/// The place behind parentheses. No kernel is declared in them: where another is, they do not end.
+/// Returns the position after the closing parenthesis. A `__global__` inside means that it is
+/// missing.
 pub(super) fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -148,8 +149,8 @@ pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
 }
 
-/// Splits a source into words and single signs; comments, strings and character constants are left
-/// out.
+/// Splits a source into words and single punctuation marks, without comments, strings and character
+/// constants.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
@@ -186,7 +187,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// A word or a number; a number keeps its digit separators.
+/// Returns the end of a word or a number; a number keeps its digit separators.
 fn end_of_word(bytes: &[u8], start: usize) -> usize {
     let number = bytes[start].is_ascii_digit();
     let separator =
@@ -212,7 +213,7 @@ fn find(text: &str, from: usize, what: &str) -> usize {
         .map_or(text.len(), |found| from + found + what.len())
 }
 
-/// A quoted text ends at its quote, or at the end of its line where the quote is missing.
+/// Returns the end of a quoted text: its quote, or the end of its line if the quote is missing.
 fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_has_its_line_and_tells_whether_it_is_a_template() {
+    fn a_kernel_has_its_line_and_whether_it_is_a_template() {
         let text = "template <class T> struct S { T t; };\n__global__ void plain();\ntemplate <int N>\n__global__ void\nmade() {}\n";
         let found: Vec<_> = kernels_in(&source(text))
             .into_iter()
@@ -274,9 +275,9 @@ mod tests {
         assert_eq!(found, [("plain".to_owned(), 2, false), ("made".to_owned(), 5, true)]);
     }
 
-    /// Each is looked at no further than to the next: else these would take hours.
+    /// Each scan stops at the next kernel; otherwise this test would take hours.
     #[test]
-    fn a_text_is_looked_through_once_however_many_kernels_it_seems_to_have() {
+    fn a_text_is_scanned_once_however_many_kernels_it_seems_to_have() {
         for unfinished in [
             "__global__ void\n",
             "__global__ __attribute__((\n",
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_macro_makes_has_no_name_yet() {
+    fn kernels_defined_by_macros_have_no_name() {
         let text = "#define OP(NAME) \\\n  extern \"C\" __global__ void NAME(float *x) { \\\n  }\n__global__ void plain() {}\nOP(made)\n";
         let found = kernels_in(&source(text));
         assert_eq!((found.len(), &*found[0].name, found[0].line), (1, "plain", 4));

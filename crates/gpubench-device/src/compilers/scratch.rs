@@ -1,4 +1,4 @@
-//! The directory a source is compiled in.
+//! The temporary directory of a compilation.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::process::LONGEST_OUTPUT;
 use gpubench_diagnostic::read_at_most;
 
 const PREFIX: &str = ".kernel-";
-/// After this time, a directory belongs to a compilation that was killed.
+/// The age at which a directory is assumed to belong to a killed compilation.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// A directory with the source under its own relative paths, a folder for the headers the compiler
-/// is given, and room for what it makes. Removed when dropped.
+/// A directory with the source under its relative paths, a folder for added headers, and space for
+/// the output. Removed on drop.
 pub(super) struct Scratch {
     directory: tempfile::TempDir,
-    /// The crate's root inside the directory; deeper where paths climb out of the crate.
+    /// The crate's root inside the directory. It is deeper if paths leave the crate through `..`.
     root: PathBuf,
 }
 
@@ -46,24 +46,25 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Adds a generated file beside the crate's own.
+    /// Adds a generated file next to the crate's files.
     pub(super) fn add_unit(&self, name: &str, text: &str) -> Result<(), KernelBuildError> {
         write(&self.root.join(name), text.as_bytes())
     }
 
-    /// Adds headers that the compiler is given.
+    /// Adds headers for the compiler.
     pub(super) fn add_headers(&self, headers: &[(&str, &str)]) -> Result<(), KernelBuildError> {
         headers
             .iter()
             .try_for_each(|(path, text)| write(&self.shim().join(path), text.as_bytes()))
     }
 
-    /// Where the compiler runs: paths in its messages are then relative to the crate's root.
+    /// Returns the compiler's working directory. Paths in its messages are therefore relative to
+    /// the crate's root.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The include directory of the headers that were added.
+    /// Returns the include directory of the added headers.
     pub(super) fn shim(&self) -> PathBuf {
         self.directory.path().join("shim")
     }
@@ -77,8 +78,8 @@ impl Scratch {
     }
 }
 
-/// Removes what compilations that were killed have left. A cache that cannot be read is reported by
-/// what follows.
+/// Removes the directories of killed compilations. If the cache cannot be read, a later step
+/// reports that.
 fn remove_leftovers(parent: &Path) {
     let Ok(entries) = fs_err::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -95,9 +96,9 @@ fn remove_leftovers(parent: &Path) {
     }
 }
 
-/// How many directories above its start a path reaches at most.
+/// Returns how many directories above its start a path climbs.
 fn climb(path: &str) -> Result<usize, KernelBuildError> {
-    let refuse = || KernelBuildError::Unusable(format!("the kernel source file `{path}` has no relative path"));
+    let refuse = || KernelBuildError::Unusable(format!("the path of the kernel source file `{path}` is not relative"));
     let mut depth = 0isize;
     let mut highest = 0isize;
     for component in Path::new(path).components() {
@@ -115,12 +116,12 @@ fn climb(path: &str) -> Result<usize, KernelBuildError> {
     Ok(highest.unsigned_abs())
 }
 
-/// Reads what a compiler made.
+/// Reads the output of a compiler.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
     read_at_most(path, LONGEST_OUTPUT).map_err(KernelBuildError::io("read", path))
 }
 
-/// Writes a file, and the folders it lies in.
+/// Writes a file, and creates its folders.
 pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError> {
     let write = || {
         if let Some(parent) = path.parent() {

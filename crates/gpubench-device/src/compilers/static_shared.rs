@@ -1,9 +1,9 @@
-//! Gaps round static `__shared__` variables.
+//! Gaps around static `__shared__` variables.
 //!
-//! They are thread-local variables of the compiled object. Every one gets a place of its own with
-//! [`GAP`] bytes on either side, so that a kernel that runs over one meets neither another nor what
-//! the shim keeps for the running thread. The executor is told where they are, and looks at the
-//! bytes beside them.
+//! These are thread-local variables of the compiled object. Each one is moved so that it has
+//! [`GAP`] bytes on each side. A kernel that overruns one thus reaches neither another variable nor
+//! the state that the shim keeps for the running thread. The executor gets the list of the
+//! variables and checks the bytes next to them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,30 +20,29 @@ type Header = FileHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
 type Symbol = Sym64<LittleEndian>;
 
-/// Bytes between two variables: a whole page, so that they lie on the sets of a cache that they
-/// would lie on without it.
+/// Bytes between two variables: a whole page, so that their cache sets do not change.
 const GAP: u64 = 4096;
 const _: () = assert!(GAP >= 2 * crate::cpu::executor::MARGIN_BYTES as u64);
 
-/// The shim's variables end so: the state of the running thread, and the one that places are
-/// counted from.
+/// Endings of the shim's variables: the state of the running thread, and the origin of the offsets.
 const STATE: &str = "gb_now";
 const ORIGIN: &str = "gb_shared_origin";
 
-/// What a library gets along with an object that has such variables, in front of a line for each:
-/// its distance from the origin, its bytes, its name. Part of what a cached library depends on.
+/// The beginning of the list of variables, in assembler. Each line has an offset from the origin, a
+/// size in bytes and a name. It is part of the cache key.
 pub(super) const LISTED: &str = "\t.section .note.GNU-stack,\"\",@progbits\n\t.section .rodata\n\
     \t.globl gb_static_shared_v1\n\t.type gb_static_shared_v1, @object\ngb_static_shared_v1:\n";
 
-/// Section and offset of a variable.
+/// The section and offset of a variable.
 type Place = (u16, u64);
 
-/// Sets the `__shared__` variables of an object for x86-64 apart, and returns the assembler source
-/// to link it with. Nothing, and the object as it was, if it has none or is of another kind.
+/// Moves the `__shared__` variables of an x86-64 object apart, and returns the assembler source to
+/// link with it. Returns `None` and leaves the object unchanged if it has no variables or another
+/// format.
 pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
     let header = Header::parse(&*object).ok()?;
     let endian = header.endian().ok()?;
-    // Assemblers for other processors may speak of a variable by its section.
+    // Assemblers for other processors may refer to a variable by its section.
     if header.e_machine(endian) != EM_X86_64 {
         return None;
     }
@@ -102,14 +101,14 @@ pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
     Some(text)
 }
 
-/// Whether it has thread-local variables that begin as zeros, as all shared ones do.
+/// Returns whether a section has zero-initialized thread-local variables, as all shared ones are.
 fn is_zeros(section: &Section) -> bool {
     section.sh_type(LittleEndian) == SHT_NOBITS && section.sh_flags(LittleEndian).contains(SHF_TLS)
 }
 
-/// The name that a variable has in its source; that of the symbol, where it does not end with it. A
-/// symbol ends with each name behind its length, and some have a number or the end of a scope
-/// behind that.
+/// Returns the source name of a variable from its symbol, or the symbol itself if it does not end
+/// with a name. A mangled symbol has each name after its length, sometimes followed by a number or
+/// the end of a scope.
 fn written(symbol: &str) -> &str {
     let end = symbol
         .trim_end_matches(|last: char| last.is_ascii_digit())
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_has_the_name_of_its_source() {
+    fn a_variable_has_its_source_name() {
         for (symbol, name) in [
             ("_ZZ1kPfE4tile", "tile"),
             ("_ZZ6reduceILi256EEvPfE4sums", "sums"),
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_has_no_variables() {
+    fn bytes_that_are_not_an_object_have_no_variables() {
         assert_eq!(set_apart(&mut []), None);
         assert_eq!(set_apart(&mut b"\x7fELF\x02\x01".to_vec()), None);
     }

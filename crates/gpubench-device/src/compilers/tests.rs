@@ -1,4 +1,4 @@
-//! Sources that do not become kernels, and what is said of them.
+//! Sources that do not compile, and their error messages.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn source(files: &[(&str, &str)]) -> Source {
     }
 }
 
-/// A source of one file.
+/// Returns a source of one file.
 pub(super) fn source_of(text: &str) -> Source {
     Source {
         name: "a.cu".into(),
@@ -86,7 +86,7 @@ fn a_compile_error_in_an_included_file_names_that_file() {
 }
 
 #[test]
-fn a_missing_definition_is_named_once_with_the_users_file() {
+fn a_missing_definition_is_reported_once_with_the_users_file() {
     let text = "namespace n { __device__ float elsewhere(float); }\n\
         __device__ float further(float, int);\n\
         __global__ void j(float *x) { x[0] = n::elsewhere(x[1]); }\n\
@@ -99,7 +99,7 @@ fn a_missing_definition_is_named_once_with_the_users_file() {
 }
 
 #[test]
-fn an_unknown_kernel_is_named_with_those_that_exist() {
+fn the_error_for_an_unknown_kernel_lists_the_existing_ones() {
     let text = "__global__ void gray(float *) {}\nnamespace f { template <int N> __global__ void blur(float *) {} }\n";
     insta::assert_snapshot!(
         rejection(&[("a.cu", text)], &["grey"]),
@@ -111,7 +111,7 @@ fn an_unknown_kernel_is_named_with_those_that_exist() {
     );
 }
 
-/// The messages about one name of a source of some kernels.
+/// Returns the messages about one name of a source with several kernels.
 fn rejection_of_name(name: &str) -> String {
     let text = "namespace image {\n\
         template <int N> __global__ void blur(float *x) { static_assert(N < 10, \"too large\"); x[0] = N; }\n\
@@ -125,7 +125,7 @@ fn rejection_of_name(name: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_name_is_said_of_the_name() {
+fn an_error_in_a_name_is_reported_for_the_name() {
     insta::assert_snapshot!(rejection_of_name("image::blur<no_such_radius>"), @r"
     could not compile `image.cu` for the CPU device
     kernel `image::blur<no_such_radius>`: error: 'no_such_radius' was not declared in this scope
@@ -133,7 +133,7 @@ fn what_is_wrong_with_a_name_is_said_of_the_name() {
     ");
     insta::assert_snapshot!(rejection_of_name("image::blur<float>"), @r"
     could not compile `image.cu` for the CPU device
-    src/a.cu:2: error: kernel `image::blur<float>`: the template arguments fit no declaration of it, or several
+    src/a.cu:2: error: kernel `image::blur<float>`: the template arguments match no declaration, or several
     ");
     insta::assert_snapshot!(rejection_of_name("image::blur"), @r#"
     could not compile `image.cu` for the CPU device
@@ -155,15 +155,15 @@ fn what_is_wrong_with_a_name_is_said_of_the_name() {
 }
 
 #[test]
-fn a_kernel_named_like_a_library_function_is_to_be_renamed() {
+fn a_kernel_named_like_a_library_function_must_be_renamed() {
     insta::assert_snapshot!(rejection_of_name("remainder"), @r"
     could not compile `image.cu` for the CPU device
-    src/a.cu:6: error: kernel `remainder`: its name is overloaded, as by a function of the C library; rename the kernel
+    src/a.cu:6: error: kernel `remainder`: its name is overloaded, for example by a C library function; rename the kernel
     ");
 }
 
 #[test]
-fn an_error_of_an_instantiation_is_told_where_the_user_wrote_it() {
+fn an_error_in_an_instantiation_has_the_users_place() {
     insta::assert_snapshot!(rejection_of_name("image::blur<20>"), @r#"
     could not compile `image.cu` for the CPU device
     src/a.cu: In instantiation of 'void image::blur(float*) [with int N = 20]':
@@ -194,7 +194,7 @@ fn notes_about_generated_files_are_left_out() {
 }
 
 #[test]
-fn a_name_that_does_not_compile_harms_no_other() {
+fn a_name_that_does_not_compile_does_not_affect_others() {
     let cache = tempfile::tempdir().expect("a directory");
     let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\n__global__ void gray(float *x) {}\n";
     let names = ["blur<2>", "blur<none>", "gray", "grey"].map(str::to_owned);
@@ -214,12 +214,12 @@ fn a_name_that_does_not_compile_harms_no_other() {
 }
 
 #[test]
-fn a_kernel_that_macros_or_an_architecture_may_make_is_missed_with_a_hint() {
+fn a_missing_kernel_has_a_hint_if_macros_or_an_architecture_may_define_it() {
     let text = "#define OP(NAME, T) \\\nextern \"C\" __global__ void NAME(T *x) { x[0] = T(1); }\n\
         #if __CUDA_ARCH__ >= 800\nOP(one_u8, char)\n#endif\nOP(one_f32, float)\n";
     insta::assert_snapshot!(
         rejection(&[("src/image.cu", text)], &["one_u8"]),
-        @"unknown kernel `one_u8`; `image.cu` makes its kernels by macros (hint: what depends on `__CUDA_ARCH__` is there for some architectures alone; the CPU device defines it only by an option, as in `-D__CUDA_ARCH__=800`)"
+        @"unknown kernel `one_u8`; `image.cu` defines its kernels with macros (hint: code under `#if __CUDA_ARCH__` exists only for some architectures; the CPU device defines it only by an option, as in `-D__CUDA_ARCH__=800`)"
     );
     let mut shown = source(&[("src/image.cu", text)]);
     shown.options = vec!["-D__CUDA_ARCH__=800".to_owned()];
@@ -228,7 +228,7 @@ fn a_kernel_that_macros_or_an_architecture_may_make_is_missed_with_a_hint() {
 }
 
 #[test]
-fn an_error_of_the_source_is_that_of_all_its_names() {
+fn an_error_in_the_source_is_reported_once_for_all_names() {
     let cache = tempfile::tempdir().expect("a directory");
     let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\nint wrong = true_;\n";
     let names = ["blur<2>", "blur<none>"].map(str::to_owned);
@@ -247,7 +247,7 @@ fn an_error_of_the_source_is_that_of_all_its_names() {
 }
 
 #[test]
-fn the_c_library_has_its_clock_beside_cudas() {
+fn the_c_librarys_clock_and_cudas_both_work() {
     let cache = tempfile::tempdir().expect("a directory");
     let text = "#include <time.h>\n#include <chrono>\n#include <ctime>\n\
         __global__ void k(long long *x) { x[0] = clock64(); x[1] = clock(); x[2] = std::clock(); }\n";
@@ -273,12 +273,11 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
       src/image.cu:6: inline PTX (`asm`)
       src/image.cu:7: a grid-wide barrier (`sync`)
       src/image.cu:8: tensor cores (`nvcuda`), and 1 more
-    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
+    (hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, or skip the benchmark here with `requires(cuda)`)
     ");
 }
 
-/// A file as people have it: kernels, and beside them the code that allocates, launches, and
-/// measures.
+/// A typical file: kernels, and code that allocates, launches and measures.
 const WITH_HOST_CODE: &str = r#"#include <cuda_runtime.h>
 #include <cuda_profiler_api.h>
 #include <thrust/sort.h>
@@ -302,7 +301,7 @@ int main() { host(1); cudaProfilerStop(); return 0; }
 "#;
 
 #[test]
-fn code_of_the_host_refuses_no_kernel() {
+fn host_code_does_not_affect_kernels() {
     let cache = tempfile::tempdir().expect("a directory");
     let source = source(&[("src/image.cu", WITH_HOST_CODE)]);
     compile_in(cache.path(), &source, &["scale"]).expect("it compiles");
@@ -310,7 +309,7 @@ fn code_of_the_host_refuses_no_kernel() {
 }
 
 #[test]
-fn a_construct_refuses_the_kernels_that_use_it_and_no_other() {
+fn an_unsupported_construct_refuses_only_the_kernels_that_use_it() {
     let cache = tempfile::tempdir().expect("a directory");
     let names = ["scale", "in_ptx", "all_blocks", "nested"].map(str::to_owned);
     let compiled = HostCompiler::find()
@@ -337,7 +336,7 @@ fn a_construct_refuses_the_kernels_that_use_it_and_no_other() {
 }
 
 #[test]
-fn errors_keep_their_places_where_host_code_is_left_out() {
+fn errors_keep_their_places_when_host_code_is_removed() {
     let text = "void f() { cudaFree(0); }\n__global__ void k(float *x) {\n  x[0] = wrong;\n}\n";
     insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
     could not compile `image.cu` for the CPU device
@@ -349,17 +348,17 @@ fn errors_keep_their_places_where_host_code_is_left_out() {
 }
 
 #[test]
-fn launches_in_text_that_cannot_be_taken_apart_are_counted() {
+fn launches_in_text_with_unbalanced_brackets_are_counted() {
     let text = "__global__ void k(float *x) { x[0] = 1; }\nvoid f() {\n  k<<<1, 1>>>(0);\n  k<<<1, 2>>>(0);\n  (;\n}\n";
     insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
     `image.cu` cannot run on the CPU device
-      k.cu:3: a launch in a file whose brackets do not match, so that code of the host cannot be told apart (`<<<`), and 1 more
-    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
+      k.cu:3: a launch in a file with unbalanced brackets, where host code cannot be recognized (`<<<`), and 1 more
+    (hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, or skip the benchmark here with `requires(cuda)`)
     ");
 }
 
 #[test]
-fn a_short_source_that_the_preprocessor_makes_long_is_refused() {
+fn a_source_that_preprocessing_makes_too_long_is_refused() {
     let doubled: String = (1..=20)
         .map(|step| format!("#define M{step} M{} M{}\n", step - 1, step - 1))
         .collect();
@@ -368,20 +367,20 @@ fn a_short_source_that_the_preprocessor_makes_long_is_refused() {
     );
     let error = rejection(&[("a.cu", &text)], &["gray"]).to_string();
     assert!(
-        error.starts_with("the preprocessor makes more than 16 MiB of `image.cu`, which is not looked through (hint: "),
+        error.starts_with("preprocessing makes more than 16 MiB of `image.cu`, which is too much to analyze (hint: "),
         "{error}"
     );
 }
 
 #[test]
-fn an_object_is_no_longer_than_a_compiler_may_write() {
+fn objects_have_a_size_limit() {
     let text = "__device__ char big[300 << 20] = {1};\n__global__ void gray(char *x) { x[0] = big[1]; }\n";
     let error = rejection(&[("a.cu", text)], &["gray"]).to_string();
     assert!(error.contains("File too large"), "{error}");
 }
 
 #[test]
-fn what_the_preprocessor_takes_away_is_not_refused() {
+fn code_that_the_preprocessor_removes_is_not_refused() {
     let text = "#ifdef __GPUBENCH_CPU__\n#define LANE (threadIdx.x % 32)\n#else\n#define LANE lane()\n\
         __device__ int lane() { int l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); return l; }\n#endif\n\
         __global__ void k(int *x) { x[0] = LANE; }\n";
@@ -390,12 +389,12 @@ fn what_the_preprocessor_takes_away_is_not_refused() {
 }
 
 #[test]
-fn refusals_keep_their_lines_behind_a_preprocessor() {
+fn refusals_keep_their_lines_after_preprocessing() {
     let text = "#ifdef NEVER\nasm(\"\");\n#endif\n\n__global__ void k(int *x) {\n  asm(\"exit;\");\n}\n";
     insta::assert_snapshot!(rejection(&[("k.cu", text)], &["k"]), @r"
     `image.cu` cannot run on the CPU device
       k.cu:6: inline PTX (`asm`)
-    (hint: what only a GPU can do goes behind `#ifndef __GPUBENCH_CPU__`; `requires(cuda)` on the benchmark skips it here)
+    (hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, or skip the benchmark here with `requires(cuda)`)
     ");
 }
 
@@ -412,12 +411,12 @@ fn files_above_the_crate_are_found_and_absolute_ones_refused() {
     compile_in(cache.path(), &climbing, &["k"]).expect("the included file is found");
     insta::assert_snapshot!(
         rejection(&[("/etc/k.cu", "")], &["k"]),
-        @"the kernel source file `/etc/k.cu` has no relative path"
+        @"the path of the kernel source file `/etc/k.cu` is not relative"
     );
 }
 
 #[test]
-fn a_library_is_built_once_for_each_of_what_it_depends_on() {
+fn a_library_is_built_once_per_set_of_inputs() {
     let cache = tempfile::tempdir().expect("a directory");
     let first = source(&[(
         "k.cu",
@@ -443,7 +442,7 @@ fn a_library_is_built_once_for_each_of_what_it_depends_on() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_named() {
+fn an_unwritable_cache_is_an_error() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let error =
         compile_in(file.path(), &source(&[("k.cu", "__global__ void k() {}")]), &["k"]).expect_err("no directory");
@@ -454,7 +453,7 @@ fn a_cache_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_damaged_library_in_the_cache_is_compiled_anew() {
+fn a_damaged_library_in_the_cache_is_compiled_again() {
     let cache = tempfile::tempdir().expect("a directory");
     let source = source(&[("a.cu", "__global__ void gray(float *x) { x[0] = 1; }\n")]);
     let library = compile_in(cache.path(), &source, &["gray"]).expect("it compiles");
@@ -467,7 +466,7 @@ fn a_damaged_library_in_the_cache_is_compiled_anew() {
         assert_eq!(again, library);
         assert!(std::fs::read(&library).expect("it is there") == good);
     }
-    // What is whole is not compiled again.
+    // An intact file is not compiled again.
     let written = || {
         std::fs::metadata(&library)
             .and_then(|metadata| metadata.modified())

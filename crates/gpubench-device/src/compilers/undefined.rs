@@ -1,18 +1,18 @@
-//! What a linker misses, in the words of the source.
+//! Linker errors for undefined symbols, in terms of the source.
 
 use gpubench::catalog::Source;
 
 use super::scan::tokens;
 
-/// What stands before a missing name in the messages of the usual linkers.
+/// The text before the undefined symbol in the messages of common linkers.
 const MISSING: &[&str] = &[
     "undefined reference to `",
     "undefined reference to '",
     "undefined symbol: ",
 ];
 
-/// One error line for each undefined symbol, placed at its first mention in the source. `None` if
-/// the linker complains of something else.
+/// Returns one error line per undefined symbol, at its first mention in the source. `None` if the
+/// linker reports something else.
 pub(super) fn missing_definitions(source: &Source, linker: &str) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     for symbol in linker.lines().filter_map(missing_symbol) {
@@ -36,9 +36,9 @@ fn missing_symbol(line: &str) -> Option<&str> {
     Some(line[at..].trim_end_matches('\''))
 }
 
-/// The function or variable of a demangled symbol, without result, scopes, template arguments and
-/// parameters. `None` for what a source does not mention by one word: an operator, a conversion, a
-/// symbol with an ABI tag.
+/// Returns the function or variable of a demangled symbol, without result type, scopes, template
+/// arguments and parameters. `None` for a symbol that a source does not mention by one word: an
+/// operator, a conversion, a symbol with an ABI tag.
 fn identifier(symbol: &str) -> Option<&str> {
     let is_a_word = |word: &&str| word.chars().all(|letter| letter == '_' || letter.is_alphanumeric());
     let name = (!symbol.contains("operator")).then(|| last_name(symbol))?;
@@ -65,7 +65,7 @@ fn last_name(symbol: &str) -> &str {
     &symbol[start..end.unwrap_or(symbol.len())]
 }
 
-/// Where a source first mentions a word, as `file:line`.
+/// Returns the first mention of a word in a source, as `file:line`.
 fn mention(source: &Source, word: &str) -> Option<String> {
     source.files.iter().find_map(|file| {
         let text = file.text();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_other_linkers_are_read() {
+    fn messages_of_other_linkers_are_parsed() {
         let lines = [
             "ld.lld: error: undefined symbol: f(float)",
             "a.cpp:(.text+0x1): undefined reference to 'f(float)'",

@@ -2,13 +2,13 @@
 
 use gpubench::catalog::Source;
 
-/// Name of the generated file that includes the source.
+/// The name of the generated file that includes the source.
 pub(super) const UNIT: &str = "gpubench_unit.cpp";
 
-/// The same for nvcc, which goes by the extension.
+/// The same file for nvcc, which needs this extension.
 pub(super) const NVCC_UNIT: &str = "gpubench_unit.cu";
 
-/// Keywords in what follows a source. Macros of the source with their names would change it.
+/// The keywords in the code after the source. The source may define macros with these names.
 const KEYWORDS_OF_EXPORTS: &[&str] = &[
     "auto",
     "const",
@@ -23,8 +23,8 @@ const KEYWORDS_OF_EXPORTS: &[&str] = &[
     "void",
 ];
 
-/// The unit for the CPU device: prelude, source, exports. Errors in a kernel's name are reported in
-/// the pseudo-file [`name_place`], all others from generated code in [`UNIT`].
+/// Generates the unit for the CPU device: prelude, source, exports. Errors in a kernel's name are
+/// reported in the pseudo-file [`name_place`], other errors in generated code in [`UNIT`].
 pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     let prelude = format!("#include \"gpubench/cuda.h\"\n#include \"{}\"\n", main_file(source));
     let keywords: String = KEYWORDS_OF_EXPORTS
@@ -42,7 +42,7 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     };
     let exports: String = names.iter().enumerate().map(export).collect();
     let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
-    // Without a kernel the unit only tells whether the source itself compiles.
+    // Without a kernel, the unit only checks that the source itself compiles.
     let module = match descriptors.is_empty() {
         true => String::new(),
         false => format!("GB_MODULE({})\n", descriptors.join(", ")),
@@ -50,8 +50,8 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     format!("{prelude}{keywords}{exports}{module}")
 }
 
-/// The unit for nvcc: the source, and for each name a variable that points to the kernel. It
-/// instantiates templates, and its PTX initialiser reveals the mangled symbol.
+/// Generates the unit for nvcc: the source, and for each name a variable that points to the kernel.
+/// The variable instantiates templates, and its initializer in PTX reveals the mangled symbol.
 pub(super) fn nvcc_unit(source: &Source, names: &[String]) -> String {
     let pointer = |(number, name): (usize, &String)| {
         format!(
@@ -65,8 +65,8 @@ pub(super) fn nvcc_unit(source: &Source, names: &[String]) -> String {
 
 const POINTER: &str = "gb_kernel_n";
 
-/// Removes the pointers of [`nvcc_unit`] from its PTX; returns the rest, and the symbols in the
-/// order of the names. `None` if a pointer is missing.
+/// Removes the pointers of [`nvcc_unit`] from its PTX. Returns the rest, and the symbols in the
+/// order of the names; `None` if a pointer is missing.
 pub(super) fn without_pointers(ptx: &str, count: usize) -> Option<(String, Vec<String>)> {
     let mut symbols = vec![None; count];
     let mut rest = String::with_capacity(ptx.len());
@@ -79,7 +79,7 @@ pub(super) fn without_pointers(ptx: &str, count: usize) -> Option<(String, Vec<S
     Some((rest, symbols.into_iter().collect::<Option<_>>()?))
 }
 
-/// Reads `.global .align 8 .u64 gb_kernel_n3 = _Z6reducePf;`. The address of a variable is written
+/// Parses `.global .align 8 .u64 gb_kernel_n3 = _Z6reducePf;`. The address of a variable is written
 /// `generic(name)`.
 fn pointer(line: &str) -> Option<(usize, &str)> {
     let (declared, value) = line.trim().strip_suffix(';')?.split_once(" = ")?;
@@ -88,7 +88,7 @@ fn pointer(line: &str) -> Option<(usize, &str)> {
     Some((number.parse().ok()?, symbol.unwrap_or(value)))
 }
 
-/// What stands for a file in messages about a name expression.
+/// Returns the pseudo-file of messages about a name expression.
 pub(super) fn name_place(name: &str) -> String {
     format!("kernel `{name}`")
 }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pointers_are_taken_out_of_ptx_and_tell_the_symbols() {
+    fn pointers_are_removed_from_ptx_and_show_the_symbols() {
         let ptx = ".version 9.0\n.entry _Z1kPf;\n.global .align 8 .u64 gb_kernel_n1 = generic(table);\n\
             .global .align 8 .u64 gb_kernel_n0 = _Z1kPf;\n.global .u32 gb_kernel_n2 = 3;\n";
         let (rest, symbols) = without_pointers(ptx, 2).expect("both are there");

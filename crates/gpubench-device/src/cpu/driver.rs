@@ -19,15 +19,15 @@ use crate::{
     Module, ModuleImage, Stream,
 };
 
-/// Bytes of a cache flush by default. Shared cloud machines report last-level caches of hundreds of
-/// MiB, which would take tens of milliseconds a window (58 ms for twice 260 MiB); 8 MiB takes 0.3
-/// to 0.7 ms and covers the private caches.
+/// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
+/// hundreds of MiB. Flushing them would take tens of milliseconds per window (58 ms for twice 260
+/// MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
 const FLUSH_BYTES: u64 = 8 << 20;
 
-/// Shared memory of a block: what every GPU has without opting in.
+/// Shared memory per block, in bytes: what every GPU has without opting in.
 const SHARED_PER_BLOCK: u64 = 48 << 10;
 
-/// Buffers start at multiples of a cache line.
+/// Alignment of buffers in bytes: a cache line.
 const ALIGNMENT: u64 = 64;
 
 /// The CPU device of this process.
@@ -47,10 +47,10 @@ enum LoadedModule {
 }
 
 impl CpuDriver {
-    /// The device with `threads` threads, or as many as the process may use.
+    /// Creates the device with `threads` threads, or with as many as the process may use.
     ///
     /// # Errors
-    /// When this build of the tool has no kernels for the CPU device.
+    /// When this build has no kernels for the CPU device.
     pub fn new(threads: Option<NonZeroUsize>, order: ScheduleSeed) -> Result<CpuDriver, DeviceError> {
         if let Err(reason) = gpubench_harness::HOST_BUILD {
             return Err(DeviceError::NoHarness(reason.to_owned()));
@@ -71,7 +71,9 @@ impl CpuDriver {
         let queue = self.streams.get_mut(stream.0 as usize);
         match queue.is_some_and(|queue| queue.push(operation)) {
             true => Ok(()),
-            false => Err(DeviceError::Unsupported("queue on a stream that has ended".to_owned())),
+            false => Err(DeviceError::Unsupported(
+                "queue work on a stream that has ended".to_owned(),
+            )),
         }
     }
 
@@ -82,7 +84,7 @@ impl CpuDriver {
             .map_or(0, |time| time.load(Ordering::Acquire));
         if time == 0 {
             Err(DeviceError::Unsupported(
-                "tell the time of an event that was not recorded".to_owned(),
+                "measure an event that was not recorded".to_owned(),
             ))
         } else {
             Ok(time)
@@ -98,12 +100,12 @@ impl CpuDriver {
 
 impl Drop for CpuDriver {
     fn drop(&mut self) {
-        // Before the memory they work on.
+        // The streams must end before their memory is unmapped.
         self.streams.clear();
     }
 }
 
-/// Threads the process may use.
+/// Returns the number of threads that the process may use.
 pub fn available_threads() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
@@ -112,11 +114,11 @@ fn harness_kernel(name: &str) -> Option<Kernel> {
     let kernel = gpubench_harness::host_kernels()?
         .iter()
         .find(|kernel| kernel.name() == name)?;
-    // SAFETY: the descriptor is this executable's own, made with the same shim.
+    // SAFETY: the descriptor belongs to this executable and was made with the same shim.
     unsafe { Kernel::from_descriptor(kernel.descriptor()) }
 }
 
-/// What the device is with so many threads.
+/// Returns the properties of the device with `threads` threads.
 pub fn facts(threads: NonZeroUsize) -> Facts {
     Facts {
         device: DeviceFacts {
@@ -153,7 +155,7 @@ fn free_memory() -> Option<u64> {
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// The processor's name for people.
+/// Returns the processor's name, for messages.
 pub fn processor_name() -> String {
     let cpuinfo = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo
@@ -216,8 +218,8 @@ impl Driver for CpuDriver {
                 let path = file
                     .path_for_linker()
                     .map_err(|error| DeviceError::Load(Box::new(error)))?;
-                // SAFETY: the file is a module of our host compiler; it may do anything a kernel
-                // may, which is why only workers and authors load one.
+                // SAFETY: our host compiler made the module. It can do anything that a kernel can,
+                // which is why only workers and authors load modules.
                 let module = unsafe { executor::Module::load(&path) };
                 let module = module.map_err(|error| DeviceError::Load(Box::new(error)))?;
                 LoadedModule::File(module)
@@ -289,7 +291,7 @@ impl Driver for CpuDriver {
 
     fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
         let time = self.events.get(event.0 as usize);
-        let time = time.ok_or_else(|| DeviceError::Unsupported("record an event it does not have".to_owned()))?;
+        let time = time.ok_or_else(|| DeviceError::Unsupported("record an unknown event".to_owned()))?;
         self.push(stream, Operation::Record(Arc::clone(time)))
     }
 
@@ -300,11 +302,11 @@ impl Driver for CpuDriver {
     fn wait_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         let word = self.word(address.0);
         self.push(stream, Operation::Wait { word, value })?;
-        // Who has no events times nothing, and threads that are ready take processors from those of
-        // others.
+        // Without events, nothing is timed. Then ready threads would only take processors from
+        // other processes.
         match self.events.is_empty() {
             true => Ok(()),
-            false => self.push(stream, Operation::GetReady),
+            false => self.push(stream, Operation::Prepare),
         }
     }
 
@@ -383,14 +385,15 @@ impl Driver for CpuDriver {
     }
 
     fn read(&mut self, source: DevicePtr, target: &mut [u8]) -> Result<(), DeviceError> {
-        // SAFETY: the trait's callers pass mapped device memory of at least that length, at rest.
+        // SAFETY: the trait's callers pass mapped device memory of at least that length, which
+        // nothing writes now.
         unsafe { std::ptr::copy_nonoverlapping(source.0 as *const u8, target.as_mut_ptr(), target.len()) };
         Ok(())
     }
 
     fn write(&mut self, target: DevicePtr, source: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the trait's callers pass device memory mapped for stores of at least that length,
-        // at rest.
+        // SAFETY: the trait's callers pass device memory of at least that length, mapped for
+        // stores, which nothing uses now.
         unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), target.0 as *mut u8, source.len()) };
         Ok(())
     }
@@ -409,12 +412,12 @@ mod tests {
     }
 
     #[test]
-    fn a_host_call_runs_in_the_order_of_the_stream() {
+    fn a_host_call_runs_in_stream_order() {
         let (mut driver, stream, memory) = device();
         let address = memory.0;
         driver.set(stream, memory, 1, 8).unwrap();
         let double = move || {
-            // SAFETY: eight bytes of mapped memory that the stream alone uses.
+            // SAFETY: eight bytes of mapped memory that only the stream uses.
             let bytes = unsafe { std::slice::from_raw_parts_mut(address as *mut u8, 8) };
             bytes.iter_mut().for_each(|byte| *byte *= 2);
             Ok(())
@@ -428,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_carried_out_behind_a_host_call_that_fails() {
+    fn nothing_runs_after_a_failed_host_call() {
         let (mut driver, stream, memory) = device();
         let fail = || Err(HostFailure::Returned("no workspace".to_owned()));
         driver.host_call(stream, Box::new(fail)).unwrap();

@@ -1,7 +1,7 @@
-//! The CPU device: memfds for memory, threads for streams, and an executor that runs CUDA C++
-//! blocks as native code.
+//! The CPU device: memfds as memory, threads as streams, and an executor that runs CUDA C++ blocks
+//! as native code.
 //!
-//! It exercises the whole window protocol where there is no GPU. Its times say nothing about a GPU.
+//! It runs the whole window protocol without a GPU. Its times say nothing about a GPU.
 
 mod driver;
 pub mod executor;
@@ -9,5 +9,5 @@ mod stream;
 
 pub use driver::{CpuDriver, available_threads, facts, processor_name};
 
-/// The role that runs a crate's own kernels on this device.
+/// The process that runs the kernels of references and generators on this device.
 pub const KERNELS_RUN_IN: crate::KernelHost = crate::KernelHost::Author;

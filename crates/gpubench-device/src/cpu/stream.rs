@@ -1,4 +1,4 @@
-//! A stream of the CPU device: a thread that carries out queued operations in order.
+//! A stream of the CPU device: a thread that runs queued operations in order.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool}
 use crate::word::SharedWord;
 use crate::{DeviceError, Fault, FaultCode, HostWork};
 
-/// The time an event was recorded at, in nanoseconds of the monotonic clock; 0 before that.
+/// The time at which an event was recorded, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
 
-/// How long a stream's thread looks for the next operation before it sleeps. To wake it takes the
-/// host longer than to queue.
+/// How long a stream's thread polls for the next operation before it sleeps. Waking it takes the
+/// host longer than queuing.
 const SPIN: Duration = Duration::from_micros(20);
 
 /// One queued operation.
@@ -27,9 +27,9 @@ pub(super) enum Operation {
         word: SharedWord,
         value: u32,
     },
-    /// Sleeping threads of the pool would be woken, and this one moved, inside the call that is
-    /// timed next.
-    GetReady,
+    /// Wakes the pool's threads and binds this one, so that it does not happen in the next timed
+    /// call.
+    Prepare,
     Record(EventTime),
     Launch {
         kernel: Kernel,
@@ -50,7 +50,7 @@ pub(super) enum Operation {
     Synchronize(mpsc::Sender<Option<DeviceError>>),
 }
 
-/// Argument values, each at an address aligned for any scalar or vector type.
+/// Argument values, each aligned for any scalar or vector type.
 pub(super) struct PackedArguments {
     words: Box<[Aligned]>,
     offsets: Vec<usize>,
@@ -88,15 +88,16 @@ impl PackedArguments {
     }
 }
 
-/// The sending end of a stream's thread. Dropping it ends the thread: what is queued is given up,
-/// what runs is waited for, so that nothing runs on memory that the driver unmaps next.
+/// The sending end of a stream. Dropping it ends the stream's thread: queued operations are
+/// cancelled, and the drop waits for the running one. Nothing then uses memory that the driver
+/// unmaps next.
 pub(super) struct StreamQueue {
     operations: Option<mpsc::Sender<Operation>>,
-    /// The answer to a question that nobody had the patience for.
-    asked: Option<mpsc::Receiver<Option<DeviceError>>>,
-    /// Whether something was queued behind the last question.
-    unasked: bool,
-    given_up: Arc<AtomicBool>,
+    /// The pending reply to a synchronization that ran out of patience.
+    pending: Option<mpsc::Receiver<Option<DeviceError>>>,
+    /// Whether operations were queued after the last synchronization.
+    has_new_work: bool,
+    cancelled: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -104,45 +105,45 @@ impl StreamQueue {
     /// Starts the thread.
     pub(super) fn start(pool: Arc<Pool>) -> std::io::Result<StreamQueue> {
         let (operations, queue) = mpsc::channel();
-        let given_up = Arc::new(AtomicBool::new(false));
+        let cancelled = Arc::new(AtomicBool::new(false));
         let worker = StreamThread {
             pool,
             failure: None,
             launches: 0,
-            given_up: Arc::clone(&given_up),
+            cancelled: Arc::clone(&cancelled),
             is_bound: false,
         };
         let name = "gpubench-stream".to_owned();
         let thread = std::thread::Builder::new()
             .name(name)
-            .spawn(move || worker.carry_out(&queue))?;
+            .spawn(move || worker.run(&queue))?;
         Ok(StreamQueue {
             operations: Some(operations),
-            asked: None,
-            unasked: false,
-            given_up,
+            pending: None,
+            has_new_work: false,
+            cancelled,
             thread: Some(thread),
         })
     }
 
-    /// Queues an operation. Says whether the thread is still there to take it.
+    /// Queues an operation. Returns whether the thread is still running.
     pub(super) fn push(&mut self, operation: Operation) -> bool {
         let is_question = matches!(operation, Operation::Synchronize(_));
         let operations = self.operations.as_ref();
         let taken = operations.is_some_and(|operations| operations.send(operation).is_ok());
-        self.unasked = !(is_question && taken);
+        self.has_new_work = !(is_question && taken);
         taken
     }
 
-    /// Waits until the thread has carried out what is queued, and says whether it has, or the first
-    /// failure since the last that was told. `None` where the thread has ended. Nobody is asked
-    /// where nothing was queued since the last answer.
+    /// Waits until the queued operations have run. Returns whether they have, or the first failure
+    /// since the last one returned; `None` if the thread has ended. Returns at once if nothing was
+    /// queued since the last synchronization.
     pub(super) fn idle_within(&mut self, patience: Duration) -> Option<Result<bool, DeviceError>> {
         let began = Instant::now();
-        // An answer that is owed tells of what was queued before its question, and of no more.
-        while self.asked.is_some() || self.unasked {
-            let answer = match self.asked.take() {
-                Some(owed) => owed,
+        // A pending reply covers only the operations queued before its synchronization.
+        while self.pending.is_some() || self.has_new_work {
+            let answer = match self.pending.take() {
+                Some(pending) => pending,
                 None => {
                     let (answer, asked) = mpsc::channel();
                     self.push(Operation::Synchronize(answer)).then_some(asked)?
@@ -152,7 +153,7 @@ impl StreamQueue {
                 Ok(None) => {}
                 Ok(Some(failure)) => return Some(Err(failure)),
                 Err(why) => {
-                    self.asked = Some(answer);
+                    self.pending = Some(answer);
                     return (why == mpsc::RecvTimeoutError::Timeout).then_some(Ok(false));
                 }
             }
@@ -163,7 +164,7 @@ impl StreamQueue {
 
 impl Drop for StreamQueue {
     fn drop(&mut self) {
-        self.given_up.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
         self.operations = None;
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to run.
@@ -176,16 +177,16 @@ struct StreamThread {
     pool: Arc<Pool>,
     failure: Option<DeviceError>,
     launches: u32,
-    given_up: Arc<AtomicBool>,
-    /// Whether it runs on the processor that the pool leaves to launches; else it may run anywhere.
+    cancelled: Arc<AtomicBool>,
+    /// Whether the thread is bound to the processor that the pool leaves for launches.
     is_bound: bool,
 }
 
 impl StreamThread {
-    fn carry_out(mut self, queue: &mpsc::Receiver<Operation>) {
+    fn run(mut self, queue: &mpsc::Receiver<Operation>) {
         let mut spin = Duration::ZERO;
         while let Some(operation) = next(queue, spin) {
-            // Who asks has queued all there is.
+            // A caller that synchronizes has nothing more to queue for now.
             spin = match operation {
                 Operation::Synchronize(_) => Duration::ZERO,
                 _ => SPIN,
@@ -193,20 +194,20 @@ impl StreamThread {
             match operation {
                 Operation::Synchronize(answer) => {
                     self.launches = 0;
-                    // Nobody listens any more: nothing to tell.
+                    // The receiver may be gone.
                     let _ = answer.send(self.failure.take());
                 }
-                // Behind a failure nothing is carried out, as on a GPU whose context is lost.
-                _ if self.failure.is_some() || self.given_up.load(Ordering::Relaxed) => {}
-                operation => self.carry_out_one(operation),
+                // After a failure nothing runs, as on a GPU with a lost context.
+                _ if self.failure.is_some() || self.cancelled.load(Ordering::Relaxed) => {}
+                operation => self.run_one(operation),
             }
         }
     }
 
-    fn carry_out_one(&mut self, operation: Operation) {
+    fn run_one(&mut self, operation: Operation) {
         match operation {
-            Operation::Wait { word, value } => word.wait_for(value, &self.given_up),
-            Operation::GetReady => {
+            Operation::Wait { word, value } => word.wait_for(value, &self.cancelled),
+            Operation::Prepare => {
                 self.bind(true);
                 self.pool.wake();
             }
@@ -217,16 +218,16 @@ impl StreamThread {
                 shape,
                 arguments,
             } => self.launch(kernel, &shape, &arguments),
-            // SAFETY: the driver's callers pass ranges of mapped device memory that do not overlap.
+            // SAFETY: the driver's callers pass mapped ranges that do not overlap.
             Operation::Copy { target, source, bytes } => unsafe {
                 std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes);
             },
-            // SAFETY: the driver's callers pass a range of device memory mapped for stores.
+            // SAFETY: the driver's callers pass a range that is mapped for stores.
             Operation::Set { target, value, bytes } => unsafe {
                 std::ptr::write_bytes(target as *mut u8, value, bytes);
             },
             Operation::Host(work) => {
-                // Threads that the user's code starts may run where this one may.
+                // Threads that the user's code starts inherit this thread's processors.
                 self.bind(false);
                 self.failure = work().err().map(DeviceError::Host);
             }
@@ -245,7 +246,7 @@ impl StreamThread {
 
     fn launch(&mut self, kernel: Kernel, shape: &LaunchShape, arguments: &PackedArguments) {
         self.bind(true);
-        // SAFETY: the driver compared the arguments' number and sizes with the kernel's parameters.
+        // SAFETY: the driver compared the arguments with the kernel's parameters.
         let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
         if let Err(fault) = ended {
             self.failure = Some(DeviceError::Fault(describe(&fault, self.launches)));
@@ -254,7 +255,7 @@ impl StreamThread {
     }
 }
 
-/// The next operation; nothing where no more will come.
+/// Returns the next operation; `None` when the sender is gone.
 fn next(queue: &mpsc::Receiver<Operation>, spin: Duration) -> Option<Operation> {
     let began = Instant::now();
     while began.elapsed() < spin {
@@ -302,7 +303,7 @@ fn code_of(kind: &FaultKind) -> FaultCode {
     }
 }
 
-/// The monotonic clock in nanoseconds, read as the harness's stamp kernel reads it.
+/// Returns the monotonic clock in nanoseconds, as the harness's stamp kernel reads it.
 pub(super) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -320,44 +321,44 @@ mod tests {
         StreamQueue::start(Arc::new(Pool::new(NonZeroUsize::MIN, ScheduleSeed::default()))).unwrap()
     }
 
-    fn says(queue: &mut StreamQueue, patience: Duration) -> Option<bool> {
+    fn is_idle(queue: &mut StreamQueue, patience: Duration) -> Option<bool> {
         queue.idle_within(patience).transpose().unwrap()
     }
 
     #[test]
-    fn a_stream_that_is_at_rest_is_not_asked_again() {
+    fn an_idle_stream_is_not_synchronized_again() {
         let mut queue = queue();
-        assert!(queue.push(Operation::GetReady));
-        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
-        // A question would get no answer any more.
+        assert!(queue.push(Operation::Prepare));
+        assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
+        // Without a sender, a new synchronization would fail.
         queue.operations = None;
-        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
-        assert!(!queue.push(Operation::GetReady));
-        assert_eq!([(); 2].map(|()| says(&mut queue, Duration::MAX)), [None; 2]);
+        assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
+        assert!(!queue.push(Operation::Prepare));
+        assert_eq!([(); 2].map(|()| is_idle(&mut queue, Duration::MAX)), [None; 2]);
     }
 
     #[test]
-    fn a_question_that_is_owed_an_answer_is_not_put_again() {
+    fn a_pending_synchronization_is_not_repeated() {
         let (word, mut queue) = (AtomicU32::new(0), queue());
         // SAFETY: the word lives longer than the queue.
         let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
         assert!(queue.push(Operation::Wait { word, value: 1 }));
-        assert_eq!(says(&mut queue, Duration::from_millis(1)), Some(false));
+        assert_eq!(is_idle(&mut queue, Duration::from_millis(1)), Some(false));
         word.store(1);
         queue.operations = None;
-        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+        assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
     }
 
     #[test]
-    fn what_is_queued_behind_a_question_is_waited_for_too() {
+    fn operations_queued_after_a_synchronization_are_waited_for() {
         let (word, time, mut queue) = (AtomicU32::new(0), EventTime::default(), queue());
         // SAFETY: the word lives longer than the queue.
         let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
         assert!(queue.push(Operation::Wait { word, value: 1 }));
-        assert_eq!(says(&mut queue, Duration::from_millis(1)), Some(false));
+        assert_eq!(is_idle(&mut queue, Duration::from_millis(1)), Some(false));
         assert!(queue.push(Operation::Record(Arc::clone(&time))));
         word.store(1);
-        assert_eq!(says(&mut queue, Duration::MAX), Some(true));
+        assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
         assert_ne!(time.load(Ordering::Acquire), 0);
     }
 }

@@ -1,8 +1,8 @@
-//! The driver's functions that are used, looked up once.
+//! The driver functions that this crate uses, looked up once.
 //!
-//! The types are cudarc's, and so is the library. Results are plain numbers: a driver newer than
-//! the bindings returns codes that an enum of theirs does not have. A function that the driver
-//! lacks is found out here, before anything is called.
+//! The library and the types come from cudarc. Results are plain integers: a driver newer than the
+//! bindings returns codes that the bindings' enum does not have. Missing functions are found here,
+//! before any call.
 #![allow(non_snake_case)]
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
@@ -25,20 +25,20 @@ macro_rules! driver_api {
         }
 
         impl Api {
-            /// What every driver must have.
+            /// The functions that every supported driver has.
             #[cfg(test)]
             pub(super) const REQUIRED: &[&str] = &[$(stringify!($name)),*];
 
-            /// Looks every function up in the driver's library.
+            /// Looks up all functions in the driver library.
             ///
             /// # Errors
-            /// The name of the first one that the driver lacks.
+            /// The name of the first missing function.
             ///
             /// # Panics
-            /// When there is no such library: `library` looks first.
+            /// When the library is missing; `library` checks first.
             pub(super) fn resolve() -> Result<Api, &'static str> {
-                // SAFETY: opening the driver's library runs its constructors, which is what every
-                // user of it does.
+                // SAFETY: opening the driver library runs its constructors, as in every CUDA
+                // program.
                 let library = unsafe { culib() };
                 Ok(Api {
                     $(

@@ -8,59 +8,59 @@ use std::str::FromStr;
 pub struct Architecture {
     /// Compute capability as `major * 10 + minor`.
     pub capability: u32,
-    /// What code for it may use.
+    /// The features that code for it may use.
     pub features: Features,
 }
 
-/// Which instructions code may use beyond those that later architectures keep.
+/// The features that code may use, beyond those that later architectures keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Features {
-    /// None.
+    /// No others.
     #[default]
     Portable,
-    /// Those of its family: `sm_100f`.
+    /// Family-specific features, as in `sm_100f`.
     Family,
-    /// Those of this architecture alone: `sm_90a`.
+    /// Architecture-specific features, as in `sm_90a`.
     Specific,
 }
 
-/// What is no architecture of a GPU that could be measured.
+/// Why an architecture cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableArchitecture {
-    /// It is none at all.
-    #[error("`{0}` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)")]
+    /// The text does not name an architecture.
+    #[error("`{0}` is not a GPU architecture (hint: write `sm_90`, `9.0` or `sm_90a`)")]
     Invalid(String),
-    /// Its GPUs are too old.
-    #[error("GPUs of `{0}` are not measured (hint: compute capability 7.5, `sm_75`, is the least)")]
+    /// GPUs of this architecture are too old.
+    #[error("`{0}` GPUs are not supported (hint: the oldest supported compute capability is 7.5, `sm_75`)")]
     TooOld(Architecture),
-    /// Nobody has heard of such a GPU.
-    #[error("there is no GPU of `{0}` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)")]
+    /// No known GPU has this architecture.
+    #[error("no GPU has architecture `{0}` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)")]
     Unheard(Architecture),
 }
 
 impl Architecture {
-    /// The least compute capability of a GPU that is measured, as `major * 10 + minor`.
+    /// The lowest supported compute capability, as `major * 10 + minor`.
     pub const LEAST_CAPABILITY: u32 = 75;
 
-    /// A compute capability beyond those of the next years: major versions have risen by less than
-    /// one a year.
-    const UNHEARD_CAPABILITY: u32 = 200;
+    /// A compute capability out of reach for years: major versions have grown by less than one a
+    /// year.
+    const UNKNOWN_CAPABILITY: u32 = 200;
 
-    /// Reads the architecture of a GPU that this tool measures, or may measure one day.
+    /// Parses the architecture of a GPU that this tool supports, or may support one day.
     ///
     /// # Errors
-    /// It is none, or one of GPUs that are too old or that there cannot be.
+    /// When the text does not name an architecture, or its GPUs are too old or cannot exist.
     pub fn of_a_gpu(text: &str) -> Result<Architecture, UnusableArchitecture> {
         let architecture: Architecture = text.parse()?;
         match architecture.capability {
             ..Self::LEAST_CAPABILITY => Err(UnusableArchitecture::TooOld(architecture)),
-            Self::UNHEARD_CAPABILITY.. => Err(UnusableArchitecture::Unheard(architecture)),
+            Self::UNKNOWN_CAPABILITY.. => Err(UnusableArchitecture::Unheard(architecture)),
             _ => Ok(architecture),
         }
     }
 
-    /// The architecture of a device of a compute capability, `major * 10 + minor`, without features
-    /// of its own.
+    /// Returns the architecture of a compute capability, `major * 10 + minor`, without specific
+    /// features.
     pub const fn of_capability(capability: u32) -> Architecture {
         Architecture {
             capability,
@@ -68,18 +68,18 @@ impl Architecture {
         }
     }
 
-    /// The same with other features.
+    /// Returns the same architecture with other features.
     #[must_use]
     pub const fn with_features(self, features: Features) -> Architecture {
         Architecture { features, ..self }
     }
 
-    /// The name of its PTX: `compute_90`.
+    /// Returns the name of its PTX: `compute_90`.
     pub fn virtual_name(self) -> String {
         format!("compute_{}{}", self.capability, self.suffix())
     }
 
-    /// Whether machine code for this architecture runs on a device.
+    /// Returns whether machine code for this architecture runs on a device.
     pub const fn machine_code_runs_on(self, device: Architecture) -> bool {
         let same_major = self.capability / 10 == device.capability / 10;
         match self.features {
@@ -88,7 +88,7 @@ impl Architecture {
         }
     }
 
-    /// Whether the driver compiles PTX for this architecture on a device.
+    /// Returns whether the driver can compile PTX for this architecture on a device.
     pub const fn ptx_runs_on(self, device: Architecture) -> bool {
         match self.features {
             Features::Portable => self.capability <= device.capability,
@@ -114,7 +114,7 @@ impl fmt::Display for Architecture {
 impl FromStr for Architecture {
     type Err = UnusableArchitecture;
 
-    /// Reads `sm_90`, `compute_90`, `90` and `9.0`, each also with `a` or `f` behind it.
+    /// Parses `sm_90`, `compute_90`, `90` and `9.0`, each with an optional suffix `a` or `f`.
     fn from_str(text: &str) -> Result<Architecture, UnusableArchitecture> {
         let invalid = || UnusableArchitecture::Invalid(text.to_owned());
         let named = text.strip_prefix("sm_").or_else(|| text.strip_prefix("compute_"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_architecture_is_read_as_people_and_compilers_write_it() {
+    fn architectures_are_parsed_in_all_notations() {
         for text in ["sm_90", "compute_90", "90", "9.0"] {
             assert_eq!(architecture(text), Architecture::of_capability(90), "{text}");
         }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_architecture_is_refused_with_a_hint() {
+    fn other_text_is_refused_with_a_hint() {
         for text in [
             "",
             "a",
@@ -182,29 +182,29 @@ mod tests {
         }
         insta::assert_snapshot!(
             "hopper".parse::<Architecture>().expect_err("no architecture"),
-            @"`hopper` is no GPU architecture (hint: one is written `sm_90`, `9.0` or `sm_90a`)"
+            @"`hopper` is not a GPU architecture (hint: write `sm_90`, `9.0` or `sm_90a`)"
         );
     }
 
     #[test]
-    fn an_architecture_that_no_gpu_here_can_have_is_refused() {
+    fn architectures_too_old_or_unknown_are_refused() {
         let refused = |text: &str| Architecture::of_a_gpu(text).expect_err("a refusal").to_string();
         assert_eq!(
             refused("sm_999"),
-            "there is no GPU of `sm_999` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)"
+            "no GPU has architecture `sm_999` (hint: compute capability 9.0 is `sm_90`, 12.0 is `sm_120`)"
         );
         assert_eq!(
             refused("7.0"),
-            "GPUs of `sm_70` are not measured (hint: compute capability 7.5, `sm_75`, is the least)"
+            "`sm_70` GPUs are not supported (hint: the oldest supported compute capability is 7.5, `sm_75`)"
         );
-        assert!(refused("sm_12").starts_with("`sm_12` is no GPU architecture"));
+        assert!(refused("sm_12").starts_with("`sm_12` is not a GPU architecture"));
         for text in ["sm_75", "9.0", "sm_100f", "sm_121", "sm_130"] {
             assert!(Architecture::of_a_gpu(text).is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn machine_code_runs_within_its_major_version_and_ptx_from_its_own_on() {
+    fn machine_code_runs_within_its_major_version_and_ptx_on_all_later_ones() {
         let device = architecture("sm_86");
         for (code, machine, ptx) in [
             ("sm_80", true, true),

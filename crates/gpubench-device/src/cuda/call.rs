@@ -1,4 +1,4 @@
-//! What a call to the driver came to.
+//! Results of driver calls.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -11,24 +11,24 @@ const SUCCESS: c_int = 0;
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: c_int = 2;
 
-/// A call that the driver refused.
+/// A driver call that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}, from `{call}`", self.result())]
 pub struct DriverError {
     /// The driver's function.
     pub call: &'static str,
-    /// The arguments it was given.
+    /// The arguments of the call.
     pub arguments: String,
-    /// The result as number.
+    /// The result code.
     pub code: i32,
-    /// The driver's name of the result; empty where it has none.
+    /// The driver's name of the result; empty if it has none.
     pub name: String,
-    /// The driver's words for it.
+    /// The driver's description of the result.
     pub text: String,
 }
 
 impl DriverError {
-    /// The result with its name and the driver's words.
+    /// Returns the result with its name and description.
     pub(super) fn result(&self) -> String {
         let DriverError { code, name, text, .. } = self;
         match name.as_str() {
@@ -37,12 +37,12 @@ impl DriverError {
         }
     }
 
-    /// Whether the driver had no memory for the call.
+    /// Returns whether the driver was out of memory.
     pub fn is_want_of_memory(&self) -> bool {
         self.code == OUT_OF_MEMORY
     }
 
-    /// As a want of memory where it is one.
+    /// Converts to [`DeviceError::OutOfMemory`] if the driver was out of memory.
     pub(super) fn for_bytes(self, bytes: u64) -> DeviceError {
         match self.is_want_of_memory() {
             true => DeviceError::OutOfMemory {
@@ -55,7 +55,7 @@ impl DriverError {
 }
 
 impl Api {
-    /// Makes an error of every result but success.
+    /// Turns every result other than success into an error.
     pub(super) fn check(
         &self,
         call: &'static str,
@@ -87,8 +87,8 @@ fn words(of: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_i
     }
 }
 
-/// Calls a function of the driver: `call!(api, cuMemFree_v2(address))`. Where it fails, the error
-/// has the function's name and the arguments.
+/// Calls a driver function: `call!(api, cuMemFree_v2(address))`. An error has the function's name
+/// and the arguments.
 macro_rules! call {
     ($api:expr, $name:ident($($argument:expr),* $(,)?)) => {{
         let code = ($api.$name)($($argument),*);

@@ -1,4 +1,4 @@
-//! Which GPU is used, and whether it can keep to the window protocol.
+//! Chooses the GPU and checks that it supports the window protocol.
 
 use std::ffi::c_int;
 
@@ -24,12 +24,12 @@ pub(super) struct Gpu {
 }
 
 impl Gpu {
-    /// The GPU of a number among those that the driver shows.
+    /// Returns the GPU with an index in the driver's order.
     ///
     /// # Errors
-    /// When there are fewer, or it cannot keep to the window protocol.
+    /// When there is no such GPU, or it does not support the window protocol.
     pub(super) fn choose(api: Api, ordinal: u32) -> Result<Gpu, Absence> {
-        let failed = |error: DriverError| unusable(error.to_string(), "`nvidia-smi` says whether the GPU works");
+        let failed = |error: DriverError| unusable(error.to_string(), "`nvidia-smi` shows whether the GPU works");
         let mut count = 0;
         // SAFETY: it writes one number.
         unsafe { call!(api, cuDeviceGetCount(&mut count)) }.map_err(failed)?;
@@ -41,11 +41,11 @@ impl Gpu {
         // SAFETY: it writes one number.
         unsafe { call!(api, cuDeviceGet(&mut handle, index)) }.map_err(failed)?;
         let gpu = Gpu { api, handle, ordinal };
-        gpu.refuse_what_cannot_serve(failed)?;
+        gpu.check_support(failed)?;
         Ok(gpu)
     }
 
-    /// An attribute that every supported driver knows.
+    /// Returns an attribute that every supported driver has.
     pub(super) fn attribute(&self, attribute: CUdevice_attribute) -> Result<c_int, DriverError> {
         let mut value = 0;
         let number = attribute as c_int;
@@ -54,27 +54,27 @@ impl Gpu {
         Ok(value)
     }
 
-    /// Ten times the major number of the compute capability and the minor one.
+    /// Returns the compute capability as `major * 10 + minor`.
     pub(super) fn capability(&self) -> Result<u32, DriverError> {
         let major = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         Ok(u32::try_from(10 * major + minor).unwrap_or(0))
     }
 
-    fn refuse_what_cannot_serve(&self, failed: impl Fn(DriverError) -> Absence) -> Result<(), Absence> {
+    fn check_support(&self, failed: impl Fn(DriverError) -> Absence) -> Result<(), Absence> {
         let number = self.ordinal;
         let capability = self.capability().map_err(&failed)?;
         if capability < Architecture::LEAST_CAPABILITY {
             let (major, minor) = (capability / 10, capability % 10);
             return Err(unusable(
                 format!("`cuda:{number}` has compute capability {major}.{minor}"),
-                "a GPU of compute capability 7.5 or later is needed",
+                "use a GPU of compute capability 7.5 or later",
             ));
         }
         let mode = self
             .attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE)
             .map_err(&failed)?;
-        let mode_hint = format!("`nvidia-smi -i {number} -c DEFAULT` lets several processes use it");
+        let mode_hint = format!("run `nvidia-smi -i {number} -c DEFAULT` to let several processes use it");
         match mode {
             PROHIBITED => {
                 let reason = format!("`cuda:{number}` is in prohibited compute mode: no process may use it");
@@ -82,7 +82,7 @@ impl Gpu {
             }
             EXCLUSIVE_PROCESS if !mps_is_used(self) => {
                 let reason = format!(
-                    "`cuda:{number}` is in exclusive-process compute mode, and a referee and a worker have to use it at once"
+                    "`cuda:{number}` is in exclusive-process compute mode, but the referee and a worker must use it at the same time"
                 );
                 return Err(unusable(reason, mode_hint));
             }
@@ -91,15 +91,15 @@ impl Gpu {
         for (attribute, what) in [
             (
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                "map memory of its own choice (virtual memory management)",
+                "map memory at chosen addresses (virtual memory management)",
             ),
             (
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
-                "share memory by file descriptor",
+                "share memory through file descriptors",
             ),
             (
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
-                "address host memory as its own (unified addressing)",
+                "use one address space with the host (unified addressing)",
             ),
             (
                 CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
@@ -109,7 +109,7 @@ impl Gpu {
             if self.attribute(attribute).map_err(&failed)? == 0 {
                 return Err(unusable(
                     format!("`cuda:{number}` cannot {what}"),
-                    "the driver or the hypervisor withholds it; the window protocol needs it",
+                    "the window protocol needs this; check whether the driver or a hypervisor disables it",
                 ));
             }
         }
@@ -119,15 +119,15 @@ impl Gpu {
 
 fn out_of_range(ordinal: u32, count: c_int) -> Absence {
     let reason = match count {
-        0 => format!("`cuda:{ordinal}` is asked for, and the driver finds no GPU"),
-        1 => format!("`cuda:{ordinal}` is asked for; this machine has 1 GPU"),
-        count => format!("`cuda:{ordinal}` is asked for; this machine has {count} GPUs"),
+        0 => format!("there is no `cuda:{ordinal}`: the driver finds no GPU"),
+        1 => format!("there is no `cuda:{ordinal}`: this machine has 1 GPU"),
+        count => format!("there is no `cuda:{ordinal}`: this machine has {count} GPUs"),
     };
     let hint = match count {
         0 => "`nvidia-smi -L` lists what the kernel driver sees".to_owned(),
-        1 => "`--device cuda` is the only one; `CUDA_VISIBLE_DEVICES` may hide others".to_owned(),
+        1 => "use `--device cuda`; `CUDA_VISIBLE_DEVICES` may hide other GPUs".to_owned(),
         count => format!(
-            "`cuda:0` to `cuda:{}` can be used; `CUDA_VISIBLE_DEVICES` may hide others",
+            "use `cuda:0` to `cuda:{}`; `CUDA_VISIBLE_DEVICES` may hide other GPUs",
             count - 1
         ),
     };

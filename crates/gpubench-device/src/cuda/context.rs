@@ -8,10 +8,10 @@ use super::api::Api;
 use super::call::{DriverError, call};
 use super::choice::Gpu;
 
-/// Bytes that a fresh context copies and sets once.
+/// The bytes that a new context copies and sets once.
 const WARM_UP_BYTES: usize = 4096;
 
-/// What a kernel's call frames may take beside its local variables.
+/// Stack bytes for a kernel's call frames, in addition to its local variables.
 const CALL_FRAMES: usize = 1024;
 
 /// The GPU's primary context, current on the thread that opened it, with a stream for copies
@@ -21,19 +21,19 @@ pub(super) struct Context {
     pub(super) gpu: Gpu,
     handle: CUcontext,
     copies: CUstream,
-    /// Bytes of local memory that a thread of any kernel may use without more being set aside.
+    /// Local memory per thread that the context has reserved, in bytes.
     local_bytes: usize,
     persistence: Persistence,
 }
 
-/// What is known of lines that the last-level cache keeps.
+/// Whether the last-level cache can keep persisting lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Persistence {
-    /// Nothing yet.
+    /// Not checked yet.
     Unknown,
-    /// This context may keep none.
+    /// Disabled for this context.
     Forbidden,
-    /// The GPU cannot keep lines.
+    /// Not supported by the GPU.
     Absent,
 }
 
@@ -47,15 +47,15 @@ impl Context {
     /// When the driver refuses.
     pub(super) fn open(gpu: Gpu) -> Result<Context, DriverError> {
         let api = gpu.api;
-        // Memory for local variables that has grown stays: setting more aside waits for the whole
-        // device, and a stream that waits for *go* never ends.
+        // With this flag, local memory that has grown is kept. Growing it waits for the whole
+        // device, which never ends while a stream waits for *go*.
         let flags = CUctx_flags::CU_CTX_LMEM_RESIZE_TO_MAX as c_uint;
         // SAFETY: it takes two numbers.
         unsafe { call!(api, cuDevicePrimaryCtxSetFlags_v2(gpu.handle, flags)) }?;
         let mut context = std::ptr::null_mut();
         // SAFETY: it writes one pointer.
         unsafe { call!(api, cuDevicePrimaryCtxRetain(&mut context, gpu.handle)) }?;
-        // From here on dropping the value releases the context.
+        // From here on, dropping the value releases the context.
         let mut opened = Context {
             api,
             gpu,
@@ -76,7 +76,7 @@ impl Context {
         unsafe { call!(self.api, cuCtxSetCurrent(self.handle)) }
     }
 
-    /// Whether it is the context that is current on this thread.
+    /// Returns whether the context is current on this thread.
     pub(super) fn is_current(&self) -> Result<bool, DriverError> {
         let mut current = std::ptr::null_mut();
         // SAFETY: it writes one pointer.
@@ -84,7 +84,7 @@ impl Context {
         Ok(current == self.handle)
     }
 
-    /// A stream that does not wait for the default one.
+    /// Creates a stream that does not synchronize with the default stream.
     pub(super) fn create_stream(&self) -> Result<CUstream, DriverError> {
         let mut stream = std::ptr::null_mut();
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
@@ -93,7 +93,7 @@ impl Context {
         Ok(stream)
     }
 
-    /// Bytes that can still be had.
+    /// Returns the free memory in bytes.
     pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: it writes two numbers.
@@ -101,30 +101,30 @@ impl Context {
         Ok(free as u64)
     }
 
-    /// Copies device memory to the host and waits for the end of it.
+    /// Copies device memory to the host and waits for the copy.
     pub(super) fn read(&self, source: u64, target: &mut [u8]) -> Result<(), DriverError> {
         let (pointer, bytes): (*mut c_void, usize) = (target.as_mut_ptr().cast(), target.len());
-        // SAFETY: `target` is writable for its length until the copy's end, which is waited for;
-        // `source` is the caller's.
+        // SAFETY: `target` is writable for its length until the copy ends, and the function waits
+        // for that; `source` is the caller's.
         unsafe { call!(self.api, cuMemcpyDtoHAsync_v2(pointer, source, bytes, self.copies)) }?;
         self.wait_for(self.copies)
     }
 
-    /// Copies host bytes to device memory and waits for the end of it.
+    /// Copies host bytes to device memory and waits for the copy.
     pub(super) fn write(&self, target: u64, source: &[u8]) -> Result<(), DriverError> {
         let (pointer, bytes): (*const c_void, usize) = (source.as_ptr().cast(), source.len());
-        // SAFETY: `source` is readable for its length until the copy's end, which is waited for;
-        // `target` is the caller's.
+        // SAFETY: `source` is readable for its length until the copy ends, and the function waits
+        // for that; `target` is the caller's.
         unsafe { call!(self.api, cuMemcpyHtoDAsync_v2(target, pointer, bytes, self.copies)) }?;
         self.wait_for(self.copies)
     }
 
     pub(super) fn wait_for(&self, stream: CUstream) -> Result<(), DriverError> {
-        // SAFETY: the callers' streams live until the driver's end.
+        // SAFETY: the callers' streams live as long as the driver.
         unsafe { call!(self.api, cuStreamSynchronize(stream)) }
     }
 
-    /// Whether all of a stream's work has been carried out.
+    /// Returns whether all work of a stream has run.
     pub(super) fn is_idle(&self, stream: CUstream) -> Result<bool, DriverError> {
         // SAFETY: as above.
         match unsafe { call!(self.api, cuStreamQuery(stream)) } {
@@ -135,8 +135,8 @@ impl Context {
         }
     }
 
-    /// Sets local memory aside for threads of a kernel that uses `bytes` each, so that its first
-    /// launch need not wait for the device.
+    /// Reserves local memory for a kernel that uses `bytes` per thread, so that its first launch
+    /// does not wait for the device.
     pub(super) fn reserve_local(&mut self, bytes: usize) -> Result<(), DriverError> {
         let wanted = bytes + CALL_FRAMES;
         if wanted <= self.local_bytes {
@@ -154,8 +154,8 @@ impl Context {
         Ok(())
     }
 
-    /// Takes from this context the right to keep lines in the last-level cache, and lets go of
-    /// those that are kept.
+    /// Disables persisting lines of the last-level cache in this context, and releases the existing
+    /// ones.
     pub(super) fn reset_persisting_lines(&mut self) -> Result<(), DriverError> {
         if self.persistence == Persistence::Unknown {
             self.persistence = self.forbid_persisting_lines()?;
@@ -163,7 +163,7 @@ impl Context {
         if self.persistence == Persistence::Absent {
             return Ok(());
         }
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         match unsafe { call!(self.api, cuCtxResetPersistingL2Cache()) } {
             Err(error) if NOT_ON_THIS_GPU.contains(&error.code) => {
                 self.persistence = Persistence::Absent;
@@ -183,41 +183,41 @@ impl Context {
         }
     }
 
-    /// Has the driver load its own kernels for setting and copying memory: the first use behind a
-    /// stream wait could wait for ever.
+    /// Makes the driver load its own kernels for setting and copying memory. Loading them after a
+    /// stream wait was queued could block for ever.
     fn warm_up(&self) -> Result<(), DriverError> {
         let api = &self.api;
         let mut memory = 0;
         // SAFETY: it writes one address.
         unsafe { call!(api, cuMemAlloc_v2(&mut memory, 2 * WARM_UP_BYTES)) }?;
         let used = self.use_once(memory);
-        // SAFETY: the memory was made above and its use has ended.
+        // SAFETY: the memory was allocated above and its use has ended.
         let freed = unsafe { call!(api, cuMemFree_v2(memory)) };
         used.and(freed)
     }
 
     fn use_once(&self, memory: u64) -> Result<(), DriverError> {
-        let behind = memory + WARM_UP_BYTES as u64;
-        // SAFETY: both halves lie in the warm-up's own allocation.
+        let second = memory + WARM_UP_BYTES as u64;
+        // SAFETY: both halves lie in the allocation of the warm-up.
         unsafe {
             call!(self.api, cuMemsetD8Async(memory, 0, WARM_UP_BYTES, self.copies))?;
-            call!(self.api, cuMemcpyAsync(behind, memory, WARM_UP_BYTES, self.copies))?;
+            call!(self.api, cuMemcpyAsync(second, memory, WARM_UP_BYTES, self.copies))?;
         }
         let mut byte = [0xff];
-        self.read(behind, &mut byte)?;
+        self.read(second, &mut byte)?;
         self.write(memory, &byte)
     }
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // A panic may leave a stream behind that waits for a word which nobody will write.
+        // After a panic, a stream may still wait for a word that nobody will write.
         if std::thread::panicking() {
             return;
         }
-        // After a fault every call fails, and the process's end frees what is left.
+        // After a fault every call fails; the end of the process frees the rest.
         if !self.copies.is_null() {
-            // SAFETY: the stream was made by `open`, and its work was waited for each time.
+            // SAFETY: `open` created the stream, and each use waited for its work.
             let _ = unsafe { (self.api.cuStreamDestroy_v2)(self.copies) };
         }
         // SAFETY: `open` retained the context once.

@@ -24,10 +24,10 @@ use crate::{
     Memory, Module, ModuleImage, Stream,
 };
 
-/// How long a stream is looked at without letting others have the core.
+/// How long a wait spins before it yields the core.
 const EAGER: Duration = Duration::from_millis(1);
 
-/// A GPU in this process: its primary context and what was made in it. All of it is used on the
+/// A GPU in this process: its primary context and all objects in it. All calls are made on the
 /// thread that opened it.
 pub struct CudaDriver {
     facts: Facts,
@@ -40,16 +40,16 @@ pub struct CudaDriver {
     kernels: Vec<Kernel>,
 }
 
-// SAFETY: contexts, streams, events and modules are handles of the driver's, which may be used on
-// any thread whose current context is theirs.
+// SAFETY: contexts, streams, events and modules are driver handles, usable on any thread where
+// their context is current.
 unsafe impl Send for CudaDriver {}
 
 impl CudaDriver {
-    /// Opens a GPU by its number among those that the driver shows.
+    /// Opens a GPU by its index in the driver's order.
     ///
     /// # Errors
-    /// [`DeviceError::Absent`] when there is no driver, no such GPU, or it cannot keep to the
-    /// window protocol.
+    /// [`DeviceError::Absent`] when there is no driver or no such GPU, or when the GPU does not
+    /// support the window protocol.
     pub fn open(ordinal: u32) -> Result<CudaDriver, DeviceError> {
         let library = Library::open().map_err(DeviceError::Absent)?;
         let gpu = Gpu::choose(library.api, ordinal).map_err(DeviceError::Absent)?;
@@ -90,7 +90,7 @@ impl CudaDriver {
     }
 }
 
-/// What the driver made under a number.
+/// Returns the object with an index.
 fn numbered<'a, T>(made: &'a [T], what: &str, number: u32) -> Result<&'a T, DeviceError> {
     let found = made.get(number as usize);
     found.ok_or_else(|| DeviceError::Unsupported(format!("find its {what} number {number}")))
@@ -98,26 +98,26 @@ fn numbered<'a, T>(made: &'a [T], what: &str, number: u32) -> Result<&'a T, Devi
 
 impl Drop for CudaDriver {
     fn drop(&mut self) {
-        // A panic may leave a stream behind that waits for a word which nobody will write.
+        // After a panic, a stream may still wait for a word that nobody will write.
         if std::thread::panicking() {
             return;
         }
-        // After a fault every call fails, and the process's end frees what is left.
+        // After a fault every call fails; the end of the process frees the rest.
         let api = self.context.api;
         for stream in &self.streams {
-            // SAFETY: the stream was made by this driver.
+            // SAFETY: this driver created the stream.
             let _ = unsafe { (api.cuStreamSynchronize)(*stream) };
-            // SAFETY: as above; it is not used any more.
+            // SAFETY: as above; nothing uses it any more.
             let _ = unsafe { (api.cuStreamDestroy_v2)(*stream) };
         }
         for event in &self.events {
-            // SAFETY: the event was made by this driver and is not used any more.
+            // SAFETY: this driver created the event, and nothing uses it any more.
             let _ = unsafe { (api.cuEventDestroy_v2)(*event) };
         }
         self.modules.iter().for_each(|module| module.unload(&self.context));
         self.shared.release_all(&self.context);
         for address in &self.private {
-            // SAFETY: the memory was made by this driver and is not used any more.
+            // SAFETY: this driver allocated the memory, and nothing uses it any more.
             let _ = unsafe { (api.cuMemFree_v2)(*address) };
         }
     }
@@ -166,7 +166,7 @@ impl Driver for CudaDriver {
 
     fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, DeviceError> {
         let mut address = 0;
-        // An allocation of nothing is refused.
+        // The CUDA driver refuses an allocation of 0 bytes.
         let size = bytes.max(1) as usize;
         // SAFETY: it writes one address.
         unsafe { call!(self.context.api, cuMemAlloc_v2(&mut address, size)) }
@@ -180,7 +180,8 @@ impl Driver for CudaDriver {
             return;
         };
         self.private.swap_remove(position);
-        // SAFETY: the memory was made by `alloc` and not freed since. After a fault the call fails.
+        // SAFETY: `alloc` allocated the memory, and it is still allocated. After a fault the call
+        // fails.
         let _ = unsafe { (self.context.api.cuMemFree_v2)(address.0) };
     }
 
@@ -255,14 +256,14 @@ impl Driver for CudaDriver {
 
     fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
         let (event, stream) = (self.event_handle(event)?, self.stream_handle(stream)?);
-        // SAFETY: event and stream were made by this driver.
+        // SAFETY: this driver created event and stream.
         unsafe { call!(self.context.api, cuEventRecord(event, stream)) }.map_err(of_call)
     }
 
     fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError> {
         let (start, end) = (self.event_handle(start)?, self.event_handle(end)?);
         let mut milliseconds = 0.0;
-        // SAFETY: it writes one number; the events were made by this driver.
+        // SAFETY: it writes one number; this driver created the events.
         unsafe { call!(self.context.api, cuEventElapsedTime(&mut milliseconds, start, end)) }.map_err(of_call)?;
         Ok(f64::from(milliseconds) * 1e6)
     }
@@ -283,7 +284,7 @@ impl Driver for CudaDriver {
     fn write_value(&mut self, stream: Stream, address: DevicePtr, value: u32) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
         let flags = CUstreamWriteValue_flags::CU_STREAM_WRITE_VALUE_DEFAULT as c_uint;
-        // SAFETY: as for waiting.
+        // SAFETY: as in `wait_value`.
         unsafe {
             call!(
                 self.context.api,
@@ -318,14 +319,14 @@ impl Driver for CudaDriver {
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
         let (target, source, bytes) = (target.0, source.0, bytes as usize);
-        // SAFETY: the trait's callers pass ranges of mapped memory that do not overlap.
+        // SAFETY: the trait's callers pass mapped ranges that do not overlap.
         unsafe { call!(self.context.api, cuMemcpyAsync(target, source, bytes, stream)) }.map_err(of_call)
     }
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
         let (target, bytes) = (target.0, bytes as usize);
-        // SAFETY: the trait's callers pass a range of memory mapped for stores.
+        // SAFETY: the trait's callers pass a range that is mapped for stores.
         unsafe { call!(self.context.api, cuMemsetD8Async(target, value, bytes, stream)) }.map_err(of_call)
     }
 
@@ -333,7 +334,7 @@ impl Driver for CudaDriver {
         self.stream_handle(stream)?;
         self.context.make_current()?;
         let ended = work();
-        // What the code has made current is undone before anything else is queued.
+        // The context must be current again before anything else is queued.
         let own = self.context.is_current();
         let restored = self.context.make_current();
         ended?;

@@ -1,4 +1,4 @@
-//! What a GPU is.
+//! Properties of a GPU.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -14,13 +14,13 @@ use super::peaks::{arithmetic_peaks, peak_bandwidth};
 use super::sharing::clock_bound;
 use crate::Facts;
 
-/// Buffers start where `cudaMalloc` promises that allocations do.
+/// The alignment that `cudaMalloc` guarantees.
 const ALIGNMENT: u64 = 256;
 
-/// A flush goes through twice the last-level cache.
+/// Size of a flush in multiples of the last-level cache.
 const FLUSH_FACTOR: u64 = 2;
 
-/// What the GPU behind a context is, by a driver of a version.
+/// Returns the properties of a context's GPU.
 pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, DriverError> {
     let gpu = &context.gpu;
     let number = |attribute: Attribute| -> Result<u32, DriverError> {
@@ -81,11 +81,11 @@ fn name(gpu: &Gpu) -> Result<String, DriverError> {
     let bytes = name.len() as c_int - 1;
     // SAFETY: it writes at most `bytes` bytes, so the last one stays 0.
     unsafe { call!(gpu.api, cuDeviceGetName(name.as_mut_ptr(), bytes, gpu.handle)) }?;
-    // SAFETY: the array ends in a 0 and lives on.
+    // SAFETY: the array ends with a 0 and outlives the reference.
     Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
 }
 
-/// The UUID as `nvidia-smi` writes it.
+/// Returns the UUID in the notation of `nvidia-smi`.
 fn identity(gpu: &Gpu) -> Result<String, DriverError> {
     let mut uuid = CUuuid { bytes: [0; 16] };
     // SAFETY: it writes 16 bytes.
@@ -105,7 +105,7 @@ fn uuid_text(bytes: [u8; 16]) -> String {
     text
 }
 
-/// `580.159 (CUDA 13.0)`.
+/// Returns a version such as `580.159 (CUDA 13.0)`.
 fn driver(version: c_int) -> String {
     let cuda = format!("CUDA {}", version_text(version));
     match kernel_driver_version() {
@@ -114,8 +114,8 @@ fn driver(version: c_int) -> String {
     }
 }
 
-/// Step of `%globaltimer` and of events: 32 ns was measured on an H200; GPUs before Hopper step by
-/// about a microsecond.
+/// Returns the resolution of `%globaltimer` and of events: 32 ns, measured on an H200; about a
+/// microsecond before Hopper.
 fn clock_tick_ns(capability: u32) -> f64 {
     if capability >= 90 { 32.0 } else { 1000.0 }
 }

@@ -1,12 +1,12 @@
-//! What a kernel did wrong, by the result that the driver reports behind it.
+//! Kernel faults, decoded from driver results.
 
 use std::ffi::c_int;
 
 use super::call::DriverError;
 use crate::{DeviceError, Fault, FaultCode};
 
-/// A result of a stream's end, or of the launch behind it: which fault it stands for, and in words.
-/// `None` for a refusal that says nothing of a kernel.
+/// Returns the fault that a result of a synchronization or launch reports, with its description.
+/// `None` for an error of the call itself.
 fn meaning(code: c_int) -> Option<(FaultCode, &'static str)> {
     Some(match code {
         214 => (FaultCode::Ecc, "an uncorrectable memory error"),
@@ -16,40 +16,38 @@ fn meaning(code: c_int) -> Option<(FaultCode, &'static str)> {
         ),
         700 => (
             FaultCode::OutOfBounds,
-            "an illegal address: memory that is nobody's was read or written, or a read-only input was written",
+            "an illegal address: the kernel accessed unmapped memory or wrote to a read-only input",
         ),
         702 => (
             FaultCode::LaunchFailed,
             "the GPU's display watchdog ended a kernel that ran too long",
         ),
         710 => (FaultCode::Trap, "a failed assertion"),
-        714 => (FaultCode::StackOverflow, "a stack that is damaged or too small"),
+        714 => (FaultCode::StackOverflow, "a damaged stack, or one that is too small"),
         715 => (
             FaultCode::IllegalInstruction,
-            "an illegal instruction, or a trap of the kernel's own",
+            "an illegal instruction, or a trap in the kernel's code",
         ),
         716 => (FaultCode::Misaligned, "a misaligned address"),
-        717 => (
-            FaultCode::OutOfBounds,
-            "an instruction for another address space than its operand's",
-        ),
+        717 => (FaultCode::OutOfBounds, "an instruction for the wrong address space"),
         718 => (
             FaultCode::IllegalInstruction,
-            "a jump to an address that holds no instruction",
+            "a jump to an address without an instruction",
         ),
         719 => (FaultCode::LaunchFailed, "an unspecified launch failure"),
-        721 => (FaultCode::LaunchFailed, "an exception of the GPU"),
+        721 => (FaultCode::LaunchFailed, "a GPU exception"),
         _ => return None,
     })
 }
 
-/// What a stream's work came to, where waiting for it failed.
+/// Converts the error of a synchronization.
 pub(super) fn of_stream(error: DriverError) -> DeviceError {
-    let (code, words) = meaning(error.code).unwrap_or((FaultCode::LaunchFailed, "the driver gives the work up"));
+    let (code, words) = meaning(error.code).unwrap_or((FaultCode::LaunchFailed, "the driver aborted the work"));
     DeviceError::Fault(fault(code, words, &error))
 }
 
-/// What a refused operation says: of a kernel before it, or of itself.
+/// Converts the error of a queued operation: a fault of an earlier kernel, or an error of the call
+/// itself.
 pub(super) fn of_call(error: DriverError) -> DeviceError {
     match meaning(error.code) {
         Some((code, words)) => DeviceError::Fault(fault(code, words, &error)),
@@ -87,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_ends_badly_is_a_fault_whatever_the_result() {
+    fn every_failed_synchronization_is_a_fault() {
         for (result, expected) in [
             (700, FaultCode::OutOfBounds),
             (716, FaultCode::Misaligned),
@@ -103,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_that_is_refused_is_no_fault() {
+    fn a_refused_launch_is_not_a_fault() {
         assert!(matches!(of_call(error(701)), DeviceError::Driver(_)));
         assert!(matches!(of_call(error(700)), DeviceError::Fault(_)));
     }

@@ -1,42 +1,41 @@
-//! A compiled source as a file: the image for the driver, and how its kernels are called there.
+//! The file format of compiled sources: the image for the driver, and the symbols of its kernels.
 
 use serde::{Deserialize, Serialize};
 
-/// First bytes of such a file.
+/// The first bytes of the file.
 const MAGIC: &[u8; 8] = b"GBKIMG01";
 
 /// A compiled source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelImage {
-    /// Name expressions with the symbols they stand for. A name that is not here is looked up as it
-    /// stands.
+    /// Pairs of a name expression and its symbol. A name that is not listed is its own symbol.
     pub names: Vec<(String, String)>,
-    /// A cubin, a fatbin, or PTX that ends with a zero: what `cuModuleLoadData` takes.
+    /// An image for `cuModuleLoadData`: a cubin, a fatbin, or PTX that ends with a zero byte.
     pub image: Vec<u8>,
 }
 
-/// Bytes that are no kernel image.
+/// Why bytes are not a kernel image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamagedImage {
-    /// They begin otherwise.
-    #[error("it is no compiled kernel, or one of another version of this tool")]
+    /// The first bytes are wrong.
+    #[error("the file is not a compiled kernel of this version of the tool")]
     Magic,
-    /// They end early, or a length in them is wrong.
-    #[error("it is damaged or was cut short")]
+    /// The bytes end early, or a length is wrong.
+    #[error("the file is damaged or truncated")]
     Truncated,
-    /// A name is no UTF-8.
-    #[error("a name in it is no text")]
+    /// A name is not UTF-8.
+    #[error("a name in the file is not UTF-8")]
     Name,
 }
 
 impl KernelImage {
-    /// The symbol of a kernel by its name expression.
+    /// Returns the symbol of a kernel by its name expression.
     pub fn symbol<'a>(&'a self, name: &'a str) -> &'a str {
         let found = self.names.iter().find(|(expression, _)| expression == name);
         found.map_or(name, |(_, symbol)| symbol)
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the file.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
@@ -48,10 +47,10 @@ impl KernelImage {
         bytes
     }
 
-    /// Reads what [`KernelImage::encode`] made.
+    /// Parses the output of [`KernelImage::encode`].
     ///
     /// # Errors
-    /// When the bytes are something else.
+    /// When the bytes are not such an output.
     pub fn decode(bytes: &[u8]) -> Result<KernelImage, DamagedImage> {
         let mut rest = bytes.strip_prefix(MAGIC).ok_or(DamagedImage::Magic)?;
         let count = take_number(&mut rest)?;
@@ -67,15 +66,15 @@ impl KernelImage {
 }
 
 fn take_number(rest: &mut &[u8]) -> Result<u32, DamagedImage> {
-    let (number, behind) = rest.split_first_chunk().ok_or(DamagedImage::Truncated)?;
-    *rest = behind;
+    let (number, after) = rest.split_first_chunk().ok_or(DamagedImage::Truncated)?;
+    *rest = after;
     Ok(u32::from_le_bytes(*number))
 }
 
 fn take_text(rest: &mut &[u8]) -> Result<String, DamagedImage> {
     let length = take_number(rest)? as usize;
-    let (text, behind) = rest.split_at_checked(length).ok_or(DamagedImage::Truncated)?;
-    *rest = behind;
+    let (text, after) = rest.split_at_checked(length).ok_or(DamagedImage::Truncated)?;
+    *rest = after;
     String::from_utf8(text.to_vec()).map_err(|_| DamagedImage::Name)
 }
 
@@ -94,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_read_as_it_was_written() {
+    fn an_image_survives_a_round_trip() {
         for image in [image(), KernelImage::default()] {
             assert_eq!(KernelImage::decode(&image.encode()), Ok(image));
         }
     }
 
     #[test]
-    fn the_format_stays_as_it_is() {
+    fn the_format_does_not_change() {
         let small = KernelImage {
             names: vec![("a".into(), "bc".into())],
             image: vec![9],
@@ -110,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_in_the_table_stands_for_itself() {
+    fn a_name_without_an_entry_is_its_own_symbol() {
         assert_eq!(image().symbol("reduce<256>"), "_Z6reduceILi256EEvPf");
         assert_eq!(image().symbol("plain"), "plain");
     }
 
     #[test]
-    fn damage_is_noticed() {
+    fn damage_is_detected() {
         let bytes = image().encode();
         assert_eq!(KernelImage::decode(b"GBKIMG02"), Err(DamagedImage::Magic));
         for end in MAGIC.len()..bytes.len() - image().image.len() {
@@ -130,7 +129,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_bytes_are_no_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+        fn decoding_never_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
             let mut file = MAGIC.to_vec();
             file.extend_from_slice(&bytes);
             if let Ok(image) = KernelImage::decode(&file) {

@@ -1,4 +1,4 @@
-//! Launching kernels with their attributes.
+//! Kernel launches with attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -13,15 +13,15 @@ use super::context::Context;
 use super::module::Kernel;
 use crate::LaunchConfig;
 
-/// Blocks of the largest cluster that every GPU with clusters has.
+/// The largest cluster that every GPU with clusters supports, in blocks.
 const PORTABLE_CLUSTER: u32 = 8;
 
-/// The compute capability from which kernels can start before their predecessors have ended.
+/// The lowest compute capability with programmatic dependent launch.
 const PROGRAMMATIC_FROM: u32 = 90;
 
 impl Kernel {
-    /// Permits what launches of a shape need, and sets memory aside for them: a first launch behind
-    /// a stream wait could wait for ever for that.
+    /// Sets the kernel attributes and reserves the local memory for launches of a shape. A first
+    /// launch that had to do so after a queued stream wait could block for ever.
     pub(super) fn prepare(&mut self, context: &mut Context, config: &LaunchConfig) -> Result<(), DriverError> {
         if config.dynamic_shared > self.dynamic_shared {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -30,10 +30,10 @@ impl Kernel {
             self.dynamic_shared = config.dynamic_shared;
         }
         let blocks: u32 = config.cluster.iter().product();
-        if blocks > PORTABLE_CLUSTER && !self.takes_large_clusters {
+        if blocks > PORTABLE_CLUSTER && !self.allows_large_clusters {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
             self.set_attribute(context, attribute, 1)?;
-            self.takes_large_clusters = true;
+            self.allows_large_clusters = true;
         }
         let local = self.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
         match usize::try_from(local) {
@@ -42,7 +42,7 @@ impl Kernel {
         }
     }
 
-    /// Queues a launch of a shape that has been prepared.
+    /// Queues a launch of a prepared shape.
     pub(super) fn launch(
         &self,
         context: &Context,
@@ -71,8 +71,8 @@ impl Kernel {
             .map(|argument| argument.as_ptr().cast_mut().cast())
             .collect();
         let (values, extra) = (values.as_mut_ptr(), std::ptr::null_mut());
-        // SAFETY: the caller compared number and sizes of the arguments with the kernel's
-        // parameters where the driver tells them; the driver copies them before it returns.
+        // SAFETY: the caller compared the arguments with the kernel's parameters, if the driver
+        // reports those; the driver copies the arguments before it returns.
         unsafe { call!(context.api, cuLaunchKernelEx(&launch, self.handle, values, extra)) }
     }
 }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn each_wish_is_an_attribute_of_its_own() {
+    fn each_option_is_a_separate_attribute() {
         let config = LaunchConfig {
             cluster: [2, 1, 1],
             cooperation: Cooperation::Grid,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_cannot_start_kernels_early_launches_them_one_behind_the_other() {
+    fn programmatic_launches_are_plain_before_hopper() {
         let config = LaunchConfig {
             dependence: Dependence::Programmatic,
             ..LaunchConfig::linear(1, 32)

@@ -8,16 +8,16 @@ use super::api::Api;
 use super::call::{DriverError, call};
 use crate::{Absence, AbsenceKind};
 
-/// Oldest supported CUDA version, as `cuDriverGetVersion` counts: 12.4, the first that reports
-/// kernel parameters. A plan's arguments are checked against those.
+/// The oldest supported CUDA version, as `cuDriverGetVersion` counts: 12.4, the first that reports
+/// kernel parameters. A plan's arguments are checked against them.
 const OLDEST: c_int = 12_040;
 
 const NEWER: &str = "install driver 550 (CUDA 12.4) or later";
 
-/// Exists while NVIDIA's kernel module is loaded.
+/// The file that exists while NVIDIA's kernel module is loaded.
 const KERNEL_DRIVER: &str = "/proc/driver/nvidia/version";
 
-/// The driver's library, initialised.
+/// The driver's library, initialized.
 #[derive(Clone, Copy)]
 pub(super) struct Library {
     pub(super) api: Api,
@@ -26,37 +26,39 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Opens and initialises the driver's library.
+    /// Opens and initializes the driver's library.
     ///
     /// # Errors
-    /// The library is missing, too old, or does not initialise.
+    /// The library is missing, too old, or fails to initialize.
     pub(super) fn open() -> Result<Library, Absence> {
-        // SAFETY: opening the driver's library runs its constructors, which is what every user of
-        // it does.
+        // SAFETY: opening the driver library runs its constructors, as in every CUDA program.
         if !unsafe { is_culib_present() } {
             return Err(not_installed());
         }
         let api = Api::resolve()
             .map_err(|symbol| unusable(format!("the CUDA driver is too old: it lacks `{symbol}`"), NEWER))?;
         // SAFETY: `cuInit` takes an integer and no pointers.
-        unsafe { call!(api, cuInit(0)) }.map_err(|error| refusal_to_start(&error))?;
+        unsafe { call!(api, cuInit(0)) }.map_err(|error| failed_start(&error))?;
         let mut version = 0;
         // SAFETY: it writes one number.
-        unsafe { call!(api, cuDriverGetVersion(&mut version)) }.map_err(|error| refusal_to_start(&error))?;
+        unsafe { call!(api, cuDriverGetVersion(&mut version)) }.map_err(|error| failed_start(&error))?;
         if version < OLDEST {
-            let reason = format!("the CUDA driver is too old: it supports CUDA {}", version_text(version));
+            let reason = format!(
+                "the CUDA driver is too old: it supports only CUDA {}",
+                version_text(version)
+            );
             return Err(unusable(reason, NEWER));
         }
         Ok(Library { api, version })
     }
 }
 
-/// `13.0` for 13000, `12.4` for 12040.
+/// Returns `13.0` for 13000 and `12.4` for 12040.
 pub(super) fn version_text(version: c_int) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// Version of NVIDIA's kernel module; `None` if it is not loaded.
+/// Returns the version of NVIDIA's kernel module; `None` if it is not loaded.
 pub(super) fn kernel_driver_version() -> Option<String> {
     let version = fs_err::read_to_string("/sys/module/nvidia/version").ok()?;
     Some(version.trim().to_owned()).filter(|version| !version.is_empty())
@@ -73,19 +75,19 @@ pub(super) fn unusable(reason: impl Into<String>, hint: impl Into<String>) -> Ab
 fn not_installed() -> Absence {
     if std::path::Path::new(KERNEL_DRIVER).exists() {
         return unusable(
-            "the GPU's kernel driver is loaded, but its library `libcuda.so.1` is not found",
+            "the GPU's kernel driver is loaded, but its library `libcuda.so.1` was not found",
             "in a container, pass the GPU through (`--gpus all`); otherwise install the driver's user-space package, or add its folder to `LD_LIBRARY_PATH`",
         );
     }
     Absence {
         kind: AbsenceKind::NotInstalled,
-        reason: "no CUDA driver is installed: `libcuda.so.1` is not found".to_owned(),
+        reason: "no CUDA driver is installed: `libcuda.so.1` was not found".to_owned(),
         hint: format!("{NEWER}; `--device cpu` runs the kernels on the built-in CPU device"),
     }
 }
 
-/// Why the driver does not start, told apart by its result.
-fn refusal_to_start(error: &DriverError) -> Absence {
+/// Explains the result of a failed initialization.
+fn failed_start(error: &DriverError) -> Absence {
     let result = error.result();
     let (reason, hint) = match error.code {
         34 => (
@@ -94,7 +96,7 @@ fn refusal_to_start(error: &DriverError) -> Absence {
         ),
         100 if hides_all_devices() => (
             "`CUDA_VISIBLE_DEVICES` hides every GPU",
-            "unset `CUDA_VISIBLE_DEVICES` or name a GPU in it; `--device cpu` needs none",
+            "unset `CUDA_VISIBLE_DEVICES` or name a GPU in it; `--device cpu` needs no GPU",
         ),
         100 => (
             "the CUDA driver finds no GPU",
@@ -102,7 +104,7 @@ fn refusal_to_start(error: &DriverError) -> Absence {
         ),
         803 => (
             "the CUDA driver's library and its kernel module have different versions",
-            "reboot after the driver's update, or reload its kernel module",
+            "reboot after a driver update, or reload its kernel module",
         ),
         804 => (
             "the forward-compatibility driver library does not support this GPU",
@@ -117,15 +119,15 @@ fn refusal_to_start(error: &DriverError) -> Absence {
             "check its compute mode with `nvidia-smi -q -d COMPUTE`",
         ),
         304 => (
-            "the operating system denied the driver access to what it needs",
-            "the device files `/dev/nvidia*` must be accessible, and `/proc` must be mounted",
+            "the operating system denied access to the driver",
+            "make the device files `/dev/nvidia*` accessible, and mount `/proc`",
         ),
         _ => (
-            "the CUDA driver failed to initialise",
-            "`nvidia-smi` says whether the kernel driver works",
+            "the CUDA driver failed to initialize",
+            "`nvidia-smi` shows whether the kernel driver works",
         ),
     };
-    unusable(format!("{reason}: `{}` gives {result}", error.call), hint)
+    unusable(format!("{reason}: `{}` returned {result}", error.call), hint)
 }
 
 fn hides_all_devices() -> bool {

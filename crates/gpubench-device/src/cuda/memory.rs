@@ -1,5 +1,5 @@
-//! Memory that processes share: physical allocations of the GPU behind file descriptors, mapped
-//! between unmapped addresses, and memfds of the host that the GPU may copy from and to.
+//! Shared memory: physical GPU allocations, exported as file descriptors and mapped between
+//! unmapped addresses, and host memfds that the GPU can copy from and to.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
@@ -20,8 +20,9 @@ use crate::{Access, DeviceError, DevicePtr, Freeze, Memory};
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /// `CUDA_ERROR_INVALID_VALUE`, `CUDA_ERROR_INVALID_HANDLE`, `CUDA_ERROR_NOT_SUPPORTED` and
-/// `CUDA_ERROR_UNKNOWN`: how a descriptor of something else is refused, the last by driver 580.
-const NO_ALLOCATION: [c_int; 4] = [1, 400, 801, 999];
+/// `CUDA_ERROR_UNKNOWN`: the results for a descriptor that is not an allocation. Driver 580 returns
+/// the last one.
+const NOT_AN_ALLOCATION: [c_int; 4] = [1, 400, 801, 999];
 
 /// The shareable allocations of one process.
 #[derive(Default)]
@@ -34,10 +35,10 @@ pub(super) struct SharedMemory {
 enum Allocation {
     Device(DeviceAllocation),
     Host {
-        /// As the table of memfds knows it.
+        /// The allocation in the memfd table.
         memory: Memory,
         bytes: u64,
-        /// Where it is mapped and registered.
+        /// The address at which it is mapped and registered.
         registered: Option<u64>,
     },
 }
@@ -48,8 +49,8 @@ struct DeviceAllocation {
     mapping: Option<Mapping>,
 }
 
-/// A mapping with one granule of unmapped addresses on either side: what runs over by less faults.
-/// Addresses cost nothing.
+/// A mapping with one granule of unmapped addresses on each side, so that shorter overruns fault.
+/// Address space costs nothing.
 #[derive(Clone, Copy)]
 struct Mapping {
     reserved: u64,
@@ -57,7 +58,7 @@ struct Mapping {
     start: u64,
 }
 
-/// Allocations are multiples of this many bytes.
+/// Returns the granularity of allocations in bytes.
 pub(super) fn granularity(context: &Context) -> Result<u64, DriverError> {
     let properties = properties(context);
     let flags = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM as c_uint;
@@ -130,7 +131,7 @@ impl SharedMemory {
                 let target: *mut c_void = (&raw mut descriptor).cast();
                 // SAFETY: for this type of handle it writes one descriptor.
                 unsafe { call!(context.api, cuMemExportToShareableHandle(target, *handle, POSIX_FD, 0)) }?;
-                // SAFETY: the descriptor is fresh and nobody else's.
+                // SAFETY: the descriptor is new and has no other owner.
                 Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
             }
         }
@@ -144,8 +145,8 @@ impl SharedMemory {
     ) -> Result<Memory, DeviceError> {
         let mut handle = 0;
         let number = descriptor.as_raw_fd() as usize as *mut c_void;
-        // SAFETY: for this type of handle the pointer is the descriptor's number; the driver keeps
-        // none of it.
+        // SAFETY: for this handle type the pointer is the descriptor's number; the driver does not
+        // keep it.
         unsafe {
             call!(
                 context.api,
@@ -186,7 +187,7 @@ impl SharedMemory {
     pub(super) fn freeze(&self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         match self.get(memory)? {
             Allocation::Host { memory, .. } => self.host.freeze(*memory, freeze),
-            // The GPU's memory has no locks: what it held is restored before every window.
+            // GPU memory cannot be frozen; its contents are restored before every window.
             Allocation::Device(_) => Ok(()),
         }
     }
@@ -204,7 +205,7 @@ impl SharedMemory {
         }
     }
 
-    /// Gives everything back.
+    /// Releases all allocations.
     pub(super) fn release_all(&mut self, context: &Context) {
         let all: Vec<Memory> = self.allocations.keys().copied().collect();
         all.into_iter().for_each(|memory| self.release(context, memory));
@@ -227,8 +228,8 @@ impl DeviceAllocation {
         if let Some(mapping) = self.mapping {
             mapping.unmap(context, self.bytes);
         }
-        // SAFETY: the handle is this value's own. After a fault the call fails, and the process's
-        // end frees the memory.
+        // SAFETY: this value owns the handle. After a fault the call fails, and the end of the
+        // process frees the memory.
         let _ = unsafe { (context.api.cuMemRelease)(self.handle) };
     }
 }
@@ -240,7 +241,7 @@ impl Mapping {
         let reserved_bytes = bytes
             .checked_add(2 * guard)
             .and_then(|bytes| usize::try_from(bytes).ok())
-            .ok_or_else(|| DeviceError::ForeignMemory(format!("`{bytes}` bytes are more than there are addresses")))?;
+            .ok_or_else(|| DeviceError::ForeignMemory(format!("`{bytes}` bytes exceed the address space")))?;
         let mut reserved = 0;
         // SAFETY: it writes one address.
         unsafe { call!(context.api, cuMemAddressReserve(&mut reserved, reserved_bytes, 0, 0, 0)) }?;
@@ -252,7 +253,7 @@ impl Mapping {
         // SAFETY: the target lies inside the range just reserved, which nothing else uses.
         let mapped = unsafe { call!(context.api, cuMemMap(mapping.start, bytes as usize, 0, handle, 0)) };
         if let Err(error) = mapped {
-            mapping.give_addresses_back(context);
+            mapping.free_addresses(context);
             return Err(foreign(error, bytes));
         }
         if let Err(error) = mapping.permit(context, bytes, access) {
@@ -276,19 +277,19 @@ impl Mapping {
     }
 
     fn unmap(self, context: &Context, bytes: u64) {
-        // SAFETY: the range was mapped by `make`, and the callers use it no more. After a fault the
-        // call fails.
+        // SAFETY: `make` mapped the range, and the callers no longer use it. After a fault the call
+        // fails.
         let _ = unsafe { (context.api.cuMemUnmap)(self.start, bytes as usize) };
-        self.give_addresses_back(context);
+        self.free_addresses(context);
     }
 
-    fn give_addresses_back(self, context: &Context) {
+    fn free_addresses(self, context: &Context) {
         // SAFETY: the range was reserved by `make` with this length, and nothing is mapped in it.
         let _ = unsafe { (context.api.cuMemAddressFree)(self.reserved, self.reserved_bytes) };
     }
 }
 
-/// Pins mapped host memory and maps it for the device; gives the device's address of it.
+/// Pins mapped host memory, maps it for the device, and returns its device address.
 pub(super) fn register(context: &Context, address: u64, bytes: u64) -> Result<DevicePtr, DeviceError> {
     let flags = CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE;
     let pointer = address as *mut c_void;
@@ -305,14 +306,14 @@ pub(super) fn register(context: &Context, address: u64, bytes: u64) -> Result<De
     Ok(DevicePtr(on_device))
 }
 
-/// Undoes [`register`].
+/// Reverts [`register`].
 pub(super) fn unregister(context: &Context, address: u64) {
-    // SAFETY: the callers have registered the address. After a fault the call fails.
+    // SAFETY: the callers registered the address. After a fault the call fails.
     let _ = unsafe { (context.api.cuMemHostUnregister)(address as *mut c_void) };
 }
 
 fn foreign(error: DriverError, bytes: u64) -> DeviceError {
-    match NO_ALLOCATION.contains(&error.code) {
+    match NOT_AN_ALLOCATION.contains(&error.code) {
         true => DeviceError::ForeignMemory(error.to_string()),
         false => error.for_bytes(bytes),
     }

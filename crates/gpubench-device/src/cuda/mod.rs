@@ -1,12 +1,13 @@
-//! A CUDA GPU through its driver's library, which is opened at run time.
+//! CUDA GPUs, through the driver library, which is opened at run time.
 //!
-//! `library` finds the driver and says why it cannot be used, `api` is the table of its functions,
-//! `call` turns their results into errors. `choice` picks the GPU and refuses those that cannot
-//! keep to the window protocol, `sharing` and `mps` tell whether others compute on it at the same
-//! time, `facts` says what it is, and `peaks` what it can reach. `context`, `memory`, `module` and
-//! `launch` hold what one process has on it; `driver` is the [`Driver`](super::Driver) made of
-//! them, and `fault` says what a kernel did wrong. `architecture` names what kernels are compiled
-//! for, `image` is the file they are compiled to, and `nvrtc` the compiler as a library.
+//! - `library` finds the driver or explains why it cannot be used. `api` is the table of its
+//!   functions, `call` turns their results into errors.
+//! - `choice` selects the GPU and rejects one that does not support the window protocol. `sharing`
+//!   and `mps` detect other users of the GPU. `facts` has its properties, `peaks` its peak rates.
+//! - `context`, `memory`, `module` and `launch` manage the objects of one process; `driver`
+//!   combines them into a [`Driver`](super::Driver). `fault` decodes kernel faults.
+//! - `architecture` names compilation targets, `image` is the file format of compiled kernels,
+//!   `nvrtc` the compiler library.
 
 mod api;
 mod architecture;
@@ -36,5 +37,5 @@ pub use driver::CudaDriver;
 pub use image::{DamagedImage, KernelImage};
 pub use mps::mps_daemon;
 
-/// The role that runs a crate's own kernels on this device.
+/// The process that runs the kernels of references and generators on this device.
 pub const KERNELS_RUN_IN: crate::KernelHost = crate::KernelHost::Referee;

@@ -10,13 +10,13 @@ use super::context::Context;
 use super::image::{DamagedImage, KernelImage};
 use crate::{DeviceError, DevicePtr, ModuleImage};
 
-/// Bytes for what the driver's own compiler says of PTX that it refuses.
+/// Size of the log for errors of the driver's PTX compiler, in bytes.
 const LOG_BYTES: usize = 16 << 10;
 
 /// A loaded module.
 pub(super) struct LoadedModule {
     handle: CUmodule,
-    /// Name expressions with the symbols they stand for.
+    /// The symbols of name expressions.
     names: KernelImage,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct LoadedModule {
 pub(super) struct Kernel {
     pub(super) handle: CUfunction,
     pub(super) name: String,
-    /// Bytes of each parameter, where the driver tells.
+    /// The size of each parameter in bytes, if the driver reports it.
     pub(super) parameter_sizes: Option<Vec<u32>>,
-    /// Dynamic shared memory that launches may ask for without more being permitted.
+    /// The dynamic shared memory that launches may currently use.
     pub(super) dynamic_shared: u32,
-    /// Whether it may be launched with more blocks in a cluster than every GPU with clusters has.
-    pub(super) takes_large_clusters: bool,
+    /// Whether launches may use clusters larger than the portable size.
+    pub(super) allows_large_clusters: bool,
 }
 impl LoadedModule {
     pub(super) fn load(
@@ -62,8 +62,8 @@ impl LoadedModule {
         };
         found.map_err(|error| missing(error, name))?;
         if let Some(load) = context.api.cuFuncLoad {
-            // Under lazy loading the first launch loads, and behind a stream wait that never ends.
-            // SAFETY: the kernel was found just now.
+            // With lazy loading, the first launch loads the kernel, which never ends after a queued
+            // stream wait. SAFETY: the kernel was found just now.
             let code = unsafe { load(handle) };
             context
                 .api
@@ -75,7 +75,7 @@ impl LoadedModule {
             name: name.to_owned(),
             parameter_sizes: parameter_sizes(context, handle),
             dynamic_shared: 0,
-            takes_large_clusters: false,
+            allows_large_clusters: false,
         })
     }
 
@@ -97,8 +97,8 @@ impl LoadedModule {
     }
 
     pub(super) fn unload(&self, context: &Context) {
-        // SAFETY: the handle is this value's own, and its kernels have ended. After a fault the
-        // call fails.
+        // SAFETY: this value owns the handle, and its kernels have ended. After a fault the call
+        // fails.
         let _ = unsafe { (context.api.cuModuleUnload)(self.handle) };
     }
 }
@@ -124,15 +124,14 @@ impl Kernel {
     }
 }
 
-/// Loads the tool's own kernels: machine code where there is some for the GPU and the driver takes
-/// it, else PTX, which the driver compiles in seconds.
+/// Loads the tool's own kernels: machine code if the build has some that the driver accepts, else
+/// PTX, which the driver compiles in seconds.
 fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadError> {
     let capability = Capability {
         major: capability / 10,
         minor: capability % 10,
     };
-    // The oldest that we know is tried where none is meant for the GPU; the driver says what is
-    // wrong with it.
+    // If no PTX fits the GPU, the oldest is tried, and the driver reports the problem.
     let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
     match image_for(capability) {
         Some(Image::Cubin(code)) => load_data(context, &code).or_else(|_| ptx()),
@@ -140,7 +139,7 @@ fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadErro
     }
 }
 
-/// A file of ours, or an image as it stands.
+/// Reads a file of this tool, or a plain image.
 fn read_image(bytes: Vec<u8>) -> Result<KernelImage, DamagedImage> {
     match KernelImage::decode(&bytes) {
         Err(DamagedImage::Magic) => Ok(KernelImage {
@@ -151,7 +150,7 @@ fn read_image(bytes: Vec<u8>) -> Result<KernelImage, DamagedImage> {
     }
 }
 
-/// Why an image was not loaded, with what the driver's compiler says of it.
+/// Why an image was not loaded, with the log of the driver's compiler.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}", self.reason(), self.log())]
 struct LoadError {
@@ -167,10 +166,10 @@ impl LoadError {
                 "the image has no code for this GPU's architecture (hint: compile it for this GPU, or as PTX of an older architecture)"
             }
             218 => "the PTX is invalid",
-            222 => "the PTX is newer than this driver knows (hint: update the driver, or compile to a cubin)",
-            221 => "the driver's own compiler for PTX is missing (hint: compile to a cubin)",
-            200 => "the image is no cubin, fatbin or PTX",
-            _ => "the driver refuses the image",
+            222 => "the PTX is newer than this driver supports (hint: update the driver, or compile to a cubin)",
+            221 => "the driver's PTX compiler is missing (hint: compile to a cubin)",
+            200 => "the image is not a cubin, fatbin or PTX",
+            _ => "the driver rejected the image",
         }
     }
 
@@ -183,8 +182,7 @@ impl LoadError {
 }
 
 fn load_data(context: &Context, image: &[u8]) -> Result<CUmodule, LoadError> {
-    // PTX is a text that ends with a zero; behind other images it does no harm. Cubins have to be
-    // aligned.
+    // PTX must end with a zero byte, which does no harm after other images. Cubins must be aligned.
     let mut words = vec![0_u64; image.len() / 8 + 1];
     bytemuck::cast_slice_mut(&mut words)[..image.len()].copy_from_slice(image);
     let data: *const c_void = words.as_ptr().cast();
@@ -195,8 +193,8 @@ fn load_data(context: &Context, image: &[u8]) -> Result<CUmodule, LoadError> {
     ];
     let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), LOG_BYTES as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: the image ends with a zero, there are as many values as options, and the log is
-    // writable for the length given.
+    // SAFETY: the image ends with a zero byte, there are as many values as options, and the log is
+    // writable for its length.
     let loaded = unsafe {
         call!(
             context.api,
@@ -225,8 +223,8 @@ fn parameter_sizes(context: &Context, kernel: CUfunction) -> Option<Vec<u32>> {
     let mut sizes = Vec::new();
     loop {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: it writes two numbers; the kernel's module is loaded. Behind the last parameter
-        // it fails.
+        // SAFETY: it writes two numbers; the kernel's module is loaded. After the last parameter
+        // the call fails.
         if unsafe { query(kernel, sizes.len(), &mut offset, &mut size) } != 0 {
             return Some(sizes);
         }
@@ -252,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_image_without_a_table_of_names_is_loaded_as_it_stands() {
+    fn an_image_without_a_name_table_is_loaded_unchanged() {
         let ptx = b".version 7.8\n".to_vec();
         let image = read_image(ptx.clone()).unwrap();
         assert_eq!((image.image.as_slice(), image.symbol("k")), (ptx.as_slice(), "k"));

@@ -1,20 +1,19 @@
-//! The daemon of MPS, through which kernels of several processes run at once.
+//! The MPS daemon, which lets kernels of several processes run at once.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Where it listens, unless told otherwise.
+/// The default folder of the daemon's pipes.
 const DEFAULT_FOLDER: &str = "/tmp/nvidia-mps";
 
-/// The folder of the daemon that contexts of this process would be made through, where one listens.
+/// Returns the folder of the MPS daemon that this process would use, if one seems to run.
 pub fn mps_daemon() -> Option<PathBuf> {
     let folder =
         std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").map_or_else(|| PathBuf::from(DEFAULT_FOLDER), PathBuf::from);
     control_pipe_exists(&folder).then_some(folder)
 }
 
-/// The pipes of a daemon that was killed stay; a daemon that is not there is worth an `advisory`
-/// less than one that is there is worth a `sealed`.
+/// The pipes of a killed daemon remain. A needless `advisory` is better than a wrong `sealed`.
 fn control_pipe_exists(folder: &Path) -> bool {
     fs_err::metadata(folder.join("control")).is_ok_and(|metadata| {
         let kind = metadata.file_type();
@@ -27,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_no_pipe_is_no_mps_daemon() {
+    fn only_a_control_pipe_counts_as_an_mps_daemon() {
         let directory = tempfile::tempdir().unwrap();
         assert!(!control_pipe_exists(directory.path()));
         fs_err::write(directory.path().join("control"), "").unwrap();

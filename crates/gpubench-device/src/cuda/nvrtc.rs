@@ -1,7 +1,7 @@
-//! NVIDIA's run-time compiler as a library that may or may not be there.
+//! NVIDIA's run-time compiler, as an optional library.
 //!
-//! Its results are C integers here, since a newer library may answer what an older header does not
-//! know. A compiler can crash on what it is given, so this is called in a process of its own.
+//! Results are plain integers: a newer library may return codes that an older header does not have.
+//! A compiler can crash on its input, so it runs in a separate process.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ macro_rules! nvrtc_api {
         }
 
         impl Api {
-            /// Looks every function up.
+            /// Looks up all functions.
             fn resolve(library: &Library, path: &Path) -> Result<Api, NvrtcError> {
                 Ok(Api {
                     $(
@@ -64,8 +64,8 @@ nvrtc_api! {
     fn nvrtcGetPTX(Program, *mut c_char) -> c_int;
 }
 
-/// Calls a function of the library: `call!(nvrtc, nvrtcAddNameExpression(program, name))`. Where it
-/// fails, the error has the function's name.
+/// Calls a function of the library: `call!(nvrtc, nvrtcAddNameExpression(program, name))`. An error
+/// has the function's name.
 macro_rules! call {
     ($nvrtc:expr, $name:ident($($argument:expr),* $(,)?)) => {
         $nvrtc.check(stringify!($name), ($nvrtc.api.$name)($($argument),*))
@@ -73,10 +73,10 @@ macro_rules! call {
 }
 
 const SUCCESS: c_int = 0;
-/// `NVRTC_ERROR_INVALID_OPTION`, `NVRTC_ERROR_COMPILATION`: what the log is about.
+/// `NVRTC_ERROR_INVALID_OPTION` and `NVRTC_ERROR_COMPILATION`: the log has the reason.
 const REJECTIONS: [c_int; 2] = [5, 6];
 
-/// The library, loaded.
+/// The loaded library.
 #[derive(Debug)]
 pub struct Nvrtc {
     api: Api,
@@ -84,23 +84,23 @@ pub struct Nvrtc {
     _library: Library,
 }
 
-/// What is to be compiled.
+/// A translation unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// The text.
+    /// The source text.
     pub text: &'a CStr,
-    /// How messages call it.
+    /// The file name in messages.
     pub name: &'a CStr,
-    /// Options, each whole.
+    /// The options, each as a whole.
     pub options: &'a [CString],
-    /// Name expressions of the kernels that are wanted.
+    /// Name expressions of the wanted kernels.
     pub names: &'a [CString],
 }
 
-/// Why NVRTC gave nothing.
+/// An NVRTC error.
 #[derive(Debug, thiserror::Error)]
 pub enum NvrtcError {
-    /// It cannot be loaded.
+    /// The library cannot be loaded.
     #[error("cannot load `{}`", .path.display())]
     Load {
         /// The library.
@@ -109,7 +109,7 @@ pub enum NvrtcError {
         #[source]
         source: libloading::Error,
     },
-    /// It lacks a function.
+    /// The library lacks a function.
     #[error("`{}` has no function `{function}`", .path.display())]
     Missing {
         /// The library.
@@ -120,15 +120,15 @@ pub enum NvrtcError {
         #[source]
         source: libloading::Error,
     },
-    /// A function failed.
-    #[error("`{function}` of NVRTC failed with `{meaning}`")]
+    /// A call failed.
+    #[error("NVRTC's `{function}` failed with `{meaning}`")]
     Call {
         /// The function.
         function: &'static str,
-        /// The result in NVRTC's words.
+        /// NVRTC's description of the result.
         meaning: String,
     },
-    /// The source or the options are wrong.
+    /// The source or an option is wrong.
     #[error("{log}")]
     Rejected {
         /// The compiler's messages.
@@ -137,14 +137,14 @@ pub enum NvrtcError {
 }
 
 impl Nvrtc {
-    /// Loads the library of a path, or by name where the loader finds it. Libraries run code of
-    /// their own when they are loaded.
+    /// Loads the library by path, or by name through the loader. Libraries run their own code when
+    /// they are loaded.
     ///
     /// # Errors
-    /// If there is none, or it is another.
+    /// When there is no such library, or it is not NVRTC.
     pub fn load(path: &Path) -> Result<Nvrtc, NvrtcError> {
-        // SAFETY: NVRTC's initializers have no requirements. A file that only calls itself NVRTC
-        // runs in a process that holds no secret.
+        // SAFETY: NVRTC's initializers have no requirements. A fake NVRTC would run in a process
+        // without secrets.
         let library = unsafe { Library::new(path) }.map_err(|source| NvrtcError::Load {
             path: path.to_owned(),
             source,
@@ -155,10 +155,10 @@ impl Nvrtc {
         })
     }
 
-    /// Its version as major and minor.
+    /// Returns the version as major and minor.
     ///
     /// # Errors
-    /// If it does not say.
+    /// When the call fails.
     pub fn version(&self) -> Result<(u32, u32), NvrtcError> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are to integers that live until the call returns.
@@ -166,26 +166,26 @@ impl Nvrtc {
         Ok((major.try_into().unwrap_or(0), minor.try_into().unwrap_or(0)))
     }
 
-    /// The compute capabilities it compiles for, as `major * 10 + minor`, ascending.
+    /// Returns the supported compute capabilities, as `major * 10 + minor`, in ascending order.
     ///
     /// # Errors
-    /// If it does not say.
+    /// When a call fails.
     pub fn capabilities(&self) -> Result<Vec<u32>, NvrtcError> {
         let mut length = 0;
         // SAFETY: the pointer is to an integer that lives until the call returns.
         unsafe { call!(self, nvrtcGetNumSupportedArchs(&raw mut length)) }?;
         let mut capabilities = vec![0; usize::try_from(length).unwrap_or(0)];
-        // SAFETY: the array has as many elements as the library has just said it writes.
+        // SAFETY: the array has the length that the library has just returned.
         unsafe { call!(self, nvrtcGetSupportedArchs(capabilities.as_mut_ptr())) }?;
         let mut capabilities: Vec<u32> = capabilities.into_iter().filter_map(|it| it.try_into().ok()).collect();
         capabilities.sort_unstable();
         Ok(capabilities)
     }
 
-    /// Compiles a unit to machine code, or to PTX where the options ask for a virtual architecture.
+    /// Compiles a unit to machine code, or to PTX if the options name a virtual architecture.
     ///
     /// # Errors
-    /// If the unit is wrong, or a function fails.
+    /// When the unit is wrong, or a call fails.
     pub fn compile(&self, unit: Unit<'_>) -> Result<KernelImage, NvrtcError> {
         let program = LoadedProgram::create(self, unit)?;
         program.add_names(unit.names)?;
@@ -207,17 +207,17 @@ impl Nvrtc {
     }
 
     fn meaning(&self, result: c_int) -> String {
-        // SAFETY: the function takes any integer and answers a static text or null.
+        // SAFETY: the function takes any integer and returns a static string or null.
         let words = unsafe { (self.api.nvrtcGetErrorString)(result) };
         if words.is_null() {
             return result.to_string();
         }
-        // SAFETY: it is a static text that ends with a zero.
+        // SAFETY: it is a static string that ends with a zero.
         text(unsafe { CStr::from_ptr(words) })
     }
 }
 
-/// An `nvrtcProgram`, destroyed when dropped.
+/// An `nvrtcProgram`, destroyed on drop.
 struct LoadedProgram<'a> {
     nvrtc: &'a Nvrtc,
     program: Program,
@@ -227,7 +227,7 @@ impl LoadedProgram<'_> {
     fn create<'a>(nvrtc: &'a Nvrtc, unit: Unit<'_>) -> Result<LoadedProgram<'a>, NvrtcError> {
         let mut program = ptr::null_mut();
         let (source, name, none) = (unit.text.as_ptr(), unit.name.as_ptr(), ptr::null());
-        // SAFETY: the texts end with zeros and live until the call returns, which copies them;
+        // SAFETY: the strings end with zeros and live until the call returns, which copies them;
         // there are no headers.
         unsafe { call!(nvrtc, nvrtcCreateProgram(&raw mut program, source, name, 0, none, none)) }?;
         Ok(LoadedProgram { nvrtc, program })
@@ -243,8 +243,7 @@ impl LoadedProgram<'_> {
     fn compile(&self, options: &[CString]) -> Result<(), NvrtcError> {
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let (count, options) = (options.len() as c_int, options.as_ptr());
-        // SAFETY: the array has as many texts as is said, each ending with a zero; the program
-        // lives.
+        // SAFETY: the array has `count` strings, each ending with a zero; the program lives.
         let result = unsafe { (self.nvrtc.api.nvrtcCompileProgram)(self.program, count, options) };
         if REJECTIONS.contains(&result) {
             return Err(NvrtcError::Rejected { log: self.log()? });
@@ -263,12 +262,12 @@ impl LoadedProgram<'_> {
         let cubin = self.bytes("nvrtcGetCUBIN", api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN)?;
         match cubin.is_empty() {
             false => Ok(cubin),
-            // A virtual architecture.
+            // The architecture is virtual.
             true => self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX),
         }
     }
 
-    /// What a pair of functions gives: one its size, the other the bytes.
+    /// Returns the bytes of a pair of functions: `size` returns the length, `contents` the bytes.
     fn bytes(&self, function: &'static str, size: SizeOf, contents: TextOf) -> Result<Vec<u8>, NvrtcError> {
         let mut length = 0;
         // SAFETY: the program lives, and the pointer is to a local.
@@ -276,7 +275,7 @@ impl LoadedProgram<'_> {
         self.nvrtc.check(function, result)?;
         let mut bytes = vec![0_u8; length];
         if length > 0 {
-            // SAFETY: the buffer has the size the library has just asked for.
+            // SAFETY: the buffer has the length that the library has just returned.
             let result = unsafe { contents(self.program, bytes.as_mut_ptr().cast()) };
             self.nvrtc.check(function, result)?;
         }
@@ -294,7 +293,7 @@ impl LoadedProgram<'_> {
                     nvrtcGetLoweredName(self.program, name.as_ptr(), &raw mut symbol)
                 )
             }?;
-            // SAFETY: on success it is a text of the program's, which lives.
+            // SAFETY: on success it is a string owned by the program, which lives.
             let symbol = unsafe { CStr::from_ptr(symbol) };
             Ok((text(name), text(symbol)))
         };
@@ -318,10 +317,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_that_is_not_there_or_is_another_is_an_error() {
+    fn a_missing_or_wrong_library_is_an_error() {
         let error = Nvrtc::load(Path::new("/nowhere/libnvrtc.so.13")).expect_err("there is none");
         assert!(error.to_string().contains("`/nowhere/libnvrtc.so.13`"), "{error}");
-        let error = Nvrtc::load(Path::new("libc.so.6")).expect_err("it is no compiler");
+        let error = Nvrtc::load(Path::new("libc.so.6")).expect_err("it is not a compiler");
         assert!(error.to_string().contains("`nvrtcVersion`"), "{error}");
     }
 }

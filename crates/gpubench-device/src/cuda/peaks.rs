@@ -1,15 +1,15 @@
-//! The highest rates that a GPU can reach, from its clocks and its widths.
+//! Peak rates of a GPU, from its clocks and widths.
 
 use gpubench_contract::ArithmeticPeaks;
 
-/// Bytes per second of a memory clock in kHz, at two transfers a cycle, over a bus of so many bits.
+/// Returns the bandwidth in bytes per second of a memory clock in kHz, with two transfers per
+/// cycle, over a bus of `bits` bits.
 pub(super) fn peak_bandwidth(clock_khz: u32, bus_bits: u32) -> Option<f64> {
     let bandwidth = 2.0 * f64::from(clock_khz) * 1000.0 * f64::from(bus_bits) / 8.0;
     Some(bandwidth).filter(|bandwidth| *bandwidth > 0.0)
 }
 
-/// Multiplications with additions that a multiprocessor begins in a cycle; 0 where it cannot, or
-/// where it is not known.
+/// Fused multiply-adds per cycle of a multiprocessor; 0 if unsupported or unknown.
 struct Widths {
     f64: u32,
     f32: u32,
@@ -30,16 +30,15 @@ const NONE: Widths = Widths {
     bits4: 0,
 };
 
-/// The widths of a compute capability, each that of the faster units.
+/// Returns the widths of a compute capability, each that of the fastest units.
 ///
-/// `f32`, and `f64` where there are no tensor cores for it: the table "Throughput of Native
-/// Arithmetic Instructions" of the CUDA C++ Programming Guide. The others are those of dense
-/// operands on tensor cores, from the architecture papers and data sheets of NVIDIA: a rate there,
-/// over two, over multiprocessors and boost clock. They are of Turing (TU102: 8 tensor cores of
-/// 64), A100 (312 TFLOPS of bf16 by 108 at 1.41 GHz), GA102 and AD102 (A40: 150 by 84 at 1.74 GHz,
-/// L40S: 362 by 142 at 2.52 GHz), H100 (989 by 132 at 1.83 GHz), B200 (2250 by 148 at 1.85 GHz),
-/// and GB202 (RTX 5090: 419 by 170 at 2.41 GHz). Where accumulating in single precision is slower,
-/// the faster is meant.
+/// `f32`, and `f64` without tensor cores, are from the table "Throughput of Native Arithmetic
+/// Instructions" of the CUDA C++ Programming Guide. The others are dense tensor-core rates from
+/// NVIDIA's architecture papers and data sheets, divided by two, by the multiprocessors and by the
+/// boost clock: Turing (TU102: 8 tensor cores of 64), A100 (312 TFLOPS of bf16 by 108 at 1.41 GHz),
+/// GA102 and AD102 (A40: 150 by 84 at 1.74 GHz, L40S: 362 by 142 at 2.52 GHz), H100 (989 by 132 at
+/// 1.83 GHz), B200 (2250 by 148 at 1.85 GHz), and GB202 (RTX 5090: 419 by 170 at 2.41 GHz). If
+/// accumulation in single precision is slower, the faster rate is used.
 fn widths(capability: u32) -> Widths {
     match capability {
         75 => Widths {
@@ -117,7 +116,7 @@ fn widths(capability: u32) -> Widths {
     }
 }
 
-/// Operations per second of so many multiprocessors at a clock.
+/// Returns the operations per second of `multiprocessors` multiprocessors at a clock.
 pub(super) fn arithmetic_peaks(capability: u32, multiprocessors: u32, clock_khz: u32) -> ArithmeticPeaks {
     let peak = |width: u32| {
         let rate = 2.0 * f64::from(width) * f64::from(multiprocessors) * f64::from(clock_khz) * 1000.0;
@@ -163,7 +162,7 @@ mod tests {
         let h200 = arithmetic_peaks(90, 132, 1_980_000);
         assert_close(h200.f32, 67e12);
         assert_close(h200.f64, 67e12);
-        // The sheet counts tensor cores at 1830 MHz.
+        // The data sheet assumes 1830 MHz for tensor cores.
         let tensor_cores = arithmetic_peaks(90, 132, 1_830_000);
         assert_close(tensor_cores.bf16, 989e12);
         assert_close(tensor_cores.f16, 989e12);
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_hides_its_clocks_and_an_unknown_gpu_give_no_peak() {
+    fn there_is_no_peak_without_clocks_or_for_an_unknown_gpu() {
         assert_eq!(peak_bandwidth(0, 6144), None);
         assert_eq!(arithmetic_peaks(90, 132, 0), ArithmeticPeaks::default());
         assert_eq!(arithmetic_peaks(200, 132, 1_980_000), ArithmeticPeaks::default());

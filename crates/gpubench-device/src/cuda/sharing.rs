@@ -1,5 +1,5 @@
-//! Whether others may compute on the GPU at the same time as the referee: then its clock bounds
-//! nothing.
+//! Detects whether others can run work on the GPU at the same time as the referee. If so, the
+//! referee's clock bounds nothing.
 
 use std::ffi::c_int;
 
@@ -9,36 +9,41 @@ use super::choice::Gpu;
 use super::mps::mps_daemon;
 use crate::ClockBound;
 
-/// Whether phases of two processes can overlap on a GPU of this name.
+/// Returns whether work of two processes can overlap on a GPU of this name.
 pub(super) fn clock_bound(gpu: &Gpu, name: &str) -> ClockBound {
     if mps_is_used(gpu) {
         return ClockBound::Absent("the GPU is shared through MPS: kernels of several processes run at once".into());
     }
     if is_slice(name) {
-        return ClockBound::Absent("the GPU is a MIG slice: others compute beside it and share its clocks".into());
+        return ClockBound::Absent(
+            "the GPU is a MIG slice: other slices run at the same time and share its clocks".into(),
+        );
     }
     if is_virtual(name) {
-        return ClockBound::Absent("the GPU is a virtual one: others compute on it between the clock's stamps".into());
+        return ClockBound::Absent(
+            "the GPU is virtual: other machines may run work on it between two timestamps".into(),
+        );
     }
     ClockBound::Exclusive
 }
 
-/// Whether contexts of this process are made through MPS.
+/// Returns whether this process uses the GPU through MPS.
 pub(super) fn mps_is_used(gpu: &Gpu) -> bool {
     let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MPS_ENABLED;
     match gpu.attribute(attribute) {
         Ok(enabled) => enabled != 0 as c_int,
-        // A driver that does not know the attribute: the daemon's control pipe tells.
+        // The driver does not know the attribute, so look for the daemon's control pipe.
         Err(_) => mps_daemon().is_some(),
     }
 }
 
-/// `NVIDIA H100 80GB HBM3 MIG 1g.10gb`.
+/// Recognizes `NVIDIA H100 80GB HBM3 MIG 1g.10gb`.
 fn is_slice(name: &str) -> bool {
     name.split_whitespace().any(|word| word == "MIG")
 }
 
-/// `GRID T4-8Q`, `NVIDIA A16-2B`: profiles of virtual GPUs end in their gigabytes and a letter.
+/// Recognizes `GRID T4-8Q` and `NVIDIA A16-2B`: profiles of virtual GPUs end with their gigabytes
+/// and a letter.
 fn is_virtual(name: &str) -> bool {
     if name.split_whitespace().any(|word| word == "GRID" || word == "vGPU") {
         return true;
@@ -56,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_and_virtual_gpus_are_told_by_their_names() {
+    fn slices_and_virtual_gpus_are_recognized_by_name() {
         for whole in [
             "NVIDIA H200",
             "NVIDIA A100-SXM4-80GB",

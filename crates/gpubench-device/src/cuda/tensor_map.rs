@@ -1,4 +1,4 @@
-//! Tensor maps as the driver encodes them.
+//! Tensor maps in the driver's encoding.
 
 use std::ffi::c_uint;
 
@@ -7,12 +7,11 @@ use gpubench::plan::TensorMapDescription;
 use super::context::Context;
 use crate::{DeviceError, DevicePtr};
 
-/// A tensor map where the driver wants it.
+/// A tensor map with the alignment that the driver needs.
 #[repr(C, align(64))]
 struct Encoded([u8; 128]);
 
-/// Has the driver encode a map of memory at `base`. The words of a description have the numbers of
-/// the driver's.
+/// Encodes a map of the memory at `base`. The words of a description have the driver's numbers.
 ///
 /// # Errors
 /// When the driver has no tensor maps, or refuses this one.
@@ -23,7 +22,7 @@ pub(super) fn encode(context: &Context, base: DevicePtr, map: &TensorMapDescript
         ));
     };
     let mut encoded = Encoded([0; 128]);
-    // SAFETY: the lists have an element for each dimension, and the strides one fewer, as admission
+    // SAFETY: the lists have one element per dimension, and the strides one fewer, as admission
     // checked; the map is 128 bytes, aligned to 64. Nothing is read at `base`.
     let code = unsafe {
         encode_tiled(
@@ -57,7 +56,7 @@ mod tests {
     use gpubench::plan::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle, TensorMapElement};
 
     #[test]
-    fn the_words_of_a_map_have_the_drivers_numbers() {
+    fn words_of_a_map_match_the_drivers_numbers() {
         for (ours, theirs) in [
             (
                 TensorMapElement::U8 as u32,

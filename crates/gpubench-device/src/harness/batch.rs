@@ -1,4 +1,4 @@
-//! Looks at memory that are queued behind one another and read together.
+//! Probes of device memory, queued one after another and read together.
 
 use std::marker::PhantomData;
 
@@ -9,46 +9,43 @@ use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 use super::{Comparison, Coverage, Harness, Revealed};
 use crate::{DeviceError, DevicePtr, Driver, LaunchConfig, Stream};
 
-/// Reports start at multiples of a cache line of the CPU device: its threads write them side by
-/// side.
+/// Alignment of reports: a cache line of the CPU device, whose threads write them concurrently.
 const REPORT_ALIGNMENT: u64 = 64;
 
-/// Bytes of a digest's slot: its two keys, then its sum.
+/// Size of a digest's slot in bytes: two keys, then the sum.
 const SLOT_BYTES: u64 = 24;
 const SUM_OFFSET: u64 = 16;
 
-/// The most bytes of what has no partials, such as a piece that is captured or handed in.
+/// The largest report without partial results, such as captured or uploaded bytes.
 const PLAIN_REPORT: u64 = 1 << 10;
 
-/// Private memory that looks report to.
+/// Private device memory that probes report to.
 #[derive(Debug)]
 pub(super) struct ReportBuffer {
     address: DevicePtr,
     bytes: u64,
 }
 
-/// Looks that one stream carries out in their order. [`Harness::collect`] waits for all of them at
-/// once.
+/// Probes that run in order on one stream. [`Harness::collect`] waits for all of them at once.
 #[derive(Debug)]
 pub struct Batch {
     number: u64,
     stream: Stream,
-    board: ReportBuffer,
+    reports: ReportBuffer,
     used: u64,
 }
 
-/// A look that has been queued, to be exchanged for what it found: once, and with the findings of
-/// its own batch.
+/// A queued probe. [`Findings::of`] of the same batch exchanges it for the result, once.
 #[derive(Debug)]
-#[must_use = "a look whose finding is not read checks nothing"]
+#[must_use = "a probe checks nothing until its result is read"]
 pub struct Ticket<F> {
     report: Report,
-    /// Elements or bytes that are looked at.
+    /// The elements or bytes that the probe covers.
     amount: u64,
     finding: PhantomData<F>,
 }
 
-/// Where on the board of a batch a look reports.
+/// The place of a report in the report buffer of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     batch: u64,
@@ -57,39 +54,39 @@ struct Report {
     bytes: u64,
 }
 
-/// Bytes that wait on the device to be copied.
+/// Bytes on the device that a later copy of the batch will use.
 #[derive(Debug)]
 pub struct PendingCopy(Report);
 
-/// The keys of a digest that will be queued, on the device.
+/// The keys on the device for a digest that will be queued.
 #[derive(Debug)]
 pub struct DigestSlot(Report);
 
-/// What the looks of a batch have reported.
+/// The reports of a batch.
 #[derive(Debug)]
 pub struct Findings {
     batch: u64,
     reports: Vec<u8>,
 }
 
-/// The keyed sum over a buffer.
+/// The keyed sum of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSum(pub u64);
 
-/// Bytes as they were when they were copied.
+/// A snapshot of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured(pub Vec<u8>);
 
-/// The device's clock.
+/// A time of the device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nanoseconds(pub u64);
 
-/// What a look finds.
+/// The result of a probe.
 pub trait Finding: Sized {
-    /// Reads it from the report of a look at `amount` elements or bytes.
+    /// Reads the result from the report of a probe of `amount` elements or bytes.
     ///
     /// # Errors
-    /// When the report does not add up.
+    /// When the report is inconsistent.
     fn from_report(report: &[u8], amount: u64) -> Result<Self, DeviceError>;
 }
 
@@ -129,14 +126,14 @@ fn word(report: &[u8]) -> Result<u64, DeviceError> {
 }
 
 fn foreign_report() -> DeviceError {
-    DeviceError::Unsupported("tell of a look of another batch".to_owned())
+    DeviceError::Unsupported("read a result of another batch".to_owned())
 }
 
 impl Findings {
-    /// What a look found.
+    /// Returns the result of a probe.
     ///
     /// # Errors
-    /// When its report does not add up, or it was another batch's.
+    /// When its report is inconsistent or belongs to another batch.
     pub fn of<F: Finding>(&self, ticket: Ticket<F>) -> Result<F, DeviceError> {
         let Report {
             batch, offset, bytes, ..
@@ -149,17 +146,17 @@ impl Findings {
 }
 
 impl Batch {
-    /// Room for a report.
+    /// Reserves space for a report.
     fn reserve(&mut self, bytes: u64) -> Result<Report, DeviceError> {
         let offset = self.used.next_multiple_of(REPORT_ALIGNMENT);
-        if offset + bytes > self.board.bytes {
-            let text = "report more looks than were announced".to_owned();
+        if offset + bytes > self.reports.bytes {
+            let text = "run more probes than its batch has space for".to_owned();
             return Err(DeviceError::Unsupported(text));
         }
         self.used = offset + bytes;
         Ok(Report {
             batch: self.number,
-            address: self.board.address.offset(offset),
+            address: self.reports.address.offset(offset),
             offset,
             bytes,
         })
@@ -177,34 +174,34 @@ impl Report {
 }
 
 impl Harness {
-    /// Begins a batch of at most so many looks, keys, and pieces of at most 1 KiB that are captured
-    /// or handed in. All that they need of the device's memory is set aside here: behind a wait
-    /// nothing may be allocated, since that can wait for the whole device.
+    /// Begins a batch of at most `probes` probes, keys, and captured or uploaded pieces of at most
+    /// 1 KiB. All device memory for them is allocated here. An allocation can wait for the whole
+    /// device, so none may follow a queued wait.
     ///
     /// # Errors
     /// When there is no memory for the reports.
-    pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream, looks: usize) -> Result<Batch, DeviceError> {
-        let bytes = looks as u64 * self.largest_report(driver).next_multiple_of(REPORT_ALIGNMENT);
-        // Taken, not lent: a batch that another one overtakes keeps its board, and one that fails
-        // takes its board along.
-        let board = match self.board.take() {
-            Some(board) if board.bytes >= bytes => board,
+    pub fn begin(&mut self, driver: &mut dyn Driver, stream: Stream, probes: usize) -> Result<Batch, DeviceError> {
+        let bytes = probes as u64 * self.largest_report(driver).next_multiple_of(REPORT_ALIGNMENT);
+        // The batch owns its buffer. If two batches overlap, each has its own; if one fails, its
+        // buffer is lost.
+        let reports = match self.reports.take() {
+            Some(buffer) if buffer.bytes >= bytes => buffer,
             small => {
-                small.into_iter().for_each(|board| driver.free(board.address));
-                self.make_board(driver, bytes)?
+                small.into_iter().for_each(|buffer| driver.free(buffer.address));
+                self.allocate_reports(driver, bytes)?
             }
         };
         self.batches += 1;
         Ok(Batch {
             number: self.batches,
             stream,
-            board,
+            reports,
             used: 0,
         })
     }
 
-    fn make_board(&self, driver: &mut dyn Driver, bytes: u64) -> Result<ReportBuffer, DeviceError> {
-        // Local memory of the looks is the device's, too.
+    fn allocate_reports(&self, driver: &mut dyn Driver, bytes: u64) -> Result<ReportBuffer, DeviceError> {
+        // The local memory of the probe kernels is device memory, too.
         for (_, function) in &self.functions {
             driver.prepare(*function, &LaunchConfig::linear(1, 1))?;
         }
@@ -218,15 +215,15 @@ impl Harness {
         check.max(noise).max(PLAIN_REPORT)
     }
 
-    /// Waits for all looks of a batch, and reads what they found.
+    /// Waits for all probes of a batch and reads their reports.
     ///
     /// # Errors
     /// As [`Driver::synchronize`] and [`Driver::read`].
     pub fn collect(&mut self, driver: &mut dyn Driver, batch: Batch) -> Result<Findings, DeviceError> {
         driver.synchronize(batch.stream)?;
         let mut reports = vec![0; batch.used as usize];
-        driver.read(batch.board.address, &mut reports)?;
-        if let Some(other) = self.board.replace(batch.board) {
+        driver.read(batch.reports.address, &mut reports)?;
+        if let Some(other) = self.reports.replace(batch.reports) {
             driver.free(other.address);
         }
         Ok(Findings {
@@ -235,7 +232,7 @@ impl Harness {
         })
     }
 
-    /// Queues: compare a tensor with the expected one.
+    /// Queues a comparison of a tensor with the expected one.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -280,7 +277,7 @@ impl Harness {
         Ok(report.ticket(len))
     }
 
-    /// Queues: compare bytes with the noise that was written there.
+    /// Queues a comparison of bytes with the noise that was written there.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -307,7 +304,7 @@ impl Harness {
         Ok(report.ticket(bytes))
     }
 
-    /// Queues: take the time of the device's clock.
+    /// Queues a read of the device's clock.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -318,8 +315,8 @@ impl Harness {
         Ok(report.ticket(1))
     }
 
-    /// Queues: take the time of the device's clock, then put the true lines back that `key` chose
-    /// in all `buffers`.
+    /// Queues a read of the device's clock, then the replacement of decoy lines by true ones in all
+    /// `buffers`. `key` chooses the lines.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -331,11 +328,11 @@ impl Harness {
         key: u64,
     ) -> Result<Ticket<Nanoseconds>, DeviceError> {
         let report = batch.reserve(size_of::<u64>() as u64)?;
-        self.put_back(driver, batch.stream, buffers, key, report.address)?;
+        self.reveal_lines(driver, batch.stream, buffers, key, report.address)?;
         Ok(report.ticket(1))
     }
 
-    /// Queues: keep what `bytes` at an address are, whatever becomes of them later.
+    /// Queues a snapshot of the `bytes` bytes at `address`.
     ///
     /// # Errors
     /// As [`Driver::copy`].
@@ -351,7 +348,7 @@ impl Harness {
         Ok(report.ticket(bytes))
     }
 
-    /// Hands bytes to the device at once, to be copied to an address in the batch's order.
+    /// Writes bytes to the device immediately, for a later copy in the order of the batch.
     ///
     /// # Errors
     /// As [`Driver::write`].
@@ -366,7 +363,7 @@ impl Harness {
         Ok(PendingCopy(report))
     }
 
-    /// Queues: copy what was handed in to an address.
+    /// Queues the copy of uploaded bytes to an address.
     ///
     /// # Errors
     /// As [`Driver::copy`].
@@ -380,7 +377,8 @@ impl Harness {
         driver.copy(batch.stream, address, report.address, report.bytes)
     }
 
-    /// Writes the keys of several digests at once, in their order.
+    /// Writes the keys of several digests to the device immediately. The slots are in the order of
+    /// `keys`.
     ///
     /// # Errors
     /// As [`Driver::write`].
@@ -408,10 +406,10 @@ impl Harness {
         Ok(slots.collect())
     }
 
-    /// Queues: digest a buffer with keys that were handed in.
+    /// Queues the digest of a buffer with uploaded keys.
     ///
     /// # Errors
-    /// As [`Driver::launch`]; also when the keys were handed in to another batch.
+    /// As [`Driver::launch`]; also when the keys belong to another batch.
     pub fn keyed_digest(
         &self,
         driver: &mut dyn Driver,
@@ -446,7 +444,7 @@ mod tests {
 
     const BYTES: u64 = 64;
 
-    /// The CPU device with a stream, the harness, and some memory that holds noise of key 3.
+    /// Returns the CPU device with a stream, the harness, and memory with noise of key 3.
     fn device() -> (CpuDriver, Stream, Harness, DevicePtr) {
         let threads = std::num::NonZeroUsize::new(2);
         let mut driver = CpuDriver::new(threads, ScheduleSeed::default()).expect("a C++ compiler when this was built");
@@ -471,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_of_every_kind_find_what_they_find_alone() {
+    fn probes_of_every_kind_work_in_one_batch() {
         let (mut driver, stream, mut harness, memory) = device();
         let mut batch = harness.begin(&mut driver, stream, 8).unwrap();
         let before = harness.stamp(&mut driver, &mut batch).unwrap();
@@ -502,25 +500,25 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_has_room_for_its_looks_whatever_they_look_at_and_sets_nothing_aside_for_them() {
+    fn only_begin_allocates_for_the_probes_of_a_batch() {
         const LARGE: u64 = 1 << 20;
         let (driver, _, mut harness, _) = device();
         let seen = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&seen);
         let mut driver = FaultyDriver::watched(driver, move |_, call| {
-            let sets_aside = ["alloc", "prepare"].contains(&&*call.name);
-            counter.fetch_add(usize::from(sets_aside), Ordering::Relaxed);
+            let allocates = ["alloc", "prepare"].contains(&&*call.name);
+            counter.fetch_add(usize::from(allocates), Ordering::Relaxed);
         });
         let (stream, memory) = (driver.stream().unwrap(), driver.alloc(LARGE).unwrap());
         harness.noise(&mut driver, stream, memory, LARGE, 3, 0).unwrap();
-        for looks in [1, 40, 2, 40] {
-            let mut batch = harness.begin(&mut driver, stream, looks).unwrap();
+        for probes in [1, 40, 2, 40] {
+            let mut batch = harness.begin(&mut driver, stream, probes).unwrap();
             let before = seen.load(Ordering::Relaxed);
             let same = Comparison {
                 len: LARGE,
                 ..equal_bytes(memory, memory)
             };
-            let tickets: Vec<_> = (0..looks)
+            let tickets: Vec<_> = (0..probes)
                 .map(|_| harness.check(&mut driver, &mut batch, &same).unwrap())
                 .collect();
             assert_eq!(seen.load(Ordering::Relaxed), before);
@@ -529,22 +527,23 @@ mod tests {
                 .into_iter()
                 .for_each(|ticket| assert!(found.of(ticket).unwrap().all_match()));
         }
-        // The memory; then twice a board, with the local memory of every kernel.
+        // One allocation for the memory, then two report buffers, each with a `prepare` of every
+        // kernel.
         assert_eq!(seen.load(Ordering::Relaxed), 1 + 2 * (1 + Kernel::ALL.len()));
     }
 
     #[test]
-    fn a_look_that_was_not_announced_is_refused() {
+    fn one_probe_too_many_is_refused() {
         let (mut driver, stream, mut harness, memory) = device();
         let mut batch = harness.begin(&mut driver, stream, 1).unwrap();
-        let looks = (0..1 << 16).map(|_| harness.check(&mut driver, &mut batch, &equal_bytes(memory, memory)));
-        let refused = looks.into_iter().find_map(Result::err).unwrap();
-        assert!(refused.to_string().contains("announced"), "{refused}");
+        let probes = (0..1 << 16).map(|_| harness.check(&mut driver, &mut batch, &equal_bytes(memory, memory)));
+        let refused = probes.into_iter().find_map(Result::err).unwrap();
+        assert!(refused.to_string().contains("more probes"), "{refused}");
         harness.collect(&mut driver, batch).unwrap();
     }
 
     #[test]
-    fn a_look_is_told_of_by_its_own_batch_alone() {
+    fn only_the_batch_of_a_probe_returns_its_result() {
         let (mut driver, stream, mut harness, memory) = device();
         let [mut first, mut second] = [(); 2].map(|()| harness.begin(&mut driver, stream, 3).unwrap());
         let key = harness

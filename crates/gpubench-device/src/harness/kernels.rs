@@ -1,4 +1,4 @@
-//! The tool's own kernels: loading and launching them.
+//! The tool's own kernels: loading and launching.
 
 use std::num::NonZeroU32;
 
@@ -13,92 +13,93 @@ use super::batch::ReportBuffer;
 use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use gpubench_contract::Flush;
 
-/// Bytes of a tile that a digest visits as a whole.
+/// Size of a digest tile in bytes. A digest reads whole tiles.
 const TILE_BYTES: u64 = 4096;
 
-/// Tiles that an output digest visits: 64 KiB. It runs in the worker's time slice and must not be worth
-/// hiding time in.
-const SEAL_TILES: u64 = 16;
+/// Tiles per output digest: 64 KiB. It runs in the worker's time slice, so it must be too short to
+/// hide work in.
+const OUTPUT_DIGEST_TILES: u64 = 16;
 
-/// Bytes of a decoy line: a cache line of a GPU.
+/// Size of a decoy line in bytes: a GPU cache line.
 const LINE_BYTES: u64 = 128;
 
-/// Buffers that one launch can take.
+/// Buffers per launch.
 const BUFFERS_EACH: usize = bindings::GB_BUFFERS_EACH as usize;
 
-/// Most partial results of a look: bounds what the referee reads and folds after a window.
+/// The most partial results per probe. It limits how much the referee reads and reduces after a
+/// window.
 const MAX_PARTIALS: u64 = 1 << 12;
 
-/// The tool's kernels, loaded, with the private memory they report to.
+/// The tool's kernels, loaded, with their private memory.
 pub struct Harness {
     pub(super) functions: Vec<(Kernel, Function)>,
     sink: DevicePtr,
-    /// What the next batch reports to, where it has room enough.
-    pub(super) board: Option<ReportBuffer>,
-    /// Batches that were begun.
+    /// The report buffer for the next batch, if it is large enough.
+    pub(super) reports: Option<ReportBuffer>,
+    /// The number of batches so far.
     pub(super) batches: u64,
 }
 
-/// How much of a buffer a digest visits.
+/// How much of a buffer a digest reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// A keyed sample: the output digest of a timed window.
     Sample,
-    /// Every tile: the check of an early-check window.
+    /// Every tile: the digest of an early-check window.
     Whole,
 }
 
-/// A tensor under test and what it is compared with.
+/// A tensor under test and its expected values.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
-    /// What was written.
+    /// The tensor under test.
     pub got: DevicePtr,
-    /// What should have been.
+    /// The expected tensor.
     pub expected: DevicePtr,
-    /// Elements.
+    /// The number of elements.
     pub len: u64,
-    /// Their type.
+    /// The element type.
     pub dtype: DType,
-    /// The rule.
+    /// The tolerance.
     pub tolerance: Tolerance,
     /// Key of the poison in `got`.
     pub poison_key: u64,
-    /// Where in the poison's stream `got` begins.
+    /// Offset of `got` in the poison's stream.
     pub poison_offset: u64,
-    /// Order in which blocks visit the tensor.
+    /// Key of the order in which blocks visit the tensor.
     pub order_key: u64,
 }
 
-/// Lines that are to be copied from one buffer to another.
+/// Two buffers, for a copy of chosen lines from one to the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Revealed {
-    /// The buffer that gets them.
+    /// The buffer that is written.
     pub target: DevicePtr,
-    /// The buffer that has them.
+    /// The buffer that is read.
     pub source: DevicePtr,
-    /// Bytes of either.
+    /// The size of each, in bytes.
     pub bytes: u64,
 }
 
-/// A buffer of a case, and what a call does to it.
+/// A buffer of a case, with its access by a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Touched {
-    /// Its first byte.
+    /// The first byte.
     pub address: DevicePtr,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Whether it is only read, only written, or both.
+    /// The access.
     pub access: Touch,
 }
 
-/// What a call does to a buffer.
+/// A call's access to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// It reads it.
+    /// Read.
     Reads,
-    /// It writes it.
+    /// Write.
     Writes,
-    /// It reads it and writes it.
+    /// Read and write.
     Both,
 }
 
@@ -106,7 +107,7 @@ impl Harness {
     /// Loads the kernels.
     ///
     /// # Errors
-    /// When this build has none for the device.
+    /// When this build has no kernels for the device.
     pub fn load(driver: &mut dyn Driver) -> Result<Harness, DeviceError> {
         let module = driver.load(ModuleImage::Harness)?;
         let mut functions = Vec::new();
@@ -116,13 +117,13 @@ impl Harness {
         Ok(Harness {
             functions,
             sink: driver.alloc(8)?,
-            board: None,
+            reports: None,
             batches: 0,
         })
     }
 
-    /// Queues: fill `target` with random elements of a tensor. `index` separates the tensors of a
-    /// window. A tensor whose fill is the author's is left alone.
+    /// Queues a fill of `target` with random elements of a tensor. `index` separates the tensors of
+    /// a window. Tensors that the author fills are left unchanged.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -138,7 +139,8 @@ impl Harness {
         let (kind, a, b, low, span) = match tensor.fill {
             Fill::Uniform { low, high } => (bindings::GB_FILL_UNIFORM, low, high, 0, 0),
             Fill::Normal { mean, stddev } => (bindings::GB_FILL_NORMAL, mean, stddev, 0, 0),
-            // Truncation is meant: the kernel computes modulo 2^64, and a span of 2^64 is its 0.
+            // The truncation is intended: the kernel computes modulo 2^64, where 0 means a span of
+            // 2^64.
             Fill::Integers { low, high } => (bindings::GB_FILL_INTEGERS, 0.0, 0.0, low as i64, (high - low) as u64),
             Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
             Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
@@ -161,7 +163,7 @@ impl Harness {
         self.launch(driver, stream, len * tensor.dtype.size() as u64, &arguments)
     }
 
-    /// Queues: write noise. `offset` is where in the key's stream `target` lies.
+    /// Queues a fill with noise. `offset` is the position of `target` in the key's stream.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -183,7 +185,7 @@ impl Harness {
         self.launch(driver, stream, bytes, &arguments)
     }
 
-    /// Queues: copy some lines of a buffer from `source` to `target`, chosen by `key`.
+    /// Queues a copy of the lines that `key` chooses, from `source` to `target`.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -200,9 +202,9 @@ impl Harness {
         self.launch(driver, stream, lines.lines * LINE_BYTES, &lines)
     }
 
-    /// Queues: take the time to `out`, then copy the lines of all `buffers` that `key` chooses. The
-    /// time is the first launch's, where there are more buffers than one takes.
-    pub(super) fn put_back(
+    /// Queues a read of the clock to `out`, then a copy of the lines that `key` chooses in all
+    /// `buffers`. If the buffers need several launches, the time is that of the first.
+    pub(super) fn reveal_lines(
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
@@ -227,9 +229,9 @@ impl Harness {
         Ok(())
     }
 
-    /// Queues: go through a case's buffers as each of its calls must, in `launches` launches, each
-    /// of which has its part of every buffer. Of more buffers than one launch takes, each group has
-    /// its own launches.
+    /// Queues a twin: a pass over the buffers of a case with the access of its call, in `launches`
+    /// launches. Each launch handles its part of every buffer. If there are more buffers than one
+    /// launch takes, each group has its own launches.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -260,7 +262,7 @@ impl Harness {
         Ok(())
     }
 
-    /// Queues: go through the flush buffer.
+    /// Queues a pass over the flush buffer.
     ///
     /// # Errors
     /// As [`Driver::launch`].
@@ -286,12 +288,12 @@ impl Harness {
         self.launch(driver, stream, bytes, &arguments)
     }
 
-    /// Queues: add the digest of a buffer to the word at `out`. The two words at `keys` are read
-    /// when the kernel runs.
+    /// Queues the digest of a buffer, which is added to the word at `out`. The kernel reads the two
+    /// words at `keys` when it runs.
     ///
     /// # Errors
     /// As [`Driver::launch`].
-    #[expect(clippy::too_many_arguments, reason = "they are the kernel's own")]
+    #[expect(clippy::too_many_arguments, reason = "the kernel takes them all")]
     pub fn digest(
         &self,
         driver: &mut dyn Driver,
@@ -303,7 +305,7 @@ impl Harness {
         out: u64,
     ) -> Result<(), DeviceError> {
         let tiles = match coverage {
-            Coverage::Sample => SEAL_TILES,
+            Coverage::Sample => OUTPUT_DIGEST_TILES,
             Coverage::Whole => 0,
         };
         let arguments = DigestArguments {
@@ -321,14 +323,13 @@ impl Harness {
         };
         let mut config = self.geometry(driver, Kernel::Digest, visited);
         if coverage == Coverage::Whole {
-            // The check of an early-check window: it may start before the kernel before it has
-            // ended.
+            // The digest of an early-check window may start before the previous kernel ends.
             config.dependence = gpubench::plan::Dependence::Programmatic;
         }
         driver.launch(stream, self.function(Kernel::Digest)?, &config, &[arguments.as_bytes()])
     }
 
-    /// Launches over `bytes` bytes of work.
+    /// Queues a launch for `bytes` bytes of work.
     pub(super) fn launch<A: Arguments>(
         &self,
         driver: &mut dyn Driver,
@@ -395,14 +396,13 @@ fn processors(driver: &dyn Driver) -> Processors {
     let device = &driver.facts().device;
     let count = NonZeroU32::new(device.multiprocessors).unwrap_or(NonZeroU32::MIN);
     match device.max_threads_per_multiprocessor {
-        // A device whose multiprocessors run one thread at a time is best served with few long
-        // threads.
+        // A device with one thread per multiprocessor runs few long threads best.
         1 => Processors::Cores(count),
         _ => Processors::Multiprocessors(count),
     }
 }
 
-/// Lines of a buffer that hold decoys until *go*: one in sixteen, at least eight.
+/// Returns how many lines of a buffer are decoys until *go*: one in sixteen, at least eight.
 fn decoy_lines(bytes: u64) -> u64 {
     bytes.div_ceil(LINE_BYTES * 16).max(8)
 }
@@ -412,7 +412,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn element_types_have_the_numbers_of_the_kernels() {
+    fn element_types_match_the_kernels_numbers() {
         for (dtype, number) in [
             (DType::U8, bindings::GB_U8),
             (DType::I8, bindings::GB_I8),

@@ -1,5 +1,5 @@
-//! The tool's own kernels on a device: `kernels` queues those that change or digest memory, `batch`
-//! those that look at it and report, many looks to one wait and one read.
+//! The tool's own kernels. `kernels` queues those that change or digest memory. `batch` queues
+//! probes: kernels and copies that report, with one wait and one read for many of them.
 
 mod batch;
 mod kernels;

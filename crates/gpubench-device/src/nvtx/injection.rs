@@ -1,8 +1,8 @@
-//! The program's side of NVTX version 3: tables of functions that a profiler's library fills.
+//! The application side of NVTX version 3: function tables that a profiler's library fills.
 //!
-//! The library's `InitializeInjectionNvtx2` is given a function that hands out tables by number.
-//! The table of callbacks has a function that hands out, for each module of NVTX, an array with the
-//! addresses of the slots in which the library may put its functions.
+//! The library exports `InitializeInjectionNvtx2`. It receives a function that returns tables by
+//! number. The table of callbacks has a function that returns an array for each NVTX module. The
+//! array has the addresses of the slots in which the library can put its functions.
 
 use std::ffi::{OsString, c_int, c_uint, c_void};
 use std::ptr;
@@ -12,37 +12,37 @@ use libloading::Library;
 
 use super::{INJECTION, Nvtx, NvtxError, Pop, Push};
 
-/// Functions of a module at most, the one of number 0, which is none, included.
+/// The largest number of functions per module, including the unused number 0.
 const SLOTS: usize = 16;
 
-/// Modules, the one of number 0, which is none, included: none, core, CUDA, OpenCL, CUDA runtime,
+/// The number of modules, including the unused number 0: none, core, CUDA, OpenCL, CUDA runtime,
 /// core 2, sync.
 const MODULES: usize = 7;
 
-/// Number after the last function of each module.
+/// The number after the last function of each module.
 const SIZES: [c_uint; MODULES] = [0, 16, 9, 15, 7, 16, 7];
 
 const CORE: usize = 1;
 const RANGE_PUSH_A: usize = 9;
 const RANGE_POP: usize = 11;
 
-/// Number of the table of callbacks.
+/// The number of the callbacks table.
 const CALLBACKS: u32 = 1;
-/// Number of the table of versions.
+/// The number of the version table.
 const VERSIONS: u32 = 3;
-/// The version of NVTX that this is.
+/// The NVTX version that this code implements.
 const NVTX_VERSION: u32 = 3;
 
 type Slot = AtomicPtr<c_void>;
 
-/// Where a profiler puts its functions.
+/// The slots for a profiler's functions.
 static FUNCTIONS: [[Slot; SLOTS]; MODULES] = [const { [const { AtomicPtr::new(ptr::null_mut()) }; SLOTS] }; MODULES];
 
-/// Addresses of the slots of a module, with a null at either end.
+/// The addresses of the slots of a module, with a null at either end.
 #[repr(transparent)]
 struct Table([*const Slot; SLOTS + 1]);
 
-// SAFETY: it is never changed, and what it points to are atomics that live for ever.
+// SAFETY: the table never changes, and it points to atomics that live for ever.
 unsafe impl Sync for Table {}
 
 static TABLES: [Table; MODULES] = [
@@ -93,7 +93,7 @@ static VERSION_TABLE: Versions = Versions {
     set_profilers_version,
 };
 
-/// Every version of a profiler will do.
+/// Every profiler version is accepted.
 extern "C" fn set_profilers_version(_: u32) {}
 
 /// `NvtxGetExportTableFunc_t`.
@@ -105,7 +105,7 @@ extern "C" fn export_table(number: u32) -> *const c_void {
     }
 }
 
-/// `GetModuleFunctionTable`: the table of a module and the number after its last function.
+/// `GetModuleFunctionTable`: returns the table of a module and the number after its last function.
 extern "C" fn module_table(module: c_int, table: *mut *const *const Slot, size: *mut c_uint) -> c_int {
     let known = usize::try_from(module)
         .ok()
@@ -115,11 +115,11 @@ extern "C" fn module_table(module: c_int, table: *mut *const *const Slot, size: 
         None => (ptr::null(), 0),
     };
     if !size.is_null() {
-        // SAFETY: the profiler passes null or a place for the number.
+        // SAFETY: the profiler passes null or the address of a variable for the number.
         unsafe { size.write(count) };
     }
     if !table.is_null() {
-        // SAFETY: the profiler passes null or a place for the address.
+        // SAFETY: the profiler passes null or the address of a variable for the table's address.
         unsafe { table.write(found) };
     }
     c_int::from(known.is_some())
@@ -128,9 +128,9 @@ extern "C" fn module_table(module: c_int, table: *mut *const *const Slot, size: 
 /// `InitializeInjectionNvtx2`.
 type Initialize = unsafe extern "C" fn(extern "C" fn(u32) -> *const c_void) -> c_int;
 
-/// Loads a profiler's library and lets it say which functions it wants to be called.
+/// Loads a profiler's library, which then registers the functions that it wants to receive.
 pub(super) fn open(path: OsString) -> Result<Nvtx, NvtxError> {
-    // SAFETY: who set the variable asks for exactly this.
+    // SAFETY: the user set the variable to load exactly this library.
     let library = unsafe { Library::new(&path) }.map_err(|source| NvtxError::Load {
         path: path.clone(),
         source,
@@ -138,12 +138,12 @@ pub(super) fn open(path: OsString) -> Result<Nvtx, NvtxError> {
     let library: &'static Library = Box::leak(Box::new(library));
     // SAFETY: NVTX declares the function with this signature.
     let initialize = unsafe { library.get::<Initialize>(b"InitializeInjectionNvtx2\0") };
-    let initialize = initialize.map_err(|source| NvtxError::Lacks {
+    let initialize = initialize.map_err(|source| NvtxError::MissingFunction {
         path: path.clone(),
         function: "InitializeInjectionNvtx2",
         source,
     })?;
-    // SAFETY: the function takes what NVTX says it takes, and the tables live for ever.
+    // SAFETY: the argument has the type that NVTX declares, and the tables live for ever.
     if unsafe { initialize(export_table) } == 0 {
         return Err(NvtxError::Refused { path });
     }

@@ -1,9 +1,8 @@
-//! NVTX ranges round the windows, for profilers that show them.
+//! NVTX ranges around windows, for profilers.
 //!
-//! NVTX is no library but a convention: a profiler names its own library in
-//! `NVTX_INJECTION64_PATH`, and the program hands it tables in which it puts the functions it wants
-//! to be called (`injection`). Older profilers come with `libnvToolsExt.so.1`, which has the
-//! functions by name.
+//! NVTX has no runtime library. A profiler names its own library in `NVTX_INJECTION64_PATH`, and
+//! the application passes it tables for the functions that it wants to receive (`injection`). Older
+//! profilers come with `libnvToolsExt.so.1`, which exports the functions by name.
 
 mod injection;
 
@@ -11,10 +10,10 @@ use std::ffi::{CStr, OsString, c_char, c_int};
 
 use libloading::Library;
 
-/// Names a profiler's library.
+/// The environment variable with a profiler's library.
 pub const INJECTION: &str = "NVTX_INJECTION64_PATH";
 
-/// NVTX as a library of its own.
+/// The library of older NVTX versions.
 const LIBRARY: &str = "libnvToolsExt.so.1";
 
 /// `nvtxRangePushA`.
@@ -22,34 +21,34 @@ type Push = unsafe extern "C" fn(*const c_char) -> c_int;
 /// `nvtxRangePop`.
 type Pop = unsafe extern "C" fn() -> c_int;
 
-/// Why ranges reach nobody.
+/// Why no profiler receives the ranges.
 #[derive(Debug, thiserror::Error)]
 pub enum NvtxError {
-    /// Nobody listens.
-    #[error("nothing here takes NVTX ranges: `{INJECTION}` is not set, and `{LIBRARY}` is not found")]
-    Nobody(#[source] libloading::Error),
+    /// No profiler is attached.
+    #[error("no profiler is attached for NVTX: `{INJECTION}` is not set, and `{LIBRARY}` was not found")]
+    NoProfiler(#[source] libloading::Error),
     /// The profiler's library cannot be loaded.
     #[error("the profiler's library `{}` cannot be loaded", .path.display())]
     Load {
         /// The library.
         path: OsString,
-        /// Why.
+        /// The loader's reason.
         #[source]
         source: libloading::Error,
     },
-    /// The library is no profiler's.
-    #[error("`{}` does not take NVTX ranges: it lacks `{function}`", .path.display())]
-    Lacks {
+    /// The library does not belong to a profiler.
+    #[error("`{}` does not support NVTX ranges: it has no `{function}`", .path.display())]
+    MissingFunction {
         /// The library.
         path: OsString,
-        /// What it lacks.
+        /// The missing function.
         function: &'static str,
         /// The loader's reason.
         #[source]
         source: libloading::Error,
     },
-    /// The profiler does not want to.
-    #[error("the profiler's library `{}` refuses", .path.display())]
+    /// The profiler refuses the connection.
+    #[error("the profiler's library `{}` refused the connection", .path.display())]
     Refused {
         /// The library.
         path: OsString,
@@ -57,30 +56,29 @@ pub enum NvtxError {
 }
 
 impl NvtxError {
-    /// What a person can do.
+    /// Returns what the user can do.
     pub fn hint(&self) -> String {
         match self {
-            NvtxError::Nobody(_) => {
-                "run under a profiler, such as `nsys profile --trace=cuda,nvtx`, or leave `--nvtx` out".to_owned()
+            NvtxError::NoProfiler(_) => {
+                "run under a profiler, such as `nsys profile --trace=cuda,nvtx`, or omit `--nvtx`".to_owned()
             }
             _ => format!("correct or unset `{INJECTION}`"),
         }
     }
 }
 
-/// A way to whoever shows ranges. Ranges belong to the thread that opens them.
+/// The connection to a profiler. A range belongs to the thread that opens it.
 pub struct Nvtx {
-    /// What the profiler wants to be told, if anything.
+    /// The function that the profiler registered, if any.
     push: Option<Push>,
     pop: Option<Pop>,
     reaches: &'static str,
-    /// Holds the functions. Never unloaded: profilers keep threads of their own.
+    /// The library with the functions. It is never unloaded: profilers have threads of their own.
     _library: &'static Library,
 }
 
 impl Nvtx {
-    /// Finds a profiler: the one that `NVTX_INJECTION64_PATH` names, else whatever
-    /// `libnvToolsExt.so.1` reaches.
+    /// Finds a profiler: the library in `NVTX_INJECTION64_PATH`, else `libnvToolsExt.so.1`.
     ///
     /// # Errors
     /// When there is none.
@@ -91,7 +89,7 @@ impl Nvtx {
         }
     }
 
-    /// What the ranges reach, for people.
+    /// Returns the name of the library that receives the ranges, for messages.
     pub fn reaches(&self) -> &'static str {
         self.reaches
     }
@@ -105,7 +103,7 @@ impl Nvtx {
         }
     }
 
-    /// Closes the range that was opened last.
+    /// Closes the most recently opened range.
     pub fn pop(&self) {
         if let Some(pop) = self.pop {
             // SAFETY: the function is the profiler's own for this call.
@@ -114,20 +112,20 @@ impl Nvtx {
     }
 
     fn of_library() -> Result<Nvtx, NvtxError> {
-        // SAFETY: NVTX's library has no constructors that expect anything of the program.
-        let library = unsafe { Library::new(LIBRARY) }.map_err(NvtxError::Nobody)?;
+        // SAFETY: NVTX's library has no constructors with requirements for the program.
+        let library = unsafe { Library::new(LIBRARY) }.map_err(NvtxError::NoProfiler)?;
         let library: &'static Library = Box::leak(Box::new(library));
-        let lacks = |function| {
-            move |source| NvtxError::Lacks {
+        let missing = |function| {
+            move |source| NvtxError::MissingFunction {
                 path: LIBRARY.into(),
                 function,
                 source,
             }
         };
         // SAFETY: NVTX declares the function with this signature.
-        let push = unsafe { library.get::<Push>(b"nvtxRangePushA\0") }.map_err(lacks("nvtxRangePushA"))?;
+        let push = unsafe { library.get::<Push>(b"nvtxRangePushA\0") }.map_err(missing("nvtxRangePushA"))?;
         // SAFETY: as above.
-        let pop = unsafe { library.get::<Pop>(b"nvtxRangePop\0") }.map_err(lacks("nvtxRangePop"))?;
+        let pop = unsafe { library.get::<Pop>(b"nvtxRangePop\0") }.map_err(missing("nvtxRangePop"))?;
         Ok(Nvtx {
             push: Some(*push),
             pop: Some(*pop),

@@ -1,4 +1,4 @@
-//! The GPU's state round the samples of a case.
+//! The state of the GPU before, during and after a case.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -7,62 +7,62 @@ use super::clients::{descends_from_here, others_among};
 use super::{Gauge, Reading, ThrottleReasons};
 use gpubench_contract::GpuEnvironment;
 
-/// What reading the throttle reasons may cost a sample; where it costs more, it is done behind
-/// every few samples.
+/// The time that reading the throttle reasons may cost per sample. If it costs more, it is not done
+/// after every sample.
 const BUDGET: Duration = Duration::from_micros(50);
-/// Readings whose median is taken for the cost of one.
+/// Number of trial readings; their median is the cost of one.
 const TRIALS: usize = 9;
-/// However slow the driver is, no more samples than this go by without a reading.
+/// The most samples between two readings, however slow the driver is.
 const RAREST: usize = 64;
 
-/// The instruments of the run's GPU, where there are any.
+/// The telemetry of the run's GPU, if it has any.
 #[derive(Default)]
 pub struct Telemetry {
     gauge: Option<Box<dyn Gauge>>,
     /// Samples between two readings of the throttle reasons.
     cadence: usize,
     case: Case,
-    /// The case as it was before it was measured once more.
+    /// The first measurement, while the case is measured again.
     first: Option<Case>,
 }
 
-/// What is kept of the case at hand.
+/// The observations of the current case.
 #[derive(Default)]
 struct Case {
     before: Reading,
     errors_before: Option<u64>,
     other_clients: Option<u32>,
     samples: usize,
-    /// Those that the readings so far stand for.
+    /// The samples that the readings so far cover.
     read: usize,
     throttled: Vec<ThrottledSamples>,
     seen: ThrottleReasons,
 }
 
-/// Samples behind which the GPU was found throttled.
+/// Samples after which the GPU was found throttled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThrottledSamples {
-    /// Their positions.
+    /// The positions of the samples.
     pub samples: Range<usize>,
-    /// Why; only reasons that disturb a measurement.
+    /// The reasons; only those that disturb a measurement.
     pub reasons: ThrottleReasons,
 }
 
-/// What was seen of a GPU round the samples of a case.
+/// The state of a GPU before, during and after a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Its state before its first window (of a case that was measured twice, before the measurement
-    /// that counts) and after its last, and what came in between. Of other processes there are as
-    /// many as before or after, whichever were more.
+    /// The state before the first window and after the last, and errors in between. If the case was
+    /// measured twice, "before" is before the measurement that counts. The number of other
+    /// processes is the larger of the two counts.
     pub gpu: GpuEnvironment,
-    /// Every reason for throttling that was seen, harmless ones included.
+    /// All throttle reasons seen, harmless ones included.
     pub throttle_reasons: Option<ThrottleReasons>,
-    /// Samples that were throttled.
+    /// The throttled samples.
     pub throttled: Vec<ThrottledSamples>,
 }
 
 impl Telemetry {
-    /// Reads through `gauge`, or not at all.
+    /// Returns telemetry that reads through `gauge`, or reads nothing without one.
     pub fn through(gauge: Option<Box<dyn Gauge>>) -> Telemetry {
         let mut telemetry = Telemetry {
             gauge,
@@ -75,25 +75,25 @@ impl Telemetry {
         telemetry
     }
 
-    /// The state now.
+    /// Returns the current state.
     pub fn now(&mut self) -> Option<Reading> {
         self.gauge.as_deref_mut().map(|gauge| gauge.reading())
     }
 
-    /// A case begins. The referee must have its context.
+    /// Begins a case. The referee must already have its context.
     pub fn begin_case(&mut self) {
         self.case = Case::default();
         self.first = None;
         if let Some(gauge) = self.gauge.as_deref_mut() {
-            // What came between two cases belongs to neither.
+            // Discards errors from between two cases.
             gauge.xids();
             self.case.errors_before = gauge.uncorrected_errors();
         }
-        self.look_before();
+        self.read_before();
     }
 
-    /// The case is measured once more, and only what is seen from now on counts. Memory errors and
-    /// Xids stay the case's, in whichever measurement they came.
+    /// Begins the second measurement of a case. Earlier observations no longer count, but memory
+    /// errors and Xids of both measurements do.
     pub fn begin_again(&mut self) {
         self.read_up_to(self.case.samples);
         let again = Case {
@@ -101,17 +101,17 @@ impl Telemetry {
             ..Case::default()
         };
         self.first = Some(std::mem::replace(&mut self.case, again));
-        self.look_before();
+        self.read_before();
     }
 
-    /// The case could not be measured once more: what was seen before that counts after all.
+    /// Restores the observations of the first measurement, because there is no second one.
     pub fn go_back(&mut self) {
         if let Some(first) = self.first.take() {
             self.case = first;
         }
     }
 
-    fn look_before(&mut self) {
+    fn read_before(&mut self) {
         let Some(gauge) = self.gauge.as_deref_mut() else {
             return;
         };
@@ -121,8 +121,8 @@ impl Telemetry {
         self.case.other_clients = other_clients(gauge);
     }
 
-    /// Other processes with a compute context on the GPU when the case began or now, whichever were
-    /// more; `None` where that is not known.
+    /// Returns the number of other processes with a compute context on the GPU, at the beginning of
+    /// the case or now, whichever is larger; `None` if unknown.
     pub fn other_clients(&mut self) -> Option<u32> {
         if let Some(gauge) = self.gauge.as_deref_mut() {
             self.case.other_clients = self.case.other_clients.max(other_clients(gauge));
@@ -130,7 +130,7 @@ impl Telemetry {
         self.case.other_clients
     }
 
-    /// A sample has been taken; there are `samples` now.
+    /// Notes that a sample was taken; there are `samples` now.
     pub fn after_sample(&mut self, samples: usize) {
         self.case.samples = samples;
         if samples.saturating_sub(self.case.read) >= self.cadence {
@@ -138,7 +138,7 @@ impl Telemetry {
         }
     }
 
-    /// A case has ended with `samples` samples; nothing where there are no instruments.
+    /// Ends a case with `samples` samples. Returns `None` without a gauge.
     pub fn end_case(&mut self, samples: usize) -> Option<Observation> {
         self.read_up_to(samples);
         let gauge = self.gauge.as_deref_mut()?;
@@ -163,7 +163,7 @@ impl Telemetry {
                 after: Some(after.state()),
                 persistence_mode: gauge.is_persistent(),
                 uncorrected_ecc_errors: errors,
-                // The counter starts anew where the driver is loaded anew.
+                // The counter restarts when the driver is reloaded.
                 new_uncorrected_ecc_errors: errors.zip(errors_before).map(|(now, then)| now.saturating_sub(then)),
                 xids: gauge.xids(),
                 other_clients: others.map(u64::from),
@@ -171,7 +171,7 @@ impl Telemetry {
         })
     }
 
-    /// Reads, where there are samples that no reading stands for.
+    /// Reads the throttle reasons, if some samples are not covered yet.
     fn read_up_to(&mut self, samples: usize) {
         if samples <= self.case.read {
             return;
@@ -208,7 +208,7 @@ fn cost_of_reading(gauge: &mut dyn Gauge) -> Duration {
     costs[TRIALS / 2]
 }
 
-/// Samples between two readings that cost so much each.
+/// Returns the number of samples between two readings, for the cost of a reading.
 pub(super) fn cadence_for(cost: Duration) -> usize {
     let samples = cost.as_nanos().div_ceil(BUDGET.as_nanos());
     usize::try_from(samples).unwrap_or(RAREST).clamp(1, RAREST)

@@ -1,18 +1,17 @@
-//! Who else has a context on the GPU.
+//! Other processes with a context on the GPU.
 
-/// Generations between a role and the broker at most; parents of parents form no longer line than
-/// this where they are ours.
+/// The most generations between one of our processes and the broker.
 const GENERATIONS: usize = 16;
 
-/// How many of the processes that have a context on the GPU are none of ours; `None` where the list
-/// cannot be trusted. Our own referee has a context while this is asked: a list without a process
-/// of ours comes from a driver that sees other numbers than we do, as from inside of a container.
+/// Returns how many of the listed processes do not belong to this run; `None` if the list cannot be
+/// trusted. Our referee has a context at this time, so a list without a process of ours comes from
+/// a driver that sees other process numbers, as in a container.
 pub(super) fn others_among(listed: &[u32], is_ours: impl Fn(u32) -> bool) -> Option<u32> {
     let others = listed.iter().filter(|process| !is_ours(**process)).count();
     (others < listed.len()).then_some(others as u32)
 }
 
-/// Whether a process is this one or descends from it.
+/// Returns whether a process is this one or one of its descendants.
 pub(super) fn descends_from_here(process: u32) -> bool {
     let here = std::process::id();
     let line = std::iter::successors(Some(process), |process| parent_of(*process));
@@ -30,14 +29,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_that_are_none_of_ours_are_counted() {
+    fn processes_outside_the_run_are_counted() {
         let ours = |process: u32| process < 10;
         assert_eq!(others_among(&[3, 4], ours), Some(0));
         assert_eq!(others_among(&[3, 400, 4, 500], ours), Some(2));
     }
 
     #[test]
-    fn a_list_without_us_tells_nothing() {
+    fn a_list_without_our_processes_is_not_trusted() {
         let ours = |process: u32| process < 10;
         assert_eq!(others_among(&[], ours), None);
         assert_eq!(others_among(&[400, 500], ours), None);

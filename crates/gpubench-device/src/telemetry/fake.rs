@@ -1,11 +1,11 @@
-//! A GPU whose instruments show what a test says.
+//! A fake GPU whose readings a test sets.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::{Gauge, Reading, ThrottleReasons};
 
-/// What the instruments show.
+/// The values to read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     pub(super) reading: Reading,
@@ -17,7 +17,7 @@ pub(super) struct Shown {
     pub(super) readings: usize,
 }
 
-/// The instruments, and the hand that moves them.
+/// A gauge, and the handle through which a test sets its values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FakeGauge(pub(super) Rc<RefCell<Shown>>);
 

@@ -1,25 +1,25 @@
-//! What can be read of a GPU without a context on it.
+//! GPU readings that need no context on the GPU.
 
 use super::{ThrottleReasons, words};
 use gpubench_contract::GpuState;
 
-/// A GPU's state at one moment. What the GPU or the driver does not tell is `None`.
+/// The state of a GPU at one moment. Values that the GPU or the driver does not report are `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Clock of the multiprocessors in hertz.
+    /// Multiprocessor clock in hertz.
     pub clock_hz: Option<f64>,
-    /// Clock of the memory in hertz.
+    /// Memory clock in hertz.
     pub memory_clock_hz: Option<f64>,
     /// Temperature in degrees Celsius.
     pub temperature_c: Option<f64>,
     /// Power in watts.
     pub power_w: Option<f64>,
-    /// Why clocks are held down.
+    /// The throttle reasons.
     pub throttle_reasons: Option<ThrottleReasons>,
 }
 
 impl Reading {
-    /// The same for the machine contract.
+    /// Converts the reading to the type of the machine contract.
     pub fn state(&self) -> GpuState {
         GpuState {
             clock_hz: self.clock_hz,
@@ -31,24 +31,24 @@ impl Reading {
     }
 }
 
-/// One GPU's instruments. Reading them changes nothing.
+/// The sensors of one GPU. Reading them changes nothing.
 pub trait Gauge {
-    /// Clocks, temperature, power and throttle reasons.
+    /// Reads clocks, temperature, power and throttle reasons.
     fn reading(&mut self) -> Reading;
 
-    /// The throttle reasons alone, as fast as they can be had.
+    /// Reads the throttle reasons alone, as fast as possible.
     fn throttle_reasons(&mut self) -> Option<ThrottleReasons>;
 
-    /// Memory errors since the driver was loaded that the hardware could not correct.
+    /// Returns the number of uncorrectable memory errors since the driver was loaded.
     fn uncorrected_errors(&mut self) -> Option<u64>;
 
-    /// Xid errors since this was last asked; `None` where the driver does not tell.
+    /// Returns the Xid errors since the last call; `None` if the driver does not report them.
     fn xids(&mut self) -> Option<Vec<u64>>;
 
-    /// Process numbers of everyone with a compute context, as the driver sees them.
+    /// Returns the process numbers, as the driver sees them, of all compute contexts.
     fn compute_processes(&mut self) -> Option<Vec<u32>>;
 
-    /// Whether the driver stays loaded while nobody uses the GPU. Where it does not, the GPU's
-    /// first user waits for it, and finds it with cold clocks.
+    /// Returns whether the driver stays loaded while the GPU is unused. If not, the first user
+    /// waits for the driver and finds low clocks.
     fn is_persistent(&mut self) -> Option<bool>;
 }

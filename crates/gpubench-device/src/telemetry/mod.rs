@@ -1,9 +1,9 @@
-//! The state of a GPU round the measurements on it: clocks, temperature, power, reasons for which
-//! clocks are held down, errors, other processes.
+//! The state of a GPU during its measurements: clocks, temperature, power, throttle reasons,
+//! errors, other processes.
 //!
-//! [`Telemetry`] follows a run case by case and reads through a [`Gauge`], of which [`nvml`] is the
-//! real one. NVML needs no context on the GPU, so the broker can read it. What cannot be read is
-//! not known: no lack of it fails a run.
+//! [`Telemetry`] follows a run case by case and reads through a [`Gauge`]; [`nvml`] is the real
+//! one. NVML needs no context on the GPU, so the broker can use it. Values that cannot be read are
+//! unknown; they never fail a run.
 #![forbid(unsafe_code)]
 
 mod case;

@@ -1,4 +1,4 @@
-//! A GPU's instruments as NVML shows them.
+//! GPU readings through NVML.
 
 use std::sync::OnceLock;
 
@@ -12,13 +12,13 @@ use nvml_wrapper::{Device, EventSet, Nvml};
 
 use super::{Gauge, Reading, ThrottleReason, ThrottleReasons};
 
-/// Xid errors that are read at once at most: a GPU that has no end of them must not keep a run.
+/// The most Xid errors per call. A GPU with an endless stream of them must not block a run.
 const MOST_XIDS: usize = 64;
 
-/// The library, opened once and kept until the process ends.
+/// Returns the library, which is opened once and stays open.
 ///
 /// # Errors
-/// When it is not there or does not start.
+/// When it is missing or fails to initialize.
 pub fn library() -> Result<&'static Nvml, &'static NvmlError> {
     static LIBRARY: OnceLock<Result<Nvml, NvmlError>> = OnceLock::new();
     LIBRARY.get_or_init(Nvml::init).as_ref()
@@ -31,10 +31,10 @@ pub struct NvmlGauge {
 }
 
 impl NvmlGauge {
-    /// The GPU of a UUID, such as `GPU-…`.
+    /// Opens the GPU with a UUID such as `GPU-…`.
     ///
     /// # Errors
-    /// When the library is not there, or knows no such GPU.
+    /// When the library is missing, or finds no such GPU.
     pub fn open(uuid: &str) -> Result<NvmlGauge, String> {
         let nvml = library().map_err(|error| gpubench_diagnostic::chain(error))?;
         let device = nvml
@@ -81,7 +81,7 @@ impl Gauge for NvmlGauge {
 
     fn xids(&mut self) -> Option<Vec<u64>> {
         let events = self.events.as_ref()?;
-        // NVML says `timeout` when there are no more.
+        // NVML returns `timeout` when there are no more.
         let waiting = std::iter::from_fn(|| events.wait(0).ok());
         Some(waiting.take(MOST_XIDS).filter_map(|event| xid_of(&event)).collect())
     }
@@ -96,7 +96,7 @@ impl Gauge for NvmlGauge {
     }
 }
 
-/// The number of an Xid event. NVML itself writes 999 for one whose number it does not know.
+/// Returns the number of an Xid event; 999 if unknown, as NVML itself does.
 fn xid_of(event: &EventData<'_>) -> Option<u64> {
     Some(match event.event_data.as_ref()? {
         XidError::Value(number) => *number,
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_are_those_of_the_bits() {
+    fn each_bit_is_a_reason() {
         assert_eq!(reasons_in(Bits::NONE), ThrottleReasons::new());
         assert_eq!(
             reasons_in(Bits::GPU_IDLE | Bits::SW_POWER_CAP),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_there_is_not_has_no_gauge_and_a_reason() {
+    fn a_missing_gpu_has_no_gauge_but_a_reason() {
         let Err(reason) = NvmlGauge::open("GPU-00000000-0000-0000-0000-000000000000") else {
             panic!("there is no such GPU");
         };
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     #[ignore = "needs an NVIDIA GPU"]
-    fn a_gpu_shows_its_clocks() {
+    fn a_gpu_reports_its_clocks() {
         let nvml = library().unwrap();
         let uuid = nvml.device_by_index(0).unwrap().uuid().unwrap();
         let mut gauge = NvmlGauge::open(&uuid).unwrap();

@@ -1,4 +1,4 @@
-//! A run's telemetry over instruments that a test moves.
+//! Telemetry of a run with a fake gauge.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn telemetry(gauge: &FakeGauge) -> Telemetry {
 }
 
 #[test]
-fn samples_in_whose_window_the_gpu_throttled_are_named_with_the_reason() {
+fn throttled_samples_are_listed_with_the_reason() {
     let gauge = FakeGauge::default();
     gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[]);
     let mut telemetry = telemetry(&gauge);
@@ -42,7 +42,7 @@ fn samples_in_whose_window_the_gpu_throttled_are_named_with_the_reason() {
 }
 
 #[test]
-fn clocks_that_somebody_chose_and_idleness_disturb_nothing() {
+fn idleness_and_chosen_clocks_do_not_count_as_throttling() {
     let gauge = FakeGauge::default();
     gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[
         ThrottleReason::Idle,
@@ -55,7 +55,7 @@ fn clocks_that_somebody_chose_and_idleness_disturb_nothing() {
 }
 
 #[test]
-fn errors_and_xids_belong_to_the_case_in_which_they_come() {
+fn errors_and_xids_belong_to_the_case_in_which_they_occur() {
     let gauge = FakeGauge::default();
     *gauge.0.borrow_mut() = Shown {
         uncorrected_errors: Some(7),
@@ -84,7 +84,7 @@ fn errors_and_xids_belong_to_the_case_in_which_they_come() {
 }
 
 #[test]
-fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_its_samples() {
+fn a_second_measurement_keeps_errors_and_drops_throttled_samples() {
     let gauge = FakeGauge::default();
     let (ours, stranger) = (std::process::id(), 1);
     *gauge.0.borrow_mut() = Shown {
@@ -125,7 +125,7 @@ fn a_case_that_is_measured_again_keeps_its_errors_and_nothing_that_was_seen_of_i
 }
 
 #[test]
-fn a_case_that_could_not_be_measured_again_has_what_was_seen_of_its_samples() {
+fn without_a_second_measurement_the_first_observations_count() {
     let gauge = FakeGauge::default();
     gauge.0.borrow_mut().reading.throttle_reasons = reasons(&[ThrottleReason::PowerCap]);
     let mut telemetry = telemetry(&gauge);
@@ -142,7 +142,7 @@ fn a_case_that_could_not_be_measured_again_has_what_was_seen_of_its_samples() {
 }
 
 #[test]
-fn what_may_not_be_read_is_not_known() {
+fn unreadable_values_are_unknown() {
     let mut telemetry = telemetry(&FakeGauge::default());
     telemetry.after_sample(1);
     let observation = telemetry.end_case(1).unwrap();
@@ -160,7 +160,7 @@ fn what_may_not_be_read_is_not_known() {
 }
 
 #[test]
-fn without_instruments_there_is_no_observation() {
+fn without_a_gauge_there_is_no_observation() {
     let mut telemetry = Telemetry::through(None);
     telemetry.begin_case();
     telemetry.after_sample(1);
@@ -169,7 +169,7 @@ fn without_instruments_there_is_no_observation() {
 }
 
 #[test]
-fn another_client_is_counted_whether_it_came_before_or_during_the_case() {
+fn other_clients_before_and_during_a_case_are_counted() {
     let gauge = FakeGauge::default();
     let ours = std::process::id();
     let stranger = 1;
@@ -184,7 +184,7 @@ fn another_client_is_counted_whether_it_came_before_or_during_the_case() {
 }
 
 #[test]
-fn a_slow_driver_is_asked_less_often() {
+fn a_slow_driver_is_read_less_often() {
     assert_eq!(cadence_for(Duration::from_micros(3)), 1);
     assert_eq!(cadence_for(Duration::from_micros(50)), 1);
     assert_eq!(cadence_for(Duration::from_micros(120)), 3);

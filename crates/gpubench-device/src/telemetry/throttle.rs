@@ -1,35 +1,35 @@
-//! Reasons for which a GPU holds its clocks down.
+//! Throttle reasons of a GPU.
 
 use std::collections::BTreeSet;
 
-/// A reason for which a GPU does not run at its highest clocks, as NVML names them.
+/// A reason why a GPU runs below its highest clocks, as NVML names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThrottleReason {
-    /// Nothing runs on it.
+    /// The GPU is idle.
     Idle,
-    /// Somebody has set its application clocks.
+    /// A user set the application clocks.
     ApplicationsClocks,
-    /// Somebody has set its display clocks.
+    /// A user set the display clocks.
     DisplayClocks,
-    /// The driver keeps its power under the limit.
+    /// The driver keeps the power below the limit.
     PowerCap,
-    /// The hardware slows it down by half or more: heat, power, or an external brake.
+    /// The hardware slows the GPU down by half or more: heat, power, or an external brake.
     HardwareSlowdown,
-    /// Another GPU of its group is slow.
+    /// Another GPU of the sync-boost group is slow.
     SyncBoost,
-    /// The driver keeps its temperature under the limit.
+    /// The driver keeps the temperature below the limit.
     ThermalSlowdown,
-    /// The hardware keeps its temperature under the limit.
+    /// The hardware keeps the temperature below the limit.
     HardwareThermalSlowdown,
-    /// The power supply asks for less.
+    /// The power supply demands a lower power.
     PowerBrake,
 }
 
-/// The reasons at one moment.
+/// The throttle reasons at one moment.
 pub type ThrottleReasons = BTreeSet<ThrottleReason>;
 
 impl ThrottleReason {
-    /// The word of the machine contract.
+    /// Returns the word of the machine contract.
     pub fn as_str(self) -> &'static str {
         match self {
             ThrottleReason::Idle => "idle",
@@ -44,8 +44,8 @@ impl ThrottleReason {
         }
     }
 
-    /// Whether it disturbs a measurement. A GPU that is idle between calls, or that runs at the
-    /// clocks that somebody chose, is in its normal state.
+    /// Returns whether the reason disturbs a measurement. Idleness between calls and clocks that a
+    /// user set do not.
     pub fn disturbs(self) -> bool {
         !matches!(
             self,
@@ -54,7 +54,7 @@ impl ThrottleReason {
     }
 }
 
-/// The words of reasons.
+/// Returns the words of several reasons.
 pub fn words(reasons: &ThrottleReasons) -> Vec<String> {
     reasons.iter().map(|reason| reason.as_str().to_owned()).collect()
 }

@@ -636,7 +636,7 @@ fn whatever_driver_call_fails_the_window_ends_in_an_error() {
         let driver = FaultyDriver::failing_after(cpu(), successes);
         match two_windows(Box::new(driver)) {
             Err(RefereeError::Device(DeviceError::Unsupported(what))) => {
-                assert!(what.contains("a test said so"), "{what}");
+                assert!(what.contains("a test made it fail"), "{what}");
                 failures += 1;
             }
             Err(other) => panic!("call {successes}: {other}"),

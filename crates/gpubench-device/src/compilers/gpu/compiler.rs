@@ -1,4 +1,4 @@
-//! The compilers of a machine as one compiler for a GPU.
+//! Combines the GPU compilers of a machine into one.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
 use super::device_code::device_code_of;
-use super::find::{Surroundings, named, named_nvcc, nvcc_beside};
+use super::find::{Surroundings, named, named_nvcc, nvcc_next_to};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
 use super::nvrtc::NvrtcCompiler;
-use super::options::{Dialect, wishes};
+use super::options::{Dialect, parse_options};
 use super::store::{self, Maker};
 use crate::cuda::{Architecture, KernelImage};
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// `--nvrtc` names nothing that works.
+/// The path of `--nvrtc` has no working NVRTC.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` has no NVRTC that works: {reason}", .path.display())]
+#[error("`{}` has no working NVRTC: {reason}", .path.display())]
 pub struct NvrtcNotFound {
-    /// What was named.
+    /// The path.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -34,17 +34,17 @@ impl Expected for NvrtcNotFound {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = "name `libnvrtc.so` or a folder that has it, such as a toolkit or Python's `site-packages` after \
+        let hint = "name `libnvrtc.so` or a folder with it, such as a toolkit or Python's `site-packages` after \
                     `pip install nvidia-cuda-nvrtc`";
         Some(hint.to_owned())
     }
 }
 
-/// `--nvcc` names nothing that works.
+/// The path of `--nvcc` has no working nvcc.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` has no nvcc that works", .path.display())]
+#[error("`{}` has no working nvcc", .path.display())]
 pub struct NvccNotFound {
-    /// What was named.
+    /// The path.
     pub path: PathBuf,
 }
 
@@ -54,18 +54,18 @@ impl Expected for NvccNotFound {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = "name the program, or a folder that has it, such as a toolkit or Python's `site-packages` after `pip install nvidia-cuda-nvcc`";
+        let hint = "name the program or a folder with it, such as a toolkit or Python's `site-packages` after `pip install nvidia-cuda-nvcc`";
         Some(hint.to_owned())
     }
 }
 
-/// A compiler that is named is none.
+/// A compiler that the user named does not work.
 #[derive(Debug, thiserror::Error)]
 pub enum NamedNotFound {
-    /// That of `--nvrtc`.
+    /// `--nvrtc`.
     #[error(transparent)]
     Nvrtc(#[from] NvrtcNotFound),
-    /// That of `--nvcc`.
+    /// `--nvcc`.
     #[error(transparent)]
     Nvcc(#[from] NvccNotFound),
 }
@@ -86,17 +86,17 @@ impl Expected for NamedNotFound {
     }
 }
 
-/// Compilers that are named instead of looked for.
+/// The compilers that the user named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedCompilers {
-    /// NVRTC: a library, or a folder to look in.
+    /// NVRTC: a library, or a folder to search.
     pub nvrtc: Option<PathBuf>,
-    /// nvcc: its executable, or a folder to look in.
+    /// nvcc: its executable, or a folder to search.
     pub nvcc: Option<PathBuf>,
 }
 
-/// The compilers for GPUs that a machine has. Either may be missing, both too: then only what is
-/// compiled already can be used.
+/// The GPU compilers of a machine. One or both may be missing. Without any, only files in the cache
+/// can be used.
 #[derive(Clone, Debug, Default)]
 pub struct GpuCompilers {
     nvrtc: Option<NvrtcCompiler>,
@@ -104,17 +104,17 @@ pub struct GpuCompilers {
 }
 
 impl GpuCompilers {
-    /// Looks for those that are not named. `tool` is the executable of `cargo gpubench`, in a
-    /// process of which NVRTC runs.
+    /// Finds the compilers that the user did not name. `tool` is the executable of
+    /// `cargo gpubench`; NVRTC runs in a process of it.
     ///
     /// # Errors
-    /// If what is named as NVRTC or as nvcc is none.
+    /// When a path that the user named has no working compiler.
     pub fn find(tool: &Path, compilers: &NamedCompilers) -> Result<GpuCompilers, NamedNotFound> {
         let around = Surroundings::of_this_process();
-        let beside = compilers.nvrtc.as_deref().map_or_else(Vec::new, nvcc_beside);
+        let nearby = compilers.nvrtc.as_deref().map_or_else(Vec::new, nvcc_next_to);
         let nvcc = match &compilers.nvcc {
             Some(path) => Some(Nvcc::find(&named_nvcc(path)).ok_or_else(|| NvccNotFound { path: path.clone() })?),
-            None => Nvcc::find(&around.nvcc(&beside)),
+            None => Nvcc::find(&around.nvcc(&nearby)),
         };
         let nvrtc = match &compilers.nvrtc {
             None => NvrtcCompiler::find(tool, around.nvrtc()).ok(),
@@ -126,22 +126,22 @@ impl GpuCompilers {
         })
     }
 
-    /// Whether sources can be compiled here.
+    /// Returns whether there is no compiler at all.
     pub fn is_empty(&self) -> bool {
         self.nvrtc.is_none() && self.nvcc.is_none()
     }
 
-    /// NVRTC's version and path, for people.
+    /// Returns NVRTC's version and path, for messages.
     pub fn nvrtc(&self) -> Option<String> {
         self.nvrtc.as_ref().map(Tool::described)
     }
 
-    /// nvcc's version and path, for people.
+    /// Returns nvcc's version and path, for messages.
     pub fn nvcc(&self) -> Option<String> {
         self.nvcc.as_ref().map(Tool::described)
     }
 
-    /// The one that is used where it does not matter: NVRTC.
+    /// Returns the preferred compiler: NVRTC, else nvcc.
     fn first(&self) -> Option<&dyn Tool> {
         match &self.nvrtc {
             Some(nvrtc) => Some(nvrtc),
@@ -149,18 +149,18 @@ impl GpuCompilers {
         }
     }
 
-    /// nvcc.
+    /// Returns nvcc.
     fn second(&self) -> Option<&dyn Tool> {
         self.nvcc.as_ref().map(|nvcc| nvcc as &dyn Tool)
     }
 
-    /// The same without nvcc.
+    /// Returns the compilers without nvcc.
     #[must_use]
     pub fn without_nvcc(self) -> GpuCompilers {
         GpuCompilers { nvcc: None, ..self }
     }
 
-    /// The same without NVRTC.
+    /// Returns the compilers without NVRTC.
     #[must_use]
     pub fn without_nvrtc(self) -> GpuCompilers {
         GpuCompilers { nvrtc: None, ..self }
@@ -173,12 +173,12 @@ fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
         reason,
     };
     match named(path) {
-        libraries if libraries.is_empty() => Err(fail("there is no `libnvrtc.so`".to_owned())),
+        libraries if libraries.is_empty() => Err(fail("no `libnvrtc.so` found".to_owned())),
         libraries => NvrtcCompiler::find(tool, libraries).map_err(fail),
     }
 }
 
-/// Compiles kernels for GPUs of one architecture.
+/// Compiles kernels for one GPU architecture.
 #[derive(Clone, Debug)]
 pub struct GpuCompiler {
     architecture: Architecture,
@@ -187,7 +187,7 @@ pub struct GpuCompiler {
 }
 
 impl GpuCompiler {
-    /// A compiler for an architecture.
+    /// Returns a compiler for an architecture.
     pub fn new(architecture: Architecture, compilers: GpuCompilers) -> GpuCompiler {
         let names = [compilers.nvrtc(), compilers.nvcc()];
         let names: Vec<String> = names.into_iter().flatten().collect();
@@ -201,27 +201,27 @@ impl GpuCompiler {
         }
     }
 
-    /// The architecture it compiles for.
+    /// Returns the target architecture.
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
 
-    /// The compiler that a source needs.
+    /// Returns the compiler that a source needs.
     fn choose(&self, source: &Source) -> Result<&dyn Tool, KernelBuildError> {
         let (name, architecture) = (&source.name, self.architecture);
         let (chosen, lack) = match source.form {
             SourceForm::CudaForNvcc => (
                 self.compilers.second(),
                 format!(
-                    "cannot compile `{name}`, which asks for nvcc: found none (hint: install the CUDA toolkit or `pip install \
+                    "cannot compile `{name}`: it needs nvcc, which was not found (hint: install the CUDA toolkit or `pip install \
                      nvidia-cuda-nvcc`, and put nvcc on the path or name it in `NVCC`)"
                 ),
             ),
             _ => (
                 self.compilers.first(),
                 format!(
-                    "cannot compile `{name}` for {architecture}: found neither NVRTC nor nvcc (hint: `pip install nvidia-cuda-nvrtc` brings \
-                     NVRTC; where it lies elsewhere, name it with `--nvrtc`)"
+                    "cannot compile `{name}` for {architecture}: found neither NVRTC nor nvcc (hint: install \
+                     NVRTC with `pip install nvidia-cuda-nvrtc`, or name another one with `--nvrtc`)"
                 ),
             ),
         };
@@ -248,7 +248,7 @@ impl Compiler for GpuCompiler {
             let instead = instead(chosen.code(self.architecture).ok()?, self.architecture)?;
             let (version, architecture) = (chosen.version(), self.architecture);
             Some(format!(
-                "{version} does not know {architecture}: kernels are compiled {instead} (hint: a newer version may know it)"
+                "{version} does not support {architecture}: kernels are compiled {instead} (hint: a newer version may support it)"
             ))
         });
         notice.into_iter().collect()
@@ -268,11 +268,11 @@ impl Compiler for GpuCompiler {
         let name = &source.name;
         match (Maker::of(compiled)?, self.compilers.second()) {
             (Maker::NvrtcOfDevice, _) => Some(format!(
-                "NVRTC compiles `{name}` without its code of the host only (hint: `compiler = nvcc` in `cuda_source!` compiles all of it)"
+                "NVRTC compiles `{name}` only without its host code (hint: set `compiler = nvcc` in `cuda_source!` to compile all of it)"
             )),
             (Maker::Nvcc, Some(nvcc)) if source.form == SourceForm::Cuda && self.compilers.nvrtc.is_some() => {
                 Some(format!(
-                    "`{name}` is compiled by {}, since NVRTC cannot compile it as it is (hint: `compiler = nvcc` in `cuda_source!` says so)",
+                    "`{name}` is compiled by {}, because NVRTC cannot compile it unchanged (hint: set `compiler = nvcc` in `cuda_source!` to use only nvcc)",
                     nvcc.version()
                 ))
             }
@@ -294,7 +294,7 @@ impl Compiler for GpuCompiler {
             Err(error @ KernelBuildError::Compile { .. }) if chosen.dialect() == Dialect::Nvrtc => error,
             done => return done,
         };
-        // It may include headers of the host or have functions of the host, which only nvcc knows.
+        // The source may include host headers or define host functions, which only nvcc supports.
         let of_nvcc = match self
             .compilers
             .second()
@@ -329,33 +329,33 @@ impl GpuCompiler {
         if store::is_image(&path) {
             return Ok(path);
         }
-        let wishes = wishes(&source.options, chosen.dialect()).map_err(|option| {
+        let options = parse_options(&source.options, chosen.dialect()).map_err(|option| {
             KernelBuildError::Unusable(format!(
-                "`{}` asks for the option `{option}`, which is not passed to {} (hint: leave it out if it is about host code; \
-                 `docs/gpu-kernels.md` lists the options that are passed on)",
+                "`{}` has the option `{option}`, which is not passed to {} (hint: remove it if it concerns host code; \
+                 `docs/gpu-kernels.md` lists the supported options)",
                 source.name,
                 chosen.dialect().name()
             ))
         })?;
-        let architecture = wanted_architecture(source, &wishes, self.architecture)?;
+        let architecture = wanted_architecture(source, &options, self.architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;
         let image = chosen.compile(&Job {
             wanted,
             device: self.architecture,
             code: chosen.code(architecture)?,
-            wishes: &wishes,
+            source_options: &options,
             scratch: &scratch,
         })?;
         keep(path, &image)
     }
 }
 
-/// What is made for a device that a compiler does not know.
+/// Describes the output for a device that the compiler does not support directly.
 fn instead(code: Code, device: Architecture) -> Option<String> {
     match code {
         Code::Ptx(architecture) => Some(format!("to PTX for {architecture}, and the driver compiles the rest")),
         Code::Machine(architecture) if architecture.capability != device.capability => {
-            Some(format!("for {architecture}, whose code runs there as well"))
+            Some(format!("for {architecture}, whose code also runs on this GPU"))
         }
         Code::Machine(_) => None,
     }
@@ -366,12 +366,12 @@ fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError>
     Ok(path)
 }
 
-/// NVRTC, or nvcc.
+/// A GPU compiler: NVRTC or nvcc.
 pub(super) trait Tool {
-    /// How its options are written.
+    /// Returns the syntax of its options.
     fn dialect(&self) -> Dialect;
 
-    /// What a file that it makes is called.
+    /// Returns the maker that its files are named after.
     fn maker(&self) -> Maker {
         match self.dialect() {
             Dialect::Nvrtc => Maker::Nvrtc,
@@ -379,30 +379,30 @@ pub(super) trait Tool {
         }
     }
 
-    /// Its name and version.
+    /// Returns its name and version.
     fn version(&self) -> String;
 
-    /// The file that it is.
+    /// Returns its path.
     fn path(&self) -> &Path;
 
-    /// The compute capabilities it compiles for, ascending.
+    /// Returns the compute capabilities that it supports, in ascending order.
     fn capabilities(&self) -> &[u32];
 
-    /// Compiles.
+    /// Compiles a source.
     fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError>;
 
-    /// What it makes for an architecture.
+    /// Returns the kind of code that it can make for an architecture.
     fn code(&self, wanted: Architecture) -> Result<Code, KernelBuildError> {
         Code::for_device(wanted, self.capabilities()).ok_or_else(|| {
             let oldest = self.capabilities().first().copied().unwrap_or(0);
             KernelBuildError::Unusable(format!(
-                "{} compiles for sm_{oldest} and later, but the device is {wanted} (hint: use an older version of it)",
+                "{} compiles for sm_{oldest} and later, but the device is {wanted} (hint: use an older version)",
                 self.version()
             ))
         })
     }
 
-    /// Its version and path, for people.
+    /// Returns its version and path, for messages.
     fn described(&self) -> String {
         format!("{} ({})", self.version(), self.path().display())
     }

@@ -1,4 +1,4 @@
-//! A source without what belongs to the host.
+//! Reduces a source to its device code.
 
 use std::ops::Range;
 
@@ -13,13 +13,12 @@ const MARKS: Marks = Marks {
     device: "__device__",
 };
 
-/// What NVRTC is told so that functions without a mark, such as small ones in headers, are the
-/// device's.
+/// The NVRTC option that makes unmarked functions, such as small ones in headers, device functions.
 pub(super) const DEFAULT_SPACE: &str = "--device-as-default-execution-space";
 
-/// The source with its code of the host left out, and every function without a mark the device's.
-/// Lines stay where they are. A file whose brackets do not match, as branches of `#if` can have it,
-/// stays as it is.
+/// Returns the source without its host code, with every unmarked function a device function. Line
+/// numbers stay the same. A file whose brackets do not match, as with branches of `#if`, is
+/// unchanged.
 pub(super) fn device_code_of(source: &Source) -> Source {
     let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
     let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
@@ -63,7 +62,7 @@ pub(super) fn device_code_of(source: &Source) -> Source {
     }
 }
 
-/// A file as it is written: its words but those of directives, and its macros.
+/// The words of a file, except those of directives, and its macros.
 struct File<'a> {
     words: Vec<Word<'a>>,
     macros: Macros<'a>,
@@ -98,7 +97,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// What is behind a directive, which a `\\` at the end of a line continues.
+/// Returns the position after a directive, which a `\\` at the end of a line continues.
 fn end_of_directive(tokens: &[Token<'_>], start: usize) -> usize {
     let mut line = tokens[start].line;
     let mut at = start + 1;
@@ -119,7 +118,7 @@ mod tests {
     use crate::compilers::tests::source_of;
 
     #[test]
-    fn what_no_kernel_leads_to_is_left_out_and_lines_stay() {
+    fn code_that_no_kernel_reaches_is_removed_and_line_numbers_stay() {
         let text = r#"#include <fstream>
 #define TILE (side * 2)
 #define check(call) \

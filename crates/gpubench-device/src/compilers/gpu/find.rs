@@ -1,13 +1,13 @@
-//! Where NVRTC, nvcc and their headers may lie.
+//! Finds NVRTC, nvcc and their headers.
 
 use std::path::{Path, PathBuf};
 
-/// The part of a machine that is searched.
+/// The places to search on a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings {
     /// `CUDA_HOME`, `CUDA_PATH`.
     pub(super) toolkits: Vec<PathBuf>,
-    /// Where toolkits are installed by default: `/usr/local`.
+    /// The default folder of installed toolkits: `/usr/local`.
     pub(super) local: PathBuf,
     /// `VIRTUAL_ENV`, `CONDA_PREFIX`.
     pub(super) environments: Vec<PathBuf>,
@@ -19,14 +19,14 @@ pub(super) struct Surroundings {
     pub(super) nvcc: Option<PathBuf>,
 }
 
-/// Names by which the loader may know NVRTC, the newest first.
+/// The names of NVRTC for the loader, newest first.
 const LOADER_NAMES: &[&str] = &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"];
 
-/// Folders of a toolkit or a wheel that libraries lie in.
+/// Library folders of a toolkit or a wheel.
 const LIBRARY_FOLDERS: &[&str] = &["", "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"];
 
 impl Surroundings {
-    /// Those of this process.
+    /// Returns the places that this process's environment names.
     pub(super) fn of_this_process() -> Surroundings {
         let folder = |name| {
             std::env::var_os(name)
@@ -43,7 +43,8 @@ impl Surroundings {
         }
     }
 
-    /// Libraries to try, in this order: of toolkits, those the loader knows, of Python's packages.
+    /// Returns the libraries to try, in this order: from toolkits, known to the loader, from Python
+    /// packages.
     pub(super) fn nvrtc(&self) -> Vec<PathBuf> {
         let of_toolkits = self
             .toolkit_folders()
@@ -57,13 +58,13 @@ impl Surroundings {
         distinct(of_toolkits.chain(of_loader).chain(of_python))
     }
 
-    /// Programs that may be nvcc, in the order in which they are tried: as `NVCC` names it, those
-    /// `beside` the NVRTC that is named, on the path, of toolkits, of Python's packages.
-    pub(super) fn nvcc(&self, beside: &[PathBuf]) -> Vec<PathBuf> {
+    /// Returns the programs to try as nvcc, in this order: from `NVCC`, next to the user's NVRTC
+    /// (`nearby`), on the path, from toolkits, from Python packages.
+    pub(super) fn nvcc(&self, nearby: &[PathBuf]) -> Vec<PathBuf> {
         let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
         let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
         let of_python = self.python_folders().into_iter().flat_map(|site| nvcc_of_wheels(&site));
-        let named = self.nvcc.iter().chain(beside).cloned();
+        let named = self.nvcc.iter().chain(nearby).cloned();
         named
             .chain(
                 on_path
@@ -74,7 +75,7 @@ impl Surroundings {
             .collect()
     }
 
-    /// The headers of installed toolkits, for a library that has none beside it.
+    /// Returns the headers of installed toolkits, for a library that comes without headers.
     pub(super) fn toolkit_headers(&self) -> Vec<PathBuf> {
         let found = self
             .toolkit_folders()
@@ -86,14 +87,15 @@ impl Surroundings {
             .unwrap_or_default()
     }
 
-    /// Toolkits that are named come first, then the newest that is installed.
+    /// Returns the toolkits: first those in environment variables, then installed ones, newest
+    /// first.
     fn toolkit_folders(&self) -> Vec<PathBuf> {
         let mut installed = entries(&self.local, |name| name == "cuda" || name.starts_with("cuda-"));
         installed.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
         self.toolkits.iter().cloned().chain(installed).collect()
     }
 
-    /// The folders that Python's packages are installed in.
+    /// Returns the folders of installed Python packages.
     fn python_folders(&self) -> Vec<PathBuf> {
         let programs = self.path.iter().map(|folder| folder.join("python3"));
         let prefixes = programs
@@ -110,8 +112,8 @@ impl Surroundings {
     }
 }
 
-/// The libraries that `--nvrtc` may mean: the file itself, or those in the folder and below it
-/// where toolkits and wheels have them.
+/// Returns the libraries that a path of `--nvrtc` may mean: the file itself, or libraries in the
+/// folder, at the usual places of toolkits and wheels.
 pub(super) fn named(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return [libraries_in(path), libraries_of_wheels(path)].concat();
@@ -122,8 +124,8 @@ pub(super) fn named(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// The programs that `--nvcc` may mean: the file itself, or those in the folder and below it where
-/// toolkits and wheels have them.
+/// Returns the programs that a path of `--nvcc` may mean: the file itself, or programs in the
+/// folder, at the usual places of toolkits and wheels.
 pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
@@ -135,10 +137,10 @@ pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The nvcc of the toolkit, or among the packages, that the NVRTC which `--nvrtc` names is from.
-pub(super) fn nvcc_beside(nvrtc: &Path) -> Vec<PathBuf> {
-    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python's packages, and one or two
-    // in a toolkit.
+/// Returns the nvcc of the same toolkit or Python packages as the NVRTC of `--nvrtc`.
+pub(super) fn nvcc_next_to(nvrtc: &Path) -> Vec<PathBuf> {
+    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python packages, and one or two in
+    // a toolkit.
     let folders = nvrtc.ancestors().take(4).filter(|folder| folder.is_dir());
     distinct(folders.flat_map(named_nvcc).filter(|program| program.is_file()))
 }
@@ -154,7 +156,7 @@ fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
     folders
         .flat_map(|folder| {
             let mut libraries = entries(&folder, |name| name.starts_with("libnvrtc.so"));
-            // The shortest name is the one that others link to.
+            // The shortest name is the link that programs use.
             libraries.sort_by_key(|path| path.as_os_str().len());
             libraries.truncate(1);
             libraries
@@ -162,7 +164,7 @@ fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib` in a folder of Python's packages, the newest
+/// Returns the libraries in wheels, such as `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib`, newest
 /// first.
 fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
     let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
@@ -170,27 +172,27 @@ fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
     wheels.iter().flat_map(|wheel| libraries_in(wheel)).collect()
 }
 
-/// The folders of headers that belong to a library.
+/// Returns the header folders that belong to a library.
 pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let roots = [library, &real]
         .into_iter()
         .filter_map(|library| library.parent()?.parent());
     distinct(roots.flat_map(|root| {
-        // The wheels of CUDA 12 lie beside one another, each with headers of its own.
-        let beside = match root.join("include/cuda_runtime.h").is_file() {
+        // The wheels of CUDA 12 are sibling folders, each with its own headers.
+        let nearby = match root.join("include/cuda_runtime.h").is_file() {
             true => &[][..],
             false => &["cuda_runtime", "cuda_nvcc", "cuda_cccl"],
         };
-        let beside = beside.iter().map(|wheel| root.with_file_name(wheel));
-        let roots = [root.to_owned()].into_iter().chain(beside);
+        let nearby = nearby.iter().map(|wheel| root.with_file_name(wheel));
+        let roots = [root.to_owned()].into_iter().chain(nearby);
         roots
             .flat_map(|root| with_headers(&root.join("include")))
             .collect::<Vec<_>>()
     }))
 }
 
-/// Each path once, where it comes first.
+/// Removes duplicates and keeps the order.
 fn distinct(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -201,8 +203,8 @@ fn distinct(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     found
 }
 
-/// A folder of headers of CUDA, and that of its C++ library where it lies inside. `/usr/include`
-/// has the C library's, which no GPU compiles.
+/// Returns a folder if it has CUDA headers, and the folder of CUDA's C++ library inside it.
+/// `/usr/include` is excluded: it has the C library's headers, which GPU compilers cannot compile.
 fn with_headers(folder: &Path) -> Vec<PathBuf> {
     let is_cuda = [
         "cuda_runtime.h",
@@ -220,14 +222,14 @@ fn with_headers(folder: &Path) -> Vec<PathBuf> {
     [folder.to_owned()].into_iter().chain(nested).collect()
 }
 
-/// The numbers in the last part of a path: `cuda-12.9` is 12 and 9.
+/// Returns the numbers in the last part of a path: 12 and 9 for `cuda-12.9`.
 fn version_of(path: &Path) -> Vec<u32> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let numbers = name.split(|character: char| !character.is_ascii_digit());
     numbers.filter_map(|number| number.parse().ok()).collect()
 }
 
-/// The entries of a folder with names of a kind, by name; none if it cannot be read.
+/// Returns the entries of a folder with wanted names, sorted; none if it cannot be read.
 fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let Ok(entries) = fs_err::read_dir(folder) else {
         return Vec::new();
@@ -245,7 +247,7 @@ fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A machine with these files and nothing else.
+    /// Returns a machine with only these files.
     fn machine(files: &[&str]) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a directory");
         for file in files {
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_toolkit_comes_first_then_the_newest_then_the_loaders_then_pythons() {
+    fn nvrtc_is_searched_in_toolkits_then_the_loader_then_python_packages() {
         let machine = machine(&[
             "opt/cuda/lib64/libnvrtc.so.12",
             "opt/cuda/lib64/libnvrtc.so",
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_is_a_file_or_a_folder_of_a_toolkit_or_of_wheels() {
+    fn a_named_path_is_a_file_a_toolkit_or_a_folder_of_wheels() {
         let machine = machine(&[
             "a/libnvrtc.so.12",
             "b/lib64/libnvrtc.so",
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_lie_beside_the_library() {
+    fn headers_are_found_next_to_the_library() {
         let machine = machine(&[
             "site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
             "site/nvidia/cuda_nvrtc/include/nvrtc.h",
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn nvcc_is_the_named_one_or_on_the_path_or_in_a_toolkit() {
+    fn nvcc_is_named_or_on_the_path_or_in_a_toolkit() {
         let machine = machine(&["bin/nvcc", "local/cuda/bin/nvcc"]);
         let root = machine.path();
         let mut surroundings = Surroundings {
@@ -364,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn nvcc_lies_beside_the_nvrtc_that_is_named() {
+    fn nvcc_is_found_next_to_the_named_nvrtc() {
         let machine = machine(&[
             "site/nvidia/cu13/lib/libnvrtc.so.13",
             "site/nvidia/cu13/bin/nvcc",
@@ -378,7 +380,7 @@ mod tests {
             ("cuda", "cuda/bin/nvcc"),
             ("cuda/lib64/libnvrtc.so", "cuda/bin/nvcc"),
         ] {
-            assert_eq!(below(root, &nvcc_beside(&root.join(nvrtc))), [nvcc], "{nvrtc}");
+            assert_eq!(below(root, &nvcc_next_to(&root.join(nvrtc))), [nvcc], "{nvrtc}");
         }
         assert_eq!(below(root, &named_nvcc(&root.join("cuda/bin"))), ["cuda/bin/nvcc"]);
         assert_eq!(named_nvcc(Path::new("my-nvcc")), [Path::new("my-nvcc")]);

@@ -1,29 +1,29 @@
-//! The messages of NVIDIA's front end, in the form in which other compilers give theirs.
+//! Converts the messages of NVIDIA's front end to the format of other compilers.
 
 use std::fmt::Write as _;
 
 use super::super::unit::name_place;
 
-/// What NVRTC calls the file it puts name expressions in.
+/// NVRTC's name for the file with the name expressions.
 const NAME_MAP: &str = "__nv_name_map";
-/// How it writes each there.
+/// The start of a line with a name expression in that file.
 const PRAGMA: &str = "#pragma nv_mangled_name ";
-/// What it adds to every message about one.
+/// The text of an additional message about each of these.
 const REPETITION: &str = "Error in parsing name expression";
 
-/// What a line that follows a message belongs to.
+/// The message that an indented line belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Context {
-    /// A message that is shown.
+    /// A message that is kept.
     Shown,
-    /// One that is left out.
+    /// A message that is dropped.
     Hidden,
-    /// One about a name expression, which this line has.
+    /// A message about a name expression; the line has the name.
     Name(String),
 }
 
-/// Writes `file(12): error: …` as `file:12: error: …`, and messages about name expressions as
-/// messages in a file called as [`name_place`] says. Warnings are left out.
+/// Rewrites `file(12): error: …` as `file:12: error: …`, and places messages about name expressions
+/// in the pseudo-file [`name_place`]. Drops warnings.
 pub(super) fn usual_form(log: &str) -> String {
     let mut text = String::with_capacity(log.len());
     let mut context = Context::Shown;
@@ -47,7 +47,7 @@ pub(super) fn usual_form(log: &str) -> String {
             continue;
         }
         if !line.starts_with(' ') {
-            if !is_chatter(line) {
+            if !is_summary(line) {
                 let _ = writeln!(text, "{line}");
             }
             context = Context::Shown;
@@ -69,7 +69,7 @@ pub(super) fn usual_form(log: &str) -> String {
     text
 }
 
-/// A line that begins a message.
+/// The first line of a message.
 struct Message<'a> {
     file: &'a str,
     line: &'a str,
@@ -77,7 +77,7 @@ struct Message<'a> {
     text: &'a str,
 }
 
-/// How the front end calls severities, and how others do.
+/// The front end's names of severities, and the usual ones.
 const SEVERITIES: &[(&str, &str)] = &[
     ("error", "error"),
     ("catastrophic error", "fatal error"),
@@ -88,8 +88,7 @@ const SEVERITIES: &[(&str, &str)] = &[
     ("note", "note"),
 ];
 
-/// Reads `file(12): error #20-D: text`. A file's name may have parentheses of its own, as a name
-/// expression has.
+/// Parses `file(12): error #20-D: text`. The file may be a name expression with parentheses.
 fn message(line: &str) -> Option<Message<'_>> {
     if line.starts_with(' ') {
         return None;
@@ -113,42 +112,42 @@ fn message(line: &str) -> Option<Message<'_>> {
     })
 }
 
-/// Headers that kernels include and that are no part of NVRTC's own package.
+/// Headers that kernels include and that NVRTC's package lacks.
 const OF_CUDA_RUNTIME: &str = "cooperative_groups.h cuComplex.h cuda_awbarrier.h cuda_bf16.h cuda_fp16.h cuda_fp4.h cuda_fp6.h cuda_fp8.h \
                                cuda_pipeline.h math_constants.h mma.h vector_types.h";
 
-/// Folders that CUDA's C++ library is included from.
+/// Folders in the include paths of CUDA's C++ library.
 const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
 
-/// What helps where a header is missing that is not the source's own.
+/// Returns a hint for a message about host code or a missing header of a library.
 fn hint(text: &str) -> &'static str {
     if text.contains("not allowed in JIT mode") || text.contains("without execution space annotations") {
-        return " (hint: NVRTC compiles no code of a host: `compiler = nvcc` in `cuda_source!` does, `__device__` makes it the device's, and so does the option `--device-as-default-execution-space`)";
+        return " (hint: NVRTC compiles only device code: set `compiler = nvcc` in `cuda_source!`, mark the function `__device__`, or add the option `--device-as-default-execution-space`)";
     }
     let header = text
         .strip_prefix("cannot open source file \"")
         .and_then(|rest| rest.strip_suffix('"'));
-    // Those alone have names without an ending.
+    // Only headers of the C++ standard library have names without an extension.
     let is_of_host = |header: &str| header.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     match header {
         Some(header) if is_of_host(header) => {
-            " (hint: NVRTC has no C++ library of a host: `compiler = nvcc` in `cuda_source!` has, and `cuda/std` has much of it for kernels)"
+            " (hint: NVRTC has no host C++ library: set `compiler = nvcc` in `cuda_source!`, or use `cuda/std`, which has much of it for kernels)"
         }
         Some(header) if OF_CUDA_RUNTIME.split(' ').any(|known| known == header) => {
-            " (hint: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-runtime nvidia-cuda-cccl` where NVRTC is from Python's packages; those for CUDA 12 end in `-cu12`)"
+            " (hint: install the CUDA toolkit, or, if NVRTC is from a Python package, `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; the packages for CUDA 12 end in `-cu12`)"
         }
         Some(header) if header.starts_with("crt/") => {
-            " (hint: it comes with the CUDA toolkit, or with `pip install nvidia-cuda-crt` where NVRTC is from Python's packages; for CUDA 12, `nvidia-cuda-nvcc-cu12` has it)"
+            " (hint: install the CUDA toolkit, or, if NVRTC is from a Python package, `pip install nvidia-cuda-crt`; for CUDA 12, `nvidia-cuda-nvcc-cu12`)"
         }
         Some(header) if OF_CUDA_LIBRARY.iter().any(|folder| header.starts_with(folder)) => {
-            " (hint: CUDA's C++ library comes with the CUDA toolkit, or with `pip install nvidia-cuda-cccl` where NVRTC is from Python's packages; that for CUDA 12 ends in `-cu12`)"
+            " (hint: install the CUDA toolkit, or, if NVRTC is from a Python package, `pip install nvidia-cuda-cccl`; the package for CUDA 12 ends in `-cu12`)"
         }
         _ => "",
     }
 }
 
-/// What is said of all messages together.
-fn is_chatter(line: &str) -> bool {
+/// Returns whether a line is a summary of all messages.
+fn is_summary(line: &str) -> bool {
     line.is_empty() || line.starts_with("Remark: ") || line.contains(" detected in the compilation of ")
 }
 
@@ -157,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_get_the_usual_form_and_warnings_go() {
+    fn messages_get_the_usual_format_and_warnings_are_dropped() {
         let log = "src/a(b).cu(12): error: identifier \"wrong\" is undefined\n  x = wrong;\n      ^\n\n\
             src/a.cu(10): warning #177-D: never referenced\n  y\n  ^\n\n\
             Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n\n\
@@ -177,7 +176,7 @@ mod tests {
         "#);
     }
 
-    /// What is shown where a header is missing.
+    /// Returns the message for a missing header.
     fn missing(header: &str) -> String {
         usual_form(&format!(
             "a.cu(1): catastrophic error: cannot open source file \"{header}\"\n"
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_header_that_is_not_the_sources_own_is_told_with_what_has_it() {
+    fn a_missing_library_header_has_a_hint() {
         for (header, holder) in [
             ("unordered_map", "`compiler = nvcc`"),
             ("cuda_fp16.h", "nvidia-cuda-runtime"),
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn code_of_the_host_is_told_with_what_compiles_it() {
+    fn host_code_has_a_hint() {
         let log = "a.cu(1): error: A function without execution space annotations (__host__/__device__/__global__) is considered a host function, and \
             host functions are not allowed in JIT mode. Consider using -default-device flag\n";
         let shown = usual_form(log);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_header_of_the_source_is_told_as_it_is() {
+    fn a_missing_header_of_the_source_has_no_hint() {
         for own in ["step.cuh", "cuda_utils.cuh", "cuda_helpers.h", "kernels/cuda/step.h"] {
             assert_eq!(
                 missing(own),
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_about_a_name_is_told_of_the_name() {
+    fn a_message_about_a_name_has_the_name() {
         let log = "__nv_name_map(5): error: identifier \"none\" is undefined\n  #pragma nv_mangled_name image::blur<none>\n     ^\n\n\
             __nv_name_map(5): error: Error in parsing name expression for lowered name lookup. Input name expression was: \" k\"\n  \
             #pragma nv_mangled_name image::blur<none>\n     ^\n";

@@ -1,15 +1,15 @@
-//! Headers that NVRTC lacks and that kernels include out of habit. They are looked for last: a
-//! toolkit's own come first.
+//! Headers that NVRTC lacks but kernels often include. The compiler searches them last, after a
+//! toolkit's headers.
 
-/// Types and functions that NVRTC knows without a header, or needs one line for.
+/// Headers whose types and functions are built into NVRTC.
 const EMPTY: &str = "#pragma once\n";
 
-/// The same types as in CUDA's own C++ library.
+/// The same types as in CUDA's C++ library.
 const STDINT: &str = include_str!("headers/stdint.h");
 
 const CSTDINT: &str = include_str!("headers/cstdint");
 
-/// NVRTC knows `size_t` and `ptrdiff_t` by itself.
+/// `size_t` and `ptrdiff_t` are built into NVRTC.
 const STDDEF: &str = include_str!("headers/stddef.h");
 
 const CSTDDEF: &str = include_str!("headers/cstddef");
@@ -20,13 +20,13 @@ const FLOAT: &str = include_str!("headers/float.h");
 
 const MATH: &str = include_str!("headers/math.h");
 
-/// Programmatic dependent launch, which only toolkits' headers declare.
+/// Programmatic dependent launch, which otherwise only a toolkit's headers declare.
 const DEVICE_RUNTIME: &str = include_str!("headers/cuda_device_runtime_api.h");
 
-/// Where nvcc is at home, sources need not include what it includes by itself.
+/// The header with these functions. nvcc includes it implicitly, so sources do not.
 const DEVICE_RUNTIME_HEADER: &str = "cuda_device_runtime_api.h";
 
-/// Headers that nvcc includes by itself, and the beginnings of words that a source needs them for.
+/// Headers that nvcc includes implicitly, with prefixes of the words that need them.
 pub(super) const INCLUDED_BY_NVCC: &[(&str, &[&str])] = &[
     (
         DEVICE_RUNTIME_HEADER,
@@ -43,7 +43,7 @@ pub(super) const INCLUDED_BY_NVCC: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Of the standard library, what CUDA's has under the same names.
+/// Standard headers that CUDA's C++ library has under the same names.
 macro_rules! standard {
     ($($name:literal)*) => {
         &[$((
@@ -57,21 +57,21 @@ macro_rules! standard {
     };
 }
 
-/// Headers that are there where CUDA's C++ library is.
+/// Headers that work if CUDA's C++ library is installed.
 pub(super) const STANDARD_HEADERS: &[(&str, &str)] =
     standard!("array" "functional" "limits" "tuple" "type_traits" "utility");
 
-/// The driver's interface is host code, which NVRTC takes from no toolkit's header; kernels want
-/// its version and the type of tensor maps.
+/// A replacement for the driver API's header. The toolkit's is host code, which NVRTC cannot
+/// compile; kernels need only its version and the type of tensor maps.
 const CUDA: &str = include_str!("headers/cuda.h");
 
-/// The folder of headers that go before a toolkit's own, inside of that of all headers.
+/// The folder of headers that take precedence over a toolkit's, inside the folder of all headers.
 pub(super) const FIRST: &str = "first";
 
-/// What is in it.
+/// The headers in that folder.
 pub(super) const FIRST_HEADERS: &[(&str, &str)] = &[("first/cuda.h", CUDA)];
 
-/// The headers by the names they are included with.
+/// The other headers, with the names in `#include`.
 pub(super) const HEADERS: &[(&str, &str)] = &[
     ("stdint.h", STDINT),
     ("cstdint", CSTDINT),

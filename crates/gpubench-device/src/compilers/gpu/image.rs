@@ -1,4 +1,4 @@
-//! PTX, cubins and fatbins as they are: what they are for, and which kernels they have.
+//! Checks PTX, cubins and fatbins that need no compilation: their architectures and kernels.
 
 use gpubench::catalog::{Source, SourceForm};
 use object::elf;
@@ -10,14 +10,15 @@ use super::job::Code;
 use super::nvrtc::end_ptx;
 use crate::cuda::{Architecture, Features, KernelImage};
 
-/// Takes an image, if it runs on the device and has the kernels.
+/// Returns the image of a source if it runs on the device and has the kernels.
 pub(super) fn accept(source: &Source, names: &[String], device: Architecture) -> Result<KernelImage, KernelBuildError> {
     let bytes = source.files.first().map_or(&[][..], |file| &file.contents);
-    let unusable = |reason: &str| KernelBuildError::Unusable(format!("`{}` is no usable image: {reason}", source.name));
+    let unusable =
+        |reason: &str| KernelBuildError::Unusable(format!("`{}` is not a usable image: {reason}", source.name));
     let contents = match source.form {
-        SourceForm::Cubin => of_cubin(bytes).ok_or_else(|| unusable("it is no cubin"))?,
-        SourceForm::Fatbin => of_fatbin(bytes).ok_or_else(|| unusable("it is no fatbin"))?,
-        _ => of_ptx(bytes).ok_or_else(|| unusable("it is no PTX: it names no `.target`"))?,
+        SourceForm::Cubin => of_cubin(bytes).ok_or_else(|| unusable("it is not a cubin"))?,
+        SourceForm::Fatbin => of_fatbin(bytes).ok_or_else(|| unusable("it is not a fatbin"))?,
+        _ => of_ptx(bytes).ok_or_else(|| unusable("it is not PTX: it has no `.target`"))?,
     };
     if !contents.codes.iter().any(|code| code.runs_on(device)) {
         return Err(KernelBuildError::other_architecture(source, &contents.codes, device));
@@ -38,12 +39,12 @@ pub(super) fn accept(source: &Source, names: &[String], device: Architecture) ->
     })
 }
 
-/// What an image holds.
+/// The contents of an image.
 #[derive(Debug, PartialEq, Eq)]
 struct Contents {
-    /// One of them has to run on the device.
+    /// The kinds of code. At least one must run on the device.
     codes: Vec<Code>,
-    /// The kernels, where they can be seen.
+    /// The kernels, if the format shows them.
     kernels: Option<Vec<String>>,
 }
 
@@ -91,9 +92,9 @@ fn of_ptx(bytes: &[u8]) -> Option<Contents> {
     })
 }
 
-/// From this version of the format on, the architecture is elsewhere in the flags.
+/// The first ABI version with the architecture at another place in the flags.
 const SECOND_ABI: u8 = 8;
-/// A symbol's `st_other` for a function that can be launched.
+/// The bit of a symbol's `st_other` that marks a kernel.
 const ENTRY: u8 = 0x10;
 
 fn of_cubin(bytes: &[u8]) -> Option<Contents> {
@@ -129,11 +130,12 @@ fn of_cubin(bytes: &[u8]) -> Option<Contents> {
 const FATBIN_MAGIC: u32 = 0xba55_ed50;
 const FATBIN_PTX: u16 = 1;
 const FATBIN_MACHINE: u16 = 2;
-/// A part's flag for code of one architecture alone.
+/// The flag of a part with architecture-specific code.
 const FATBIN_SPECIFIC: u32 = 1 << 20;
 
-/// A header, then parts: kind, size of its header, size of its contents, the compute capability at
-/// byte 28 and flags at byte 40. The contents are compressed, so the kernels are not seen.
+/// Parses a fatbin: a header, then parts. A part has its kind, the size of its header, the size of
+/// its contents, the compute capability at byte 28 and flags at byte 40. The contents are
+/// compressed, so the kernels are unknown.
 fn of_fatbin(bytes: &[u8]) -> Option<Contents> {
     if u32_at(bytes, 0)? != FATBIN_MAGIC {
         return None;
@@ -200,17 +202,17 @@ mod tests {
     }
 
     #[test]
-    fn ptx_is_taken_as_it_is_with_a_zero_at_its_end() {
+    fn ptx_is_accepted_unchanged_with_a_zero_at_its_end() {
         let image = accepted(SourceForm::Ptx, PTX.as_bytes(), &["affine", "_Z1kPf"], "sm_90").expect("it fits");
         assert_eq!(image.image, [PTX.as_bytes(), b"\0"].concat());
         assert_eq!(image.symbol("affine"), "affine");
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn unusable_images_are_refused_with_the_reason() {
         insta::assert_snapshot!(
             accepted(SourceForm::Ptx, PTX.as_bytes(), &["affine"], "sm_75").expect_err("it is newer"),
-            @"`affine` is for sm_80 and later, and this device is sm_75"
+            @"`affine` is for sm_80 and later, but this device is sm_75"
         );
         insta::assert_snapshot!(
             accepted(SourceForm::Ptx, PTX.as_bytes(), &["affinity"], "sm_80").expect_err("another name"),
@@ -218,15 +220,15 @@ mod tests {
         );
         insta::assert_snapshot!(
             accepted(SourceForm::Ptx, b"hello", &[], "sm_80").expect_err("no PTX"),
-            @"`affine` is no usable image: it is no PTX: it names no `.target`"
+            @"`affine` is not a usable image: it is not PTX: it has no `.target`"
         );
         insta::assert_snapshot!(
             accepted(SourceForm::Cubin, b"\x7fELF\x02\x01", &[], "sm_80").expect_err("no cubin"),
-            @"`affine` is no usable image: it is no cubin"
+            @"`affine` is not a usable image: it is not a cubin"
         );
         insta::assert_snapshot!(
             accepted(SourceForm::Fatbin, b"\x50\xed\x55\xba", &[], "sm_80").expect_err("no fatbin"),
-            @"`affine` is no usable image: it is no fatbin"
+            @"`affine` is not a usable image: it is not a fatbin"
         );
     }
 

@@ -1,4 +1,4 @@
-//! A source on its way through a compiler.
+//! The compilation of a source by a GPU compiler.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -10,16 +10,16 @@ use super::super::error::KernelBuildError;
 use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
-use super::options::{Dialect, Wishes};
+use super::options::{Dialect, SourceOptions};
 use crate::cuda::{Architecture, Features};
 
-/// The longest a source may take to compile: templates of matrix multiplications take minutes.
+/// The time limit for compiling a source. Matrix multiplication templates take minutes.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// What the standard is where a source names none.
+/// The default language standard.
 const STANDARD: &str = "c++17";
 
-/// Code for GPUs: what a compiler is to make, or a part of an image.
+/// GPU code: the output of a compiler, or a part of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     /// A cubin.
@@ -29,8 +29,8 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The best that a compiler of these compute capabilities (ascending) makes for a device;
-    /// nothing if the device is too old for it.
+    /// Returns the best code for a device that a compiler with these compute capabilities
+    /// (ascending) can make; `None` if the device is too old for it.
     pub(super) fn for_device(device: Architecture, capabilities: &[u32]) -> Option<Code> {
         if capabilities.contains(&device.capability) {
             return Some(Code::Machine(device));
@@ -43,7 +43,7 @@ impl Code {
         }
     }
 
-    /// What the compiler is told.
+    /// Returns the architecture's name for the compiler.
     pub(super) fn architecture_name(self) -> String {
         match self {
             Code::Machine(architecture) => architecture.to_string(),
@@ -52,14 +52,14 @@ impl Code {
     }
 }
 
-/// The architecture to compile a source for: the device's own, with the features that the source's
-/// options name.
+/// Returns the architecture to compile a source for: the device's, with the features that the
+/// source's options name.
 pub(super) fn wanted_architecture(
     source: &Source,
-    wishes: &Wishes,
+    options: &SourceOptions,
     device: Architecture,
 ) -> Result<Architecture, KernelBuildError> {
-    let featured: Vec<Architecture> = wishes
+    let featured: Vec<Architecture> = options
         .architectures
         .iter()
         .copied()
@@ -76,32 +76,37 @@ pub(super) fn wanted_architecture(
         .ok_or_else(|| KernelBuildError::other_architecture(source, &featured, device))
 }
 
-/// What a compiler works on.
+/// The inputs of a compilation.
 pub(super) struct Job<'a> {
     pub(super) wanted: Wanted<'a>,
     pub(super) device: Architecture,
     pub(super) code: Code,
-    pub(super) wishes: &'a Wishes,
+    pub(super) source_options: &'a SourceOptions,
     pub(super) scratch: &'a Scratch,
 }
 
 impl Job<'_> {
-    /// The options that both compilers take.
+    /// Returns the options for both compilers.
     pub(super) fn options(&self) -> Vec<String> {
-        let standard = self.wishes.standard.as_deref().unwrap_or(STANDARD);
+        let standard = self.source_options.standard.as_deref().unwrap_or(STANDARD);
         let mut options = vec![
             format!("--gpu-architecture={}", self.code.architecture_name()),
             format!("--std={standard}"),
         ];
-        // The two exclude one another.
-        if !self.wishes.passed.iter().any(|option| option == "--device-debug") {
+        // The two options exclude each other.
+        if !self
+            .source_options
+            .passed
+            .iter()
+            .any(|option| option == "--device-debug")
+        {
             options.push("-lineinfo".to_owned());
         }
-        options.extend(self.wishes.passed.iter().cloned());
+        options.extend(self.source_options.passed.iter().cloned());
         options
     }
 
-    /// Runs a command of a compiler.
+    /// Runs a compiler's command.
     pub(super) fn run(
         &self,
         dialect: Dialect,
@@ -112,7 +117,7 @@ impl Job<'_> {
         self.wanted.run(compiler, command, input, self.scratch)
     }
 
-    /// Why a compiler rejected the source, from its messages.
+    /// Returns why a compiler rejected the source, from its messages.
     pub(super) fn rejection(&self, log: &str) -> KernelBuildError {
         self.wanted
             .rejection(self.device.to_string(), self.scratch, &usual_form(log))
@@ -138,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_the_compiler_does_not_know_gets_the_newest_code_that_runs_on_it() {
+    fn an_unsupported_device_gets_the_newest_code_that_runs_on_it() {
         assert_eq!(code(90, &[75, 80, 90, 100]).as_deref(), Some("sm_90"));
         assert_eq!(code(103, &[75, 80, 90, 100]).as_deref(), Some("sm_100"));
         assert_eq!(code(130, &[75, 80, 90, 120]).as_deref(), Some("compute_120"));
@@ -147,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn features_are_used_where_the_source_names_them_for_this_device() {
+    fn features_are_used_if_the_source_names_them_for_this_device() {
         let source = Source {
             name: "a.cu".into(),
             form: SourceForm::Cuda,
@@ -155,22 +160,22 @@ mod tests {
             options: Vec::new(),
         };
         let wanted = |named: &[&str], device: &str| {
-            let wishes = Wishes {
+            let options = SourceOptions {
                 architectures: named
                     .iter()
                     .map(|name| name.parse().expect("an architecture"))
                     .collect(),
-                ..Wishes::default()
+                ..SourceOptions::default()
             };
             let device = device.parse().expect("an architecture");
-            wanted_architecture(&source, &wishes, device).map_or_else(|error| error.to_string(), |it| it.to_string())
+            wanted_architecture(&source, &options, device).map_or_else(|error| error.to_string(), |it| it.to_string())
         };
         assert_eq!(wanted(&[], "sm_90"), "sm_90");
         assert_eq!(wanted(&["sm_80"], "sm_90"), "sm_90");
         assert_eq!(wanted(&["sm_90a", "sm_100a"], "sm_90"), "sm_90a");
         assert_eq!(
             wanted(&["sm_90a"], "sm_80"),
-            "`a.cu` is for sm_90a, and this device is sm_80"
+            "`a.cu` is for sm_90a, but this device is sm_80"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Compiling kernel sources for NVIDIA GPUs.
+//! Compiles kernel sources for NVIDIA GPUs.
 //!
-//! [`GpuCompiler`] makes a [`KernelImage`](crate::cuda::KernelImage) of a source, by NVRTC or nvcc,
-//! whichever the source needs and the machine has; PTX, cubins and fatbins it takes as they are.
-//! NVRTC runs in a process of its own: [`serve`] is what happens there.
+//! [`GpuCompiler`] turns a source into a [`KernelImage`](crate::cuda::KernelImage) with NVRTC or
+//! nvcc, depending on the source and the machine. It accepts PTX, cubins and fatbins without
+//! compilation. NVRTC runs in a separate process, where [`serve`] handles the requests.
 
 mod compiler;
 mod device_code;

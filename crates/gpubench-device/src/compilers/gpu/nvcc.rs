@@ -1,4 +1,4 @@
-//! nvcc: for sources that need the whole toolkit, and where there is no NVRTC.
+//! nvcc, for sources that need the whole toolkit, and for machines without NVRTC.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use super::nvrtc::end_ptx;
 use super::options::Dialect;
 use crate::cuda::KernelImage;
 
-/// An nvcc that works.
+/// A working nvcc.
 #[derive(Clone, Debug)]
 pub(super) struct Nvcc {
     program: PathBuf,
@@ -22,7 +22,7 @@ pub(super) struct Nvcc {
 }
 
 impl Nvcc {
-    /// The first of these programs that says what it is.
+    /// Returns the first of these programs that works.
     pub(super) fn find(programs: &[PathBuf]) -> Option<Nvcc> {
         programs.iter().find_map(|program| Nvcc::describe(program))
     }
@@ -49,7 +49,7 @@ impl Tool for Nvcc {
         Dialect::Nvcc
     }
 
-    /// `nvcc 13.0.88`.
+    /// Returns `nvcc 13.0.88`, for example.
     fn version(&self) -> String {
         format!("nvcc {}", self.version)
     }
@@ -62,7 +62,7 @@ impl Tool for Nvcc {
         &self.capabilities
     }
 
-    /// First to PTX, which tells the kernels' symbols, then to machine code.
+    /// Compiles first to PTX, which shows the kernels' symbols, then to machine code.
     fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError> {
         job.scratch
             .add_unit(NVCC_UNIT, &nvcc_unit(job.wanted.source, job.wanted.names))?;
@@ -71,7 +71,7 @@ impl Tool for Nvcc {
         let text = read(&ptx)?;
         let text = String::from_utf8_lossy(&text);
         let (text, symbols) = without_pointers(&text, job.wanted.names.len()).ok_or_else(|| {
-            let reason = "its PTX does not say where the kernels are".to_owned();
+            let reason = "its PTX does not list the kernels".to_owned();
             job.crash(Dialect::Nvcc, reason)
         })?;
         let mut image = match job.code {
@@ -104,7 +104,7 @@ impl Nvcc {
         let finished = job.run(Dialect::Nvcc, &mut command, Stdio::null())?;
         match finished.status.success() {
             true => Ok(()),
-            // Some of its parts write their messages to one stream, some to the other.
+            // Some parts of nvcc write messages to standard output, others to standard error.
             false => Err(job.rejection(&format!(
                 "{}{}",
                 String::from_utf8_lossy(&finished.stdout),
@@ -114,7 +114,7 @@ impl Nvcc {
     }
 }
 
-/// What the program prints, if it succeeds.
+/// Returns the output of a program, if it succeeds.
 fn output_of(program: &Path, option: &str) -> Option<String> {
     let folder = tempfile::tempdir().ok()?;
     let printed = describe(Command::new(program).arg(option), Stdio::null(), folder.path()).ok()?;
@@ -122,7 +122,7 @@ fn output_of(program: &Path, option: &str) -> Option<String> {
     printed.status.success().then(text)
 }
 
-/// The number behind `V` in `Cuda compilation tools, release 13.0, V13.0.88`.
+/// Returns the version after `V` in `Cuda compilation tools, release 13.0, V13.0.88`.
 fn release(version: &str) -> Option<String> {
     let line = version.lines().find(|line| line.contains("release "))?;
     let (_, number) = line.rsplit_once(", V")?;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_release_is_read_from_what_nvcc_says() {
+    fn the_release_is_parsed_from_nvccs_output() {
         let text =
             "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0\n";
         assert_eq!(release(text).as_deref(), Some("13.0.88"));

@@ -1,5 +1,4 @@
-//! NVRTC, in a process of its own: it may crash on a source, and a crash or a hang must not be the
-//! tool's.
+//! NVRTC, in a separate process, because it may crash or hang on a source.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,10 @@ use super::options::Dialect;
 use super::request::{Description, Order, Reply, Request};
 use crate::cuda::KernelImage;
 
-/// The hidden verb of this tool that serves requests.
+/// The hidden subcommand of this tool that serves requests.
 const VERB: &str = "__nvrtc";
 
-/// An NVRTC that works.
+/// A working NVRTC.
 #[derive(Clone, Debug)]
 pub(super) struct NvrtcCompiler {
     /// This tool's executable.
@@ -29,10 +28,10 @@ pub(super) struct NvrtcCompiler {
 }
 
 impl NvrtcCompiler {
-    /// The first of these libraries that says what it is.
+    /// Returns the first of these libraries that works.
     ///
     /// # Errors
-    /// What is wrong with each.
+    /// The reason for each.
     pub(super) fn find(tool: &Path, libraries: Vec<PathBuf>) -> Result<NvrtcCompiler, String> {
         let request = Request {
             libraries,
@@ -53,7 +52,7 @@ impl NvrtcCompiler {
         }
     }
 
-    /// The same with headers from elsewhere, if it has none of its own.
+    /// Adds headers from elsewhere if the library has none.
     pub(super) fn or_headers(mut self, headers: impl FnOnce() -> Vec<PathBuf>) -> NvrtcCompiler {
         if !self
             .headers
@@ -71,7 +70,7 @@ impl Tool for NvrtcCompiler {
         Dialect::Nvrtc
     }
 
-    /// `NVRTC 12.9`.
+    /// Returns `NVRTC 12.9`, for example.
     fn version(&self) -> String {
         let (major, minor) = self.library.version;
         format!("NVRTC {major}.{minor}")
@@ -89,7 +88,7 @@ impl Tool for NvrtcCompiler {
         for headers in [FIRST_HEADERS, HEADERS, STANDARD_HEADERS] {
             job.scratch.add_headers(headers)?;
         }
-        self.leave_out_headers_of_the_host(job)?;
+        self.add_empty_host_headers(job)?;
         let request = Request {
             libraries: vec![self.library.path.clone()],
             order: Order::Compile {
@@ -119,9 +118,9 @@ impl Tool for NvrtcCompiler {
 }
 
 impl NvrtcCompiler {
-    /// Where code of the host is left out, so are the headers that only it needs: those that a
-    /// source includes with angle brackets and that are nowhere else are there, and empty.
-    fn leave_out_headers_of_the_host(&self, job: &Job<'_>) -> Result<(), KernelBuildError> {
+    /// If the host code was removed, adds empty files for the headers that only it needed: those in
+    /// angle brackets that exist nowhere else.
+    fn add_empty_host_headers(&self, job: &Job<'_>) -> Result<(), KernelBuildError> {
         let source = job.wanted.source;
         if source.options.last().is_none_or(|last| last != DEFAULT_SPACE) {
             return Ok(());
@@ -151,8 +150,8 @@ impl NvrtcCompiler {
     }
 }
 
-/// The command that starts this tool as a server of one request, in the folder that paths in it are
-/// relative to, and what it reads.
+/// Returns the command that starts this tool as a server of one request, and its standard input.
+/// `folder` is the base of the paths in the request.
 fn ask(tool: &Path, request: &Request, folder: &Path, scratch: &Path) -> io::Result<(Command, Stdio)> {
     let file = scratch.join("request");
     fs_err::write(&file, serde_json::to_vec(request)?)?;
@@ -171,7 +170,7 @@ fn how_it_ended(finished: &Finished) -> String {
     }
 }
 
-/// The driver takes PTX as a text that ends with a zero.
+/// Ends PTX with a zero byte, as the driver requires.
 pub(super) fn end_ptx(image: &mut Vec<u8>) {
     if !image.starts_with(b"\x7fELF") && image.last() != Some(&0) {
         image.push(0);

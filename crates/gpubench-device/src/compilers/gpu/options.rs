@@ -1,8 +1,8 @@
-//! The options a user gives for a kernel source, as NVRTC and nvcc understand them.
+//! Translates the options of a kernel source for NVRTC and nvcc.
 
 use crate::cuda::Architecture;
 
-/// Which compiler options are for.
+/// The compiler that options are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Nvrtc,
@@ -18,44 +18,44 @@ impl Dialect {
     }
 }
 
-/// What a source's options ask for.
+/// The parsed options of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wishes {
-    /// The architectures that are named.
+pub(super) struct SourceOptions {
+    /// The architectures named.
     pub(super) architectures: Vec<Architecture>,
-    /// The language standard, if one is named.
+    /// The language standard, if named.
     pub(super) standard: Option<String>,
-    /// Everything else, ready to be passed on.
+    /// The other options, ready for the compiler.
     pub(super) passed: Vec<String>,
 }
 
-/// How an option is written.
+/// The syntax of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Flag,
-    /// With a number, a word or `true` behind it.
+    /// An option with a number, a word or `true`.
     Word,
-    /// With a definition or a path behind it, whatever that is.
+    /// An option with any text, such as a definition or a path.
     Text,
-    /// With an option for the assembler behind it.
+    /// An option with an option for the assembler.
     Assembler,
 }
 
-/// What becomes of an option.
+/// The treatment of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Both,
-    /// nvcc needs it where NVRTC does the same without.
+    /// Only nvcc needs it; NVRTC does the same by default.
     NvccOnly,
     NvrtcOnly,
-    /// It says what is done anyway, or what concerns the host's code.
+    /// It has no effect: it is the default, or concerns host code.
     Nothing,
     Architecture,
     Standard,
 }
 
-/// Every option that is known, by its names; the first is the one that is passed on. Nothing else
-/// passes: an option such as the host compiler's path would run code in the build.
+/// All supported options with their names. The first name is passed to the compiler. Nothing else
+/// passes: an option for the host compiler's path, for example, would run code during the build.
 const OPTIONS: &[(&str, Shape, Use)] = &[
     ("-D --define-macro", Shape::Text, Use::Both),
     ("-U --undefine-macro", Shape::Text, Use::Both),
@@ -105,20 +105,20 @@ const OPTIONS: &[(&str, Shape, Use)] = &[
     ),
 ];
 
-/// Beginnings of the assembler's options that pass; none of them names a file.
+/// Prefixes of the supported assembler options. None of them names a file.
 const ASSEMBLER: &str = "-O --opt-level -v --verbose -dlcm= --def-load-cache= -dscm= --def-store-cache= -flcm= --force-load-cache= \
                          -fscm= --force-store-cache= --allow-expensive-optimizations -allow-expensive-optimizations --warn- -warn- \
                          --maxrregcount= --register-usage-level=";
 
-/// What the shell that nvcc starts its parts with would replace.
+/// Characters that have a meaning for the shell in which nvcc runs its parts.
 const FOR_A_SHELL: [char; 3] = ['$', '`', '\n'];
 
-/// Reads a source's options for a compiler.
+/// Parses the options of a source for a compiler.
 ///
 /// # Errors
-/// The first option that is not passed on.
-pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, String> {
-    let mut wishes = Wishes::default();
+/// The first unsupported option.
+pub(super) fn parse_options(options: &[String], dialect: Dialect) -> Result<SourceOptions, String> {
+    let mut parsed = SourceOptions::default();
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let refuse = || option.clone();
@@ -143,10 +143,10 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
         match (used, dialect) {
             (Use::Nothing, _) | (Use::NvccOnly, Dialect::Nvrtc) => {}
             (Use::NvrtcOnly, Dialect::Nvcc) => return Err(option.clone()),
-            (Use::Architecture, _) => wishes.architectures.push(value.parse().map_err(|_| refuse())?),
-            (Use::Standard, _) => wishes.standard = Some(value),
+            (Use::Architecture, _) => parsed.architectures.push(value.parse().map_err(|_| refuse())?),
+            (Use::Standard, _) => parsed.standard = Some(value),
             (Use::Both, _) | (Use::NvccOnly, Dialect::Nvcc) | (Use::NvrtcOnly, Dialect::Nvrtc) => {
-                wishes.passed.push(match shape {
+                parsed.passed.push(match shape {
                     Shape::Flag => name.to_owned(),
                     Shape::Text => format!("{name}{value}"),
                     Shape::Word | Shape::Assembler => format!("{name}={value}"),
@@ -154,25 +154,26 @@ pub(super) fn wishes(options: &[String], dialect: Dialect) -> Result<Wishes, Str
             }
         }
     }
-    Ok(wishes)
+    Ok(parsed)
 }
 
-/// The compilers for GPUs define it themselves; given as an option it is for the CPU device.
+/// Returns whether a definition is that of `__CUDA_ARCH__`. GPU compilers define it themselves; as
+/// an option it is for the CPU device.
 fn defines_the_architecture(definition: &str) -> bool {
     definition.split('=').next() == Some("__CUDA_ARCH__")
 }
 
-/// What is known of an option.
+/// A supported option.
 pub(crate) struct Known<'a> {
-    /// The one of its names that is passed on.
+    /// The name for the compiler.
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     used: Use,
-    /// The value that is written in one word with it.
+    /// The value, if it is in the same word.
     pub(crate) attached: Option<&'a str>,
 }
 
-/// Looks an option up, whatever is behind it.
+/// Looks up an option, with or without a value in the same word.
 pub(crate) fn known(option: &str) -> Option<Known<'_>> {
     OPTIONS.iter().find_map(|&(names, shape, used)| {
         let attached = names.split(' ').find_map(|name| {
@@ -217,12 +218,12 @@ fn fits(shape: Shape, value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(options: &[&str], dialect: Dialect) -> Result<Wishes, String> {
-        wishes(&options.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), dialect)
+    fn read(options: &[&str], dialect: Dialect) -> Result<SourceOptions, String> {
+        parse_options(&options.iter().map(|&it| it.to_owned()).collect::<Vec<_>>(), dialect)
     }
 
     #[test]
-    fn options_arrive_in_one_form_however_they_are_written() {
+    fn options_have_one_form_however_they_are_written() {
         let given = [
             "-DTILE=16",
             "-D",
@@ -238,9 +239,9 @@ mod tests {
             "-O3",
             "-lineinfo",
         ];
-        let wishes = read(&given, Dialect::Nvrtc).expect("all are known");
+        let parsed = read(&given, Dialect::Nvrtc).expect("all are known");
         assert_eq!(
-            wishes.passed,
+            parsed.passed,
             [
                 "-DTILE=16",
                 "-DFAST",
@@ -252,18 +253,18 @@ mod tests {
                 "--ptxas-options=-dlcm=cg,-v"
             ]
         );
-        assert_eq!(wishes.standard.as_deref(), Some("c++20"));
+        assert_eq!(parsed.standard.as_deref(), Some("c++20"));
     }
 
     #[test]
     fn architectures_are_collected() {
-        let wishes = read(&["-arch=sm_90a", "--gpu-architecture", "compute_100a"], Dialect::Nvcc).expect("known");
-        let names: Vec<String> = wishes.architectures.iter().map(ToString::to_string).collect();
+        let parsed = read(&["-arch=sm_90a", "--gpu-architecture", "compute_100a"], Dialect::Nvcc).expect("known");
+        let names: Vec<String> = parsed.architectures.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["sm_90a", "sm_100a"]);
     }
 
     #[test]
-    fn what_one_compiler_needs_the_other_is_not_told() {
+    fn options_for_one_compiler_are_not_passed_to_the_other() {
         let given = ["--expt-relaxed-constexpr", "-extended-lambda"];
         assert_eq!(
             read(&given, Dialect::Nvrtc).expect("known").passed,
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_build_scripts_tell_nvcc_about_host_code_and_outputs_changes_nothing() {
+    fn options_about_host_code_and_outputs_have_no_effect() {
         let given = [
             "--default-stream",
             "per-thread",
@@ -289,14 +290,14 @@ mod tests {
             "--ptx",
             "--verbose",
         ];
-        assert_eq!(read(&given, Dialect::Nvcc), Ok(Wishes::default()));
+        assert_eq!(read(&given, Dialect::Nvcc), Ok(SourceOptions::default()));
     }
 
     #[test]
-    fn the_architecture_that_the_cpu_device_shows_is_not_told_to_compilers_for_gpus() {
+    fn the_architecture_macro_is_not_passed_to_gpu_compilers() {
         for dialect in [Dialect::Nvrtc, Dialect::Nvcc] {
-            let wishes = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
-            assert_eq!(wishes.passed, ["-DTILE=8"]);
+            let parsed = read(&["-D__CUDA_ARCH__=800", "-D", "__CUDA_ARCH__", "-DTILE=8"], dialect).expect("known");
+            assert_eq!(parsed.passed, ["-DTILE=8"]);
         }
     }
 
@@ -318,7 +319,7 @@ mod tests {
         ] {
             let refused = read(&[option], Dialect::Nvcc);
             match option {
-                // A definition without a name is for the compiler to refuse.
+                // The compiler will refuse a definition without a name.
                 "-D=" => assert!(refused.is_ok()),
                 _ => assert_eq!(refused, Err(option.to_owned()), "{option}"),
             }

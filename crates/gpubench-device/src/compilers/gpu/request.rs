@@ -1,4 +1,4 @@
-//! What is asked of the process that NVRTC runs in, and what it answers.
+//! Requests to the NVRTC process, and its replies.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::cuda::KernelImage;
 
-/// The longest request that is read: a source and everything that is asked of it.
+/// The longest request in bytes: a source with its options and names.
 pub(super) const LONGEST_REQUEST: u64 = 64 << 20;
 
-/// Something to do for an NVRTC.
+/// A request to an NVRTC library.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Request {
-    /// Libraries, or names that the loader finds; the first that works is used.
+    /// Libraries, or names for the loader; the first that works is used.
     pub(super) libraries: Vec<PathBuf>,
     pub(super) order: Order,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Say what you are.
+    /// Describe the library.
     Describe,
     /// Compile a file below the current directory.
     Compile {
@@ -29,25 +29,25 @@ pub(super) enum Order {
     },
 }
 
-/// What a library is.
+/// The description of a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Description {
-    /// Where it lies.
+    /// The path.
     pub(super) path: PathBuf,
-    /// Major and minor.
+    /// The version as major and minor.
     pub(super) version: (u32, u32),
-    /// The compute capabilities it compiles for, ascending.
+    /// The compute capabilities that it supports, in ascending order.
     pub(super) capabilities: Vec<u32>,
 }
 
-/// An answer.
+/// A reply.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reply {
     Described(Description),
     Compiled(KernelImage),
-    /// The compiler's messages on a source that is wrong.
+    /// The compiler's messages about errors in the source.
     Rejected(String),
-    /// Why nothing could be done.
+    /// Why the request failed.
     Failed(String),
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_arrive_as_they_were_sent() {
+    fn replies_survive_a_round_trip() {
         let description = Description {
             path: "/a/libnvrtc.so.12".into(),
             version: (12, 9),

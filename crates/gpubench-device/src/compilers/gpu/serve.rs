@@ -1,4 +1,4 @@
-//! The process that NVRTC runs in.
+//! The NVRTC process.
 
 use std::ffi::{CString, NulError};
 use std::fs::File;
@@ -9,18 +9,18 @@ use super::request::{Description, LONGEST_REQUEST, Order, Reply, Request};
 use crate::cuda::nvrtc::{Nvrtc, NvrtcError, Unit};
 use gpubench_diagnostic::chain;
 
-/// Why the process could not answer.
+/// Why the process could not reply.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The request could not be read or the answer not be written.
+    /// The request could not be read, or the reply could not be written.
     #[error("cannot talk to the broker")]
     Io(#[from] io::Error),
-    /// The request is none.
+    /// The request is invalid.
     #[error("the request is damaged")]
     Request(#[from] serde_json::Error),
 }
 
-/// Why a request could not be fulfilled.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error(transparent)]
@@ -31,15 +31,14 @@ enum Failure {
         #[source]
         source: io::Error,
     },
-    #[error("a text has a zero in it")]
+    #[error("the source, an option or a name contains a zero byte")]
     Zero(#[from] NulError),
 }
 
-/// Answers the one request on standard input, on `answers`.
+/// Reads one request from standard input and writes the reply to `answers`.
 ///
 /// # Errors
-/// If the broker cannot be understood or is gone. What is wrong with a source or a library is an
-/// answer.
+/// When the request is invalid or the broker is gone. Errors in a source or a library are replies.
 pub fn serve(mut answers: File) -> Result<(), ServeError> {
     let mut request = Vec::new();
     io::stdin().lock().take(LONGEST_REQUEST).read_to_end(&mut request)?;
@@ -77,7 +76,7 @@ fn answer(request: &Request) -> Result<Reply, Failure> {
     }
 }
 
-/// The first library that is an NVRTC, or what is wrong with each.
+/// Returns the first library that is a working NVRTC, or the reasons of all.
 fn first_usable(libraries: &[PathBuf]) -> Result<(Nvrtc, Description), String> {
     let mut reasons = Vec::new();
     for path in libraries {
@@ -99,7 +98,7 @@ fn open(path: &Path) -> Result<(Nvrtc, Description), NvrtcError> {
     Ok((nvrtc, description))
 }
 
-/// Where a library lies that the loader found by its name.
+/// Returns the path of a library that the loader found by name.
 fn loaded_from(path: &Path) -> PathBuf {
     if path.is_absolute() {
         return path.to_owned();
@@ -107,7 +106,7 @@ fn loaded_from(path: &Path) -> PathBuf {
     let name = path.to_string_lossy();
     let maps = fs_err::read_to_string("/proc/self/maps").unwrap_or_default();
     let found = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
-    // The loader follows links: `libnvrtc.so.12` may lie in `libnvrtc.so.12.9.86`.
+    // The loader follows links: `libnvrtc.so.12` may be `libnvrtc.so.12.9.86`.
     let mut libraries = found.filter(|path| {
         let file = path.rsplit('/').next().unwrap_or(path);
         file.starts_with(name.as_ref()) || file.starts_with("libnvrtc.so")

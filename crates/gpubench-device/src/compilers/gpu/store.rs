@@ -1,20 +1,20 @@
-//! Where compiled images are kept: in a cache, by everything that went into them.
+//! Compiled images in the cache, under a hash of all their inputs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::super::cache_file::{is_intact, keep};
 use super::super::cache_key::CacheKey;
 use super::super::compiler::Wanted;
-use super::super::kept::{is_as_written, keep};
 use crate::cuda::{Architecture, KernelImage};
 
-/// How an image was made, which the name of its file tells.
+/// How an image was made. It is part of the file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
-    /// Nothing was compiled.
+    /// It was not compiled.
     Given,
     Nvrtc,
-    /// NVRTC, of what is left of the source without its code of the host.
+    /// NVRTC compiled the source after its host code was removed.
     NvrtcOfDevice,
     Nvcc,
 }
@@ -31,14 +31,14 @@ impl Maker {
         }
     }
 
-    /// That of a file which [`cached`] has named.
+    /// Returns the maker of a file named by [`cached`].
     pub(super) fn of(path: &Path) -> Option<Maker> {
         let (_, ending) = path.file_name()?.to_str()?.split_once('.')?;
         Maker::ALL.into_iter().find(|maker| maker.ending() == ending)
     }
 }
 
-/// Where a cache keeps the image that a compiler makes.
+/// Returns the path of an image in the cache.
 pub(super) fn cached(wanted: Wanted<'_>, maker: Maker, compiler: &str, architecture: Architecture) -> PathBuf {
     let mut key = CacheKey::new();
     key.add(compiler);
@@ -48,12 +48,12 @@ pub(super) fn cached(wanted: Wanted<'_>, maker: Maker, compiler: &str, architect
     wanted.cache.join(format!("{}.{}", key.finish(), maker.ending()))
 }
 
-/// Whether a file is there and is the image that was written.
+/// Returns whether a file exists and is an unchanged image.
 pub(super) fn is_image(path: &Path) -> bool {
-    is_as_written(path) && fs_err::read(path).is_ok_and(|bytes| KernelImage::decode(&bytes).is_ok())
+    is_intact(path) && fs_err::read(path).is_ok_and(|bytes| KernelImage::decode(&bytes).is_ok())
 }
 
-/// Writes an image, so that other processes see it whole or not at all.
+/// Writes an image atomically: other processes see the whole file or none.
 pub(super) fn write(path: &Path, image: &KernelImage) -> io::Result<()> {
     keep(path, &image.encode())
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_goes_into_an_image_is_in_its_place() {
+    fn every_input_of_an_image_changes_its_path() {
         let source = source("x");
         let cached = |source: &Source, names: &[&str], compiler, architecture| {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_tells_how_it_was_made() {
+    fn a_file_name_shows_how_the_file_was_made() {
         let source = source("x");
         for maker in Maker::ALL {
             let wanted = Wanted {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_no_image() {
+    fn a_damaged_file_is_not_an_image() {
         let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("image");
         assert!(!is_image(&path));

@@ -1,4 +1,4 @@
-//! What a compiled library is kept under.
+//! The cache keys of compiled libraries.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -51,7 +51,7 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
         key(&compiler(), &changed, &NAMES, HERE)
     };
     let keys = [
-        ("as it is", of(compiler())),
+        ("the same inputs", of(compiler())),
         (
             "another processor",
             key(&compiler(), &source(), &NAMES, "another processor"),
@@ -81,10 +81,7 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
         ("fewer kernels", key(&compiler(), &source(), &NAMES[..1], HERE)),
         ("kernels in one", key(&compiler(), &source(), &["onetwo"], HERE)),
         ("other kernels", key(&compiler(), &source(), &["one", "three"], HERE)),
-        (
-            "fewer of its own options",
-            of_source(&|source| drop(source.options.pop())),
-        ),
+        ("fewer source options", of_source(&|source| drop(source.options.pop()))),
         ("another text", of_source(&|source| source.files[0].contents[0] = b'F')),
         (
             "another text of a header",
@@ -115,12 +112,12 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
             &NAMES,
             "another"
         ),
-        "what is for any processor does not depend on this one"
+        "portable code does not depend on this processor"
     );
 }
 
 #[test]
-fn a_processor_is_told_by_its_name_and_what_it_can_do() {
+fn a_processor_is_identified_by_name_and_features() {
     let text = fs_err::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let here = processor();
     for key in ["model name", "flags"] {

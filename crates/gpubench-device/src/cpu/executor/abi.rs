@@ -1,4 +1,4 @@
-//! Rust's view of `gpubench/abi.h`.
+//! The Rust side of `gpubench/abi.h`.
 
 use std::ffi::{c_char, c_void};
 
@@ -6,7 +6,7 @@ use super::launch::LaunchShape;
 
 pub(super) const ABI: u32 = 1;
 
-/// `gb_wait`: why a thread hands control back before its end.
+/// `gb_wait`: why a thread yields before its end.
 pub(super) mod wait {
     pub(crate) const BARRIER: u32 = 1;
     pub(crate) const WARP: u32 = 2;
@@ -19,7 +19,7 @@ pub(super) mod wait {
     pub(crate) const PARK: u32 = 9;
 }
 
-/// `gb_vote`: what a block barrier answers.
+/// `gb_vote`: the result of a block barrier.
 pub(super) mod vote {
     pub(crate) const NONE: u32 = 0;
     pub(crate) const COUNT: u32 = 1;
@@ -27,7 +27,7 @@ pub(super) mod vote {
     pub(crate) const OR: u32 = 3;
 }
 
-/// `gb_reduction`: how a warp reduction combines.
+/// `gb_reduction`: the operation of a warp reduction.
 pub(super) mod reduction {
     pub(crate) const ADD: u32 = 0;
     pub(crate) const MIN: u32 = 1;
@@ -61,7 +61,7 @@ pub(super) struct Request {
     pub(super) place: u64,
 }
 
-/// What `gb_callbacks.wait` answers to [`wait::PARK`]: run threads `first..end`.
+/// Encodes the reply of `gb_callbacks.wait` to [`wait::PARK`]: run threads `first..end`.
 pub(super) fn range(first: u32, end: u32) -> u64 {
     u64::from(end) << 32 | u64::from(first + 1)
 }

@@ -1,8 +1,8 @@
-//! Running one block after the other on one OS thread.
+//! Runs blocks one after another on one OS thread.
 //!
-//! All of a block's threads begin in a loop on the first coroutine. A thread that waits keeps the
-//! coroutine it is on, and the loop goes on with the next thread on another one. Coroutines outlive
-//! the block: when its threads have returned, they begin those of the next block.
+//! All threads of a block start in a loop on the first coroutine. A thread that waits keeps its
+//! coroutine, and the loop continues with the next thread on another one. Coroutines outlive the
+//! block: when its threads have returned, they start those of the next block.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -18,14 +18,14 @@ use super::launch::{LaunchShape, ScheduleSeed};
 use super::signals;
 use super::stack::GuardedStack;
 use super::static_shared::{Guarded, StaticShared};
-use super::warp::{LANES, Lane, Settlement, settle};
+use super::warp::{LANES, Lane, NextStep, next_step};
 
-/// A launch as every thread of a pool needs it.
+/// A launch, for every thread of a pool.
 #[derive(Clone, Copy)]
 pub(super) struct Job {
     pub(super) kernel: Kernel,
     pub(super) shape: LaunchShape,
-    /// Addresses of the argument values; valid until the launch returns.
+    /// Addresses of the argument values, valid until the launch returns.
     pub(super) arguments: *const *const c_void,
     pub(super) order: ScheduleSeed,
 }
@@ -33,13 +33,13 @@ pub(super) struct Job {
 // SAFETY: the pool keeps the arguments alive until every thread has left the job.
 unsafe impl Send for Job {}
 
-/// Why a block ended early; `thread` is linear, and exact if it is there.
-struct Broken {
+/// Why a block ended early. `thread` is linear; if present, it is exact.
+struct BlockFailure {
     kind: FaultKind,
     thread: Option<u32>,
 }
 
-/// Which form of a kernel runs.
+/// The variant of a kernel to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Fast,
@@ -55,32 +55,30 @@ impl Form {
     }
 }
 
-/// Runs blocks on the calling thread; belongs to one thread at a time.
+/// Runs blocks on the calling thread. Only one thread uses it at a time.
 pub(super) struct BlockRunner {
     exchange: Box<Exchange>,
     slots: Vec<*mut Slot>,
-    /// For every thread of the block the slot it waits on; null if it returned without waiting.
+    /// The slot on which each thread of the block waits; null if it returned without waiting.
     slot_of: Vec<*mut Slot>,
     order: Option<Vec<u32>>,
     form: Form,
-    /// Whether a thread of the job has waited. If so the kernel keeps the index of its thread in
-    /// memory.
+    /// Whether a thread of the job has waited. If so, the kernel keeps the thread index in memory.
     waited: bool,
-    /// Made for the first kernel that has it.
+    /// Created for the first kernel that uses it.
     dynamic_shared: Option<DynamicShared>,
-    /// Which library was told last where it begins, and where; nothing if the job's kernel is not
-    /// told.
+    /// The library that last received the address of dynamic shared memory, and that address;
+    /// `None` if the job's kernel does not take one.
     placed: Option<(PlaceDynamicShared, *mut u8)>,
-    /// The job's static shared memory on this thread, where it can be told whether a kernel keeps
-    /// to it.
+    /// The job's static shared memory on this thread, if overruns can be detected.
     static_shared: Option<Guarded>,
-    /// The thread that ran blocks last.
+    /// The thread that last ran blocks.
     thread: Option<ThreadId>,
 }
 
 // SAFETY: a runner moves between threads only while no kernel of it runs, and `begin` drops the
-// coroutines that are inside kernels of another thread; the others are parked in a frame of this
-// file that keeps nothing of a thread.
+// coroutines that are inside kernels of another thread. The others are parked in a frame of this
+// file, which refers to nothing of a thread.
 unsafe impl Send for BlockRunner {}
 
 impl BlockRunner {
@@ -99,7 +97,7 @@ impl BlockRunner {
         }
     }
 
-    /// Prepares the calling thread for blocks of a job; once per job and thread.
+    /// Prepares the calling thread for blocks of a job. Called once per job and thread.
     pub(super) fn begin(&mut self, job: &Job) -> Result<(), FaultKind> {
         let shape = &job.shape;
         let exchange: *const Exchange = &*self.exchange;
@@ -108,18 +106,18 @@ impl BlockRunner {
         self.order = job.order.order(shape.threads());
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
-        self.take_to_this_thread();
+        self.move_to_this_thread();
         self.static_shared = job.kernel.static_shared.map(StaticShared::of_this_thread);
         let has_moved = self.place_dynamic_shared(job)?;
-        self.make_coroutines_enter(self.form.entry(job), has_moved);
+        self.leave_other_kernels(self.form.entry(job), has_moved);
         self.waited = false;
         self.slot_of.clear();
         self.slot_of.resize(shape.threads() as usize, ptr::null_mut());
         Ok(())
     }
 
-    /// Forgets what holds on another thread alone: kernels keep the addresses of its memory.
-    fn take_to_this_thread(&mut self) {
+    /// Resets state that is valid only on another thread: kernels keep addresses of its memory.
+    fn move_to_this_thread(&mut self) {
         let thread = Some(thread::current().id());
         if self.thread != thread {
             self.thread = thread;
@@ -128,8 +126,8 @@ impl BlockRunner {
         }
     }
 
-    /// Tells the job's kernel where dynamic shared memory begins on the calling thread; whether
-    /// that is new to it.
+    /// Passes the address of dynamic shared memory on this thread to the job's kernel. Returns
+    /// whether it is a new address.
     fn place_dynamic_shared(&mut self, job: &Job) -> Result<bool, FaultKind> {
         let Some(place) = job.kernel.place_dynamic_shared else {
             self.placed = None;
@@ -140,7 +138,7 @@ impl BlockRunner {
             none => none.insert(DynamicShared::new().map_err(|_| FaultKind::OutOfDynamicShared)?),
         };
         let start = shared.prepare(job.shape.dynamic_shared);
-        if (self.placed).is_some_and(|(told, known)| ptr::fn_addr_eq(told, place) && known == start) {
+        if (self.placed).is_some_and(|(library, known)| ptr::fn_addr_eq(library, place) && known == start) {
             return Ok(false);
         }
         // SAFETY: the memory outlives the launch.
@@ -149,29 +147,29 @@ impl BlockRunner {
         Ok(true)
     }
 
-    /// The job's dynamic shared memory, where the kernel was told of it.
+    /// Returns the job's dynamic shared memory, if the kernel received its address.
     fn dynamic_shared(&mut self, job: &Job) -> Option<&mut DynamicShared> {
         job.kernel.place_dynamic_shared.and(self.dynamic_shared.as_mut())
     }
 
-    /// Leads coroutines that are parked inside another kernel, or in one that knows another place
-    /// of dynamic shared memory, out of it.
-    fn make_coroutines_enter(&mut self, entry: Threads, has_moved: bool) {
+    /// Makes coroutines leave the kernel they are parked in, if it is another kernel or knows
+    /// another address of dynamic shared memory.
+    fn leave_other_kernels(&mut self, entry: Threads, has_moved: bool) {
         if has_moved || !ptr::fn_addr_eq(self.exchange.entry.get(), entry) {
             for &slot in &self.slots {
                 // SAFETY: slots live as long as the runner.
                 if unsafe { (*slot).in_kernel.get() } {
                     // SAFETY: as above.
                     unsafe { (*slot).answer.set(0) };
-                    // It only returns: nothing of the kernel runs that could fail.
+                    // The coroutine only returns; no kernel code that could fail runs.
                     let _ = self.go_on(slot);
                 }
             }
         }
     }
 
-    /// Runs the blocks with these linear numbers, or those at these positions of the job's order.
-    /// [`begin`](Self::begin) was called for the job on this thread.
+    /// Runs the blocks with these linear numbers, or at these positions of the job's order.
+    /// [`begin`](Self::begin) must have been called for the job on this thread.
     pub(super) fn run(&mut self, job: &Job, blocks: Range<u64>) -> Result<(), (u64, KernelFault)> {
         signals::enter(&self.exchange);
         let unit = job.kernel.descriptor.unit;
@@ -185,8 +183,8 @@ impl BlockRunner {
             }
             // SAFETY: the unit is prepared for this job.
             unsafe { ((*unit).block)(x, y, z) };
-            if let Err(broken) = self.run_block(job, self.form) {
-                outcome = Err((block, self.attribute(job, [x, y, z], broken)));
+            if let Err(failure) = self.run_block(job, self.form) {
+                outcome = Err((block, self.attribute(job, [x, y, z], failure)));
                 break;
             }
             let overrun = self.dynamic_shared(job).and_then(DynamicShared::overrun);
@@ -206,10 +204,10 @@ impl BlockRunner {
         outcome
     }
 
-    /// Names the thread of a fault. Where the compiler kept the thread's index in registers, the
-    /// block is run again in its precise form.
-    fn attribute(&mut self, job: &Job, block: [u32; 3], broken: Broken) -> KernelFault {
-        let broken = match broken.kind {
+    /// Finds the thread of a fault. If the compiler kept the thread index in registers, runs the
+    /// block again in its precise variant.
+    fn attribute(&mut self, job: &Job, block: [u32; 3], failure: BlockFailure) -> KernelFault {
+        let failure = match failure.kind {
             FaultKind::Access { .. }
             | FaultKind::DynamicShared { .. }
             | FaultKind::DivisionByZero
@@ -218,40 +216,43 @@ impl BlockRunner {
                 if self.form == Form::Fast =>
             {
                 match self.run_block(job, Form::Precise) {
-                    Err(again) if std::mem::discriminant(&again.kind) == std::mem::discriminant(&broken.kind) => again,
-                    _ if self.waited => broken,
-                    _ => Broken { thread: None, ..broken },
+                    Err(again) if std::mem::discriminant(&again.kind) == std::mem::discriminant(&failure.kind) => again,
+                    _ if self.waited => failure,
+                    _ => BlockFailure {
+                        thread: None,
+                        ..failure
+                    },
                 }
             }
-            _ => broken,
+            _ => failure,
         };
         let [bx, by, _] = job.shape.block;
-        let thread = broken
+        let thread = failure
             .thread
             .map(|linear| [linear % bx, linear / bx % by, linear / bx / by]);
         KernelFault {
-            kind: broken.kind,
+            kind: failure.kind,
             block,
             thread,
         }
     }
 
-    fn run_block(&mut self, job: &Job, form: Form) -> Result<(), Broken> {
+    fn run_block(&mut self, job: &Job, form: Form) -> Result<(), BlockFailure> {
         self.exchange.reset(form.entry(job));
         let threads = job.shape.threads();
         let outcome = self
             .start_threads(threads)
             .and_then(|waited| if waited { self.run_phases(threads) } else { Ok(()) });
-        outcome.map_err(|mut broken| {
+        outcome.map_err(|mut failure| {
             if let Some(trap) = self.exchange.trap.take() {
                 let kind = trap.kind();
-                broken = Broken {
+                failure = BlockFailure {
                     kind: self.dynamic_shared(job).map_or(kind, |shared| shared.name(kind)),
                     thread: Some(self.thread_that_ran(job)),
                 };
             }
             self.abandon_coroutines();
-            broken
+            failure
         })
     }
 
@@ -263,8 +264,8 @@ impl BlockRunner {
         index[0] + bx * (index[1] + by * index[2])
     }
 
-    /// Runs every thread to its first wait or its end; answers whether any waits.
-    fn start_threads(&mut self, threads: u32) -> Result<bool, Broken> {
+    /// Runs every thread to its first wait or its end. Returns whether any thread waits.
+    fn start_threads(&mut self, threads: u32) -> Result<bool, BlockFailure> {
         match self.order.take() {
             None => self.start_in_natural_order(threads),
             Some(order) => {
@@ -275,7 +276,7 @@ impl BlockRunner {
         }
     }
 
-    fn start_in_natural_order(&mut self, threads: u32) -> Result<bool, Broken> {
+    fn start_in_natural_order(&mut self, threads: u32) -> Result<bool, BlockFailure> {
         let mut next = 0;
         let mut used = 0;
         while next < threads {
@@ -300,7 +301,7 @@ impl BlockRunner {
         Ok(true)
     }
 
-    fn start_in_order(&mut self, order: &[u32]) -> Result<bool, Broken> {
+    fn start_in_order(&mut self, order: &[u32]) -> Result<bool, BlockFailure> {
         let mut used = 0;
         for &thread in order {
             let slot = self.slot(used)?;
@@ -311,11 +312,11 @@ impl BlockRunner {
         Ok(used > 0)
     }
 
-    /// Runs the started threads from barrier to barrier to their ends.
-    fn run_phases(&mut self, threads: u32) -> Result<(), Broken> {
+    /// Runs the started threads from barrier to barrier until they end.
+    fn run_phases(&mut self, threads: u32) -> Result<(), BlockFailure> {
         loop {
             if self.exchange.in_warps.get() > 0 {
-                self.settle_warps()?;
+                self.run_warps()?;
             }
             match self.exchange.arrived.get() {
                 0 => return Ok(()),
@@ -325,7 +326,7 @@ impl BlockRunner {
         }
     }
 
-    fn release_barrier(&mut self, threads: u32) -> Result<(), Broken> {
+    fn release_barrier(&mut self, threads: u32) -> Result<(), BlockFailure> {
         let (_, kind) = self.exchange.barrier.get();
         if kind != vote::NONE {
             let votes = self.exchange.votes.get();
@@ -349,8 +350,8 @@ impl BlockRunner {
         Ok(())
     }
 
-    /// Runs warps until no thread waits for lanes of its own.
-    fn settle_warps(&mut self) -> Result<(), Broken> {
+    /// Runs warps until no thread waits for lanes of its warp.
+    fn run_warps(&mut self) -> Result<(), BlockFailure> {
         for first in (0..self.slot_of.len()).step_by(LANES) {
             loop {
                 if let Some(answers) = self.full_shuffle(first) {
@@ -358,10 +359,10 @@ impl BlockRunner {
                     continue;
                 }
                 let lanes = self.lanes(first);
-                match settle(&lanes) {
-                    Settlement::Settled => break,
-                    Settlement::Proceed { lanes, answers } => self.proceed(first, lanes, &answers)?,
-                    Settlement::Stuck { line, mask, arrived } => {
+                match next_step(&lanes) {
+                    NextStep::Idle => break,
+                    NextStep::Proceed { lanes, answers } => self.proceed(first, lanes, &answers)?,
+                    NextStep::Stuck { line, mask, arrived } => {
                         return Err(FaultKind::WarpDivergence { line, mask, arrived }.into());
                     }
                 }
@@ -370,8 +371,8 @@ impl BlockRunner {
         Ok(())
     }
 
-    /// The answers to a shuffle that all 32 lanes of a warp wait at; the usual case, without a look
-    /// at each lane's state.
+    /// Returns the results of a shuffle at which all 32 lanes of a warp wait. This is the common
+    /// case; it needs no check of each lane's state.
     fn full_shuffle(&self, first: usize) -> Option<[u64; LANES]> {
         let slots: &[*mut Slot; LANES] = self.slot_of.get(first..first + LANES)?.try_into().ok()?;
         let mut values = [0; LANES];
@@ -412,7 +413,7 @@ impl BlockRunner {
         })
     }
 
-    fn proceed(&mut self, first: usize, lanes: u32, answers: &[u64; LANES]) -> Result<(), Broken> {
+    fn proceed(&mut self, first: usize, lanes: u32, answers: &[u64; LANES]) -> Result<(), BlockFailure> {
         self.exchange
             .in_warps
             .set(self.exchange.in_warps.get() - lanes.count_ones());
@@ -428,7 +429,7 @@ impl BlockRunner {
     }
 
     /// Describes a barrier that not all threads reach.
-    fn divergence(&self, threads: u32) -> Broken {
+    fn divergence(&self, threads: u32) -> BlockFailure {
         let mut lines: Vec<(u32, u32)> = Vec::new();
         for &slot in &self.slot_of {
             // SAFETY: slots live as long as the runner, and a waiting thread's request while it
@@ -463,32 +464,32 @@ impl BlockRunner {
         kind.into()
     }
 
-    /// Has a coroutine that is free run threads `first..end`; whether the last of them waits.
+    /// Makes a free coroutine run threads `first..end`. Returns whether the last of them waits.
     #[inline]
-    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<bool, Broken> {
+    fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Result<bool, BlockFailure> {
         // SAFETY: slots live as long as the runner, and no other coroutine of it runs.
         match unsafe { self.exchange.start(slot, first, end) } {
             Paused::Waiting => Ok(true),
             Paused::Parked => Ok(false),
-            Paused::Ended => Err(self.broken()),
+            Paused::Ended => Err(self.failure()),
         }
     }
 
-    /// Lets a thread that was answered go on.
+    /// Resumes a thread that has its result.
     #[inline]
-    fn go_on(&self, slot: *mut Slot) -> Result<(), Broken> {
+    fn go_on(&self, slot: *mut Slot) -> Result<(), BlockFailure> {
         // SAFETY: slots live as long as the runner, and no other coroutine of it runs.
         match unsafe { self.exchange.resume(slot) } {
-            Paused::Ended => Err(self.broken()),
+            Paused::Ended => Err(self.failure()),
             _ => Ok(()),
         }
     }
 
-    /// Why the coroutine that ran last has ended; a trap's thread is found later.
+    /// Returns why the last coroutine ended. The thread of a trap is found later.
     #[cold]
-    fn broken(&self) -> Broken {
+    fn failure(&self) -> BlockFailure {
         match self.exchange.stopped.take() {
-            Some((kind, thread)) => Broken {
+            Some((kind, thread)) => BlockFailure {
                 kind,
                 thread: Some(thread),
             },
@@ -496,7 +497,7 @@ impl BlockRunner {
         }
     }
 
-    fn slot(&mut self, number: usize) -> Result<*mut Slot, Broken> {
+    fn slot(&mut self, number: usize) -> Result<*mut Slot, BlockFailure> {
         if number == self.slots.len() {
             let stack = GuardedStack::new(number).map_err(|_| FaultKind::OutOfStacks)?;
             self.slots.push(Slot::allocate(stack, &self.exchange));
@@ -504,12 +505,11 @@ impl BlockRunner {
         Ok(self.slots[number])
     }
 
-    /// Gives every coroutine that is inside a kernel a new start; the kernel's frames are dropped
-    /// as they are.
+    /// Restarts every coroutine that is inside a kernel. The kernel's frames are discarded.
     fn abandon_coroutines(&mut self) {
         self.exchange.forget_current();
         for &slot in &self.slots {
-            // SAFETY: the slot was made by `slot`, and nothing else refers to it now.
+            // SAFETY: `slot` created the slot, and nothing else refers to it now.
             unsafe { Slot::discard(slot) };
         }
         self.slots.clear();
@@ -523,8 +523,8 @@ impl Drop for BlockRunner {
     }
 }
 
-impl From<FaultKind> for Broken {
-    fn from(kind: FaultKind) -> Broken {
-        Broken { kind, thread: None }
+impl From<FaultKind> for BlockFailure {
+    fn from(kind: FaultKind) -> BlockFailure {
+        BlockFailure { kind, thread: None }
     }
 }

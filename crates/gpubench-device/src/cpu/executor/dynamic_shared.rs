@@ -8,21 +8,21 @@ use super::margin::Margin;
 use crate::guarded::Reserved;
 
 const PAGE: usize = 4096;
-/// Most a launch may ask for, and room for a margin.
+/// The most memory of a launch, and space for a margin.
 const MEMORY_BYTES: usize = (MAX_DYNAMIC_SHARED as usize + ALIGNMENT).next_multiple_of(PAGE);
-/// Inaccessible bytes on either side, as beside a buffer.
+/// Inaccessible bytes on each side, as for a buffer.
 const GUARD_BYTES: usize = 1 << 20;
-/// What the memory's start is a multiple of: the largest vectors of a processor, and more than a
-/// GPU needs for any.
+/// Alignment of the memory's start in bytes: enough for a processor's largest vectors, and more
+/// than a GPU needs.
 const ALIGNMENT: usize = 128;
 
-/// Memory for the dynamic shared memory of the blocks that one thread runs, one after the other. It
-/// ends at an inaccessible page, or as close to it as its alignment permits: the bytes in between,
-/// and some in front, hold noise.
+/// The dynamic shared memory of the blocks that one thread runs. It ends at an inaccessible page,
+/// or as close to it as its alignment permits. The bytes in between, and some before the memory,
+/// have noise.
 pub(super) struct DynamicShared {
     mapping: Reserved,
-    asked: u32,
-    /// Whether noise lies beside the memory.
+    requested: u32,
+    /// Whether there is noise around the memory.
     has_margins: bool,
 }
 
@@ -32,30 +32,30 @@ impl DynamicShared {
         mapping.open(GUARD_BYTES..GUARD_BYTES + MEMORY_BYTES)?;
         Ok(DynamicShared {
             mapping,
-            asked: 0,
+            requested: 0,
             has_margins: false,
         })
     }
 
-    /// Where it begins. Where none is asked for it has no accessible byte, and neither has what
-    /// lies in front of it.
+    /// Returns the start of the memory. If the launch has none, the start and the bytes before it
+    /// are inaccessible.
     fn start(&self) -> *mut u8 {
         let end = GUARD_BYTES + MEMORY_BYTES;
-        let offset = match self.asked as usize {
+        let offset = match self.requested as usize {
             0 => end + GUARD_BYTES / 2,
-            asked => end - asked.next_multiple_of(ALIGNMENT),
+            requested => end - requested.next_multiple_of(ALIGNMENT),
         };
         self.mapping.at(offset)
     }
 
-    /// Makes it ready for a launch that asks for so many bytes, at most [`MAX_DYNAMIC_SHARED`], and
-    /// says where it begins.
-    pub(super) fn prepare(&mut self, asked: u32) -> *mut u8 {
-        if self.asked != asked || !self.has_margins {
-            self.asked = asked;
+    /// Prepares a launch with `requested` bytes, at most [`MAX_DYNAMIC_SHARED`]. Returns the start
+    /// of the memory.
+    pub(super) fn prepare(&mut self, requested: u32) -> *mut u8 {
+        if self.requested != requested || !self.has_margins {
+            self.requested = requested;
             for (_, margin) in self.margins() {
-                // SAFETY: the margins lie in the accessible part of the mapping, beside the memory;
-                // nobody uses it now.
+                // SAFETY: the margins lie in the accessible part of the mapping, outside of the
+                // memory; nothing uses it now.
                 unsafe { margin.fill() };
             }
             self.has_margins = true;
@@ -63,8 +63,7 @@ impl DynamicShared {
         self.start()
     }
 
-    /// Where a block that has ended wrote beside the memory. [`prepare`](Self::prepare) fills the
-    /// noise in again.
+    /// Returns an overrun by a block that has ended. [`prepare`](Self::prepare) restores the noise.
     pub(super) fn overrun(&mut self) -> Option<FaultKind> {
         let offset = self.margins().into_iter().find_map(|(first, margin)| {
             // SAFETY: as in `prepare`.
@@ -74,11 +73,12 @@ impl DynamicShared {
         Some(FaultKind::DynamicShared {
             access: Access::Write,
             offset,
-            asked: self.asked,
+            requested: self.requested,
         })
     }
 
-    /// Names the memory where a stray access met one of the inaccessible pages beside it.
+    /// Turns an invalid access to one of the adjacent inaccessible pages into a fault of dynamic
+    /// shared memory.
     pub(super) fn name(&self, kind: FaultKind) -> FaultKind {
         match kind {
             FaultKind::Access { address, access }
@@ -87,21 +87,22 @@ impl DynamicShared {
                 FaultKind::DynamicShared {
                     access,
                     offset: address as i64 - self.start() as i64,
-                    asked: self.asked,
+                    requested: self.requested,
                 }
             }
             kind => kind,
         }
     }
 
-    /// As many bytes in front as there can be behind, and those between the end and the
-    /// inaccessible page; with where each begins, from the memory's start.
+    /// Returns the margins before and after the memory, each with its offset from the memory's
+    /// start. The second reaches up to the inaccessible page; the first has the largest size that
+    /// the second can have.
     fn margins(&self) -> [(i64, Margin); 2] {
-        let asked = self.asked as usize;
-        let front = if asked == 0 { 0 } else { ALIGNMENT };
+        let requested = self.requested as usize;
+        let front = if requested == 0 { 0 } else { ALIGNMENT };
         [
             (-(front as i64), front),
-            (asked as i64, asked.next_multiple_of(ALIGNMENT) - asked),
+            (requested as i64, requested.next_multiple_of(ALIGNMENT) - requested),
         ]
         .map(|(first, len)| {
             let start = self.start().wrapping_offset(first as isize);

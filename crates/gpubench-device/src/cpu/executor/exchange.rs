@@ -1,5 +1,4 @@
-//! What the scheduler of a block, the threads it switches to and the signal handler tell each
-//! other.
+//! Communication between a block's scheduler, the threads that it runs and the signal handler.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -14,61 +13,60 @@ use super::fault::FaultKind;
 use super::signals::Trap;
 use super::stack::GuardedStack;
 
-/// What kernels call back.
+/// The functions that kernels call.
 pub(super) static CALLBACKS: Callbacks = Callbacks {
     wait: enter_wait,
     stop: stop_launch,
 };
 
-/// Where a resumed coroutine stopped.
+/// Why a resumed coroutine stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paused {
     /// Its thread waits.
     Waiting,
     /// Its threads have returned.
     Parked,
-    /// Its thread was stopped, by itself or by a trap; the coroutine is of no more use.
+    /// Its thread was stopped, by itself or by a trap. The coroutine cannot be used again.
     Ended,
 }
 
-/// A coroutine that runs threads of blocks, and what the thread that waits on it asked for.
+/// A coroutine that runs threads of blocks, with the request of a waiting thread.
 ///
-/// A switch touches the first five fields, which are one cache line.
+/// A switch uses the first five fields, which are in one cache line.
 #[repr(C, align(64))]
 pub(super) struct Slot {
     coroutine: Coroutine<(), (), (), GuardedStack>,
     yielder: Cell<*const Yielder<(), ()>>,
-    /// What the thread waits for; null if it does not.
+    /// The request of the waiting thread; null if none waits.
     pub(super) request: Cell<*const Request>,
     pub(super) answer: Cell<u64>,
-    /// Whether the coroutine is parked inside the kernel that ran last, ready for threads of the
-    /// next block.
+    /// Whether the coroutine is parked inside the last kernel, ready for threads of the next block.
     pub(super) in_kernel: Cell<bool>,
     trap_handler: CoroutineTrapHandler<()>,
     guard: Range<usize>,
 }
 
-/// What the scheduler, the running coroutine and the signal handler tell each other; all three
-/// reach it through a raw pointer.
+/// The shared state of the scheduler, the running coroutine and the signal handler. All three reach
+/// it through a raw pointer.
 pub(super) struct Exchange {
     current: Cell<*mut Slot>,
-    /// What coroutines that are not inside a kernel run, and for which threads.
+    /// The function for coroutines that are not inside a kernel; `first..end` are its threads.
     pub(super) entry: Cell<Threads>,
     first: Cell<u32>,
     end: Cell<u32>,
     /// Threads at the block barrier.
     pub(super) arrived: Cell<u32>,
-    /// Line of the barrier the first of them met, and what it answers.
+    /// Line and vote of the barrier that the first thread reached.
     pub(super) barrier: Cell<(u32, u32)>,
-    /// Whether another met a different one.
+    /// Whether a thread reached another barrier.
     pub(super) mismatched: Cell<bool>,
-    /// Threads whose predicate holds.
+    /// Threads whose predicate is true.
     pub(super) votes: Cell<u32>,
     /// Threads that wait for lanes of their warp.
     pub(super) in_warps: Cell<u32>,
-    /// Why the running thread stopped itself, and which it was.
+    /// Why the running thread stopped itself, and its index.
     pub(super) stopped: Cell<Option<(FaultKind, u32)>>,
-    /// Why the running thread was stopped.
+    /// The trap that stopped the running thread.
     pub(super) trap: Cell<Option<Trap>>,
 }
 
@@ -89,7 +87,7 @@ impl Exchange {
         }
     }
 
-    /// Before a block: nobody waits, and coroutines run `entry`.
+    /// Prepares for a block: no thread waits, and coroutines run `entry`.
     pub(super) fn reset(&self, entry: Threads) {
         self.entry.set(entry);
         self.arrived.set(0);
@@ -98,7 +96,7 @@ impl Exchange {
         self.in_warps.set(0);
     }
 
-    /// Has a coroutine that is parked run threads `first..end`.
+    /// Makes a parked coroutine run threads `first..end`.
     ///
     /// # Safety
     /// As for [`resume`](Self::resume).
@@ -106,7 +104,7 @@ impl Exchange {
     pub(super) unsafe fn start(&self, slot: *mut Slot, first: u32, end: u32) -> Paused {
         self.first.set(first);
         self.end.set(end);
-        // SAFETY: the caller vouches for the slot.
+        // SAFETY: the caller guarantees that the slot is valid.
         unsafe {
             (*slot).answer.set(range(first, end));
             self.resume(slot)
@@ -116,13 +114,13 @@ impl Exchange {
     /// Switches to a coroutine until its thread waits or its threads have returned.
     ///
     /// # Safety
-    /// The slot exists, was made for this exchange, and has not [ended](Paused::Ended); no
+    /// The slot exists, was made for this exchange, and has not [ended](Paused::Ended). No
     /// coroutine of the exchange runs.
     #[inline]
     pub(super) unsafe fn resume(&self, slot: *mut Slot) -> Paused {
         self.current.set(slot);
-        // SAFETY: the caller vouches for the slot; while its coroutine runs, the other fields are
-        // reached through cells.
+        // SAFETY: the caller guarantees that the slot is valid; while its coroutine runs, only
+        // cells of the other fields are used.
         unsafe {
             (*slot).request.set(ptr::null());
             match (*slot).coroutine.resume(()) {
@@ -133,12 +131,12 @@ impl Exchange {
         }
     }
 
-    /// Forgets the running coroutine; its slot may be dropped.
+    /// Clears the running coroutine, so that its slot may be dropped.
     pub(super) fn forget_current(&self) {
         self.current.set(ptr::null_mut());
     }
 
-    /// Trap handler and guard of the running coroutine.
+    /// Returns the trap handler and the guard of the running coroutine.
     ///
     /// # Safety
     /// Called on the thread that owns the exchange.
@@ -160,7 +158,7 @@ impl Exchange {
         self.votes.set(self.votes.get() + request.value as u32);
     }
 
-    /// Leaves the reason why the running coroutine was ended.
+    /// Records the trap that ended the running coroutine.
     pub(super) fn leave(&self, trap: Trap) {
         self.trap.set(Some(trap));
     }
@@ -168,13 +166,13 @@ impl Exchange {
 
 extern "C" fn no_entry(_first: u32, _end: u32) {}
 
-/// `gb_callbacks.wait` where it is jumped to: goes back by a jump as well.
+/// `gb_callbacks.wait` for processors on which kernels jump to it. It jumps back, too.
 #[cfg(target_arch = "x86_64")]
 unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> ! {
-    // SAFETY: the shim hands over what `wait` asks for.
+    // SAFETY: the shim passes the arguments that `wait` needs.
     let answer = unsafe { wait_for_others(worker.cast(), request) };
-    // SAFETY: the shim's frame is intact and expects to go on at this place, with these registers
-    // and no others.
+    // SAFETY: the shim's frame is intact and expects to continue at this place, with these
+    // registers and no others.
     unsafe {
         std::arch::asm!(
             "mov rsp, [rcx + {stack}]",
@@ -190,22 +188,22 @@ unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) ->
     }
 }
 
-/// `gb_callbacks.wait` where it is called.
+/// `gb_callbacks.wait` for processors on which kernels call it.
 #[cfg(not(target_arch = "x86_64"))]
 unsafe extern "C" fn enter_wait(worker: *mut c_void, request: *const Request) -> u64 {
-    // SAFETY: the shim hands over what `wait` asks for.
+    // SAFETY: the shim passes the arguments that `wait` needs.
     unsafe { wait_for_others(worker.cast(), request) }
 }
 
-/// Notes what the running thread asks for and lets others run until it is answered.
+/// Records the running thread's request, and runs other threads until it has a result.
 ///
 /// # Safety
-/// `exchange` is the one that `BlockRunner::begin` gave to the kernel, and `request` lives as long
-/// as its thread waits.
+/// `exchange` is the one that `BlockRunner::begin` passed to the kernel, and `request` lives as
+/// long as its thread waits.
 #[inline(always)]
 unsafe fn wait_for_others(exchange: *const Exchange, request: *const Request) -> u64 {
-    // SAFETY: the current slot is the one this coroutine runs on, and its yielder lives as long as
-    // its coroutine.
+    // SAFETY: the current slot is that of this coroutine, and its yielder lives as long as its
+    // coroutine.
     unsafe {
         let slot = (*exchange).current.get();
         match (*request).kind {
@@ -245,19 +243,19 @@ unsafe extern "C" fn stop_launch(worker: *mut c_void, kind: u32, line: u32, thre
 }
 
 impl Slot {
-    /// A slot on the heap, to be given back to [`discard`](Self::discard) before the exchange is
+    /// Allocates a slot on the heap. Pass it to [`discard`](Self::discard) before the exchange is
     /// dropped.
     pub(super) fn allocate(stack: GuardedStack, exchange: &Exchange) -> *mut Slot {
         Box::into_raw(Box::new(Slot::new(stack, exchange)))
     }
 
-    /// Drops a slot; if its coroutine is inside a kernel, the kernel's frames are dropped as they
-    /// are.
+    /// Drops a slot. If its coroutine is inside a kernel, the kernel's frames are discarded.
     ///
     /// # Safety
-    /// The slot came from [`allocate`](Self::allocate) and is used no more.
+    /// The slot came from [`allocate`](Self::allocate) and is not used again.
     pub(super) unsafe fn discard(slot: *mut Slot) {
-        // SAFETY: the caller vouches for the slot; kernels own nothing that is dropped.
+        // SAFETY: the caller guarantees that the slot is valid; kernels own nothing that needs to
+        // be dropped.
         unsafe {
             let mut slot = Box::from_raw(slot);
             slot.coroutine.force_reset();
@@ -269,8 +267,8 @@ impl Slot {
         let exchange = ptr::from_ref(exchange);
         let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             loop {
-                // SAFETY: the exchange outlives the coroutine; the entry is of the kernel that the
-                // unit was prepared for.
+                // SAFETY: the exchange outlives the coroutine; the entry belongs to the kernel that
+                // the unit was prepared for.
                 unsafe {
                     (*(*exchange).current.get()).yielder.set(yielder);
                     ((*exchange).entry.get())((*exchange).first.get(), (*exchange).end.get());

@@ -1,21 +1,21 @@
-//! What can go wrong while a kernel runs, and where.
+//! Kernel faults and their places.
 
 use std::fmt;
 
-/// A kernel's fault: the launch ended there.
+/// A kernel fault, which ends the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} in block ({}, {}, {}){}", block[0], block[1], block[2], of_thread(thread))]
 pub struct KernelFault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The block, by x, y and z.
     pub block: [u32; 3],
-    /// The thread, by x, y and z, where one thread is to blame and could be found out.
+    /// The thread, by x, y and z, if one thread caused the fault and is known.
     pub thread: Option<[u32; 3]>,
 }
 
 impl KernelFault {
-    /// One that is no single thread's.
+    /// Returns a fault without a thread.
     pub(super) fn of_block(block: [u32; 3], kind: FaultKind) -> KernelFault {
         KernelFault {
             kind,
@@ -25,54 +25,55 @@ impl KernelFault {
     }
 }
 
-/// Kinds of faults. Lines are of the kernel source.
+/// The kinds of faults. Lines refer to the kernel source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
-    /// Memory was accessed that is not the kernel's.
+    /// An access to memory outside of the kernel's buffers.
     #[error("invalid {access}{}", of_address(access, address))]
     Access {
         /// The address.
         address: usize,
-        /// Read or write.
+        /// The kind of access.
         access: Access,
     },
-    /// Dynamic shared memory was accessed that the launch does not ask for. A write that only shows
-    /// when its block has ended names no thread.
-    #[error("invalid {access} {}", of_dynamic_shared(*offset, *asked))]
+    /// An access to dynamic shared memory that the launch does not have. A write that is found only
+    /// after its block has ended has no thread.
+    #[error("invalid {access} {}", of_dynamic_shared(*offset, *requested))]
     DynamicShared {
-        /// Read or write.
+        /// The kind of access.
         access: Access,
-        /// Where, in bytes from the memory's start; negative in front of it.
+        /// The offset from the memory's start in bytes; negative before it.
         offset: i64,
-        /// What the launch asks for, in bytes.
-        asked: u32,
+        /// The dynamic shared memory of the launch, in bytes.
+        requested: u32,
     },
-    /// A static `__shared__` variable was run over. It only shows when its block has ended, so it
-    /// names no thread.
+    /// A write outside of a static `__shared__` variable. It is found only after its block has
+    /// ended, so it has no thread.
     #[error("invalid write {}", of_static_shared(*offset, name, *bytes))]
     StaticShared {
         /// The variable.
         name: &'static str,
-        /// Where, in bytes from its start; negative in front of it.
+        /// The offset from the variable's start in bytes; negative before it.
         offset: i64,
-        /// Its size.
+        /// The size of the variable in bytes.
         bytes: usize,
     },
-    /// An integer was divided by zero, or the smallest by -1.
+    /// A division of an integer by zero, or of the smallest integer by -1.
     #[error("integer division by zero")]
     DivisionByZero,
     /// A thread used more stack than it has.
     #[error("stack overflow")]
     StackOverflow,
-    /// The processor met an instruction it does not know: a path the compiler took for unreachable.
+    /// An instruction that the processor does not support: a path that the compiler considered
+    /// unreachable.
     #[error("illegal instruction")]
     IllegalInstruction,
-    /// A block barrier that some threads of the block never reach because they returned.
+    /// A block barrier that some threads never reach because they returned.
     #[error("barrier at line {line} reached by {arrived} of {of} threads")]
     BarrierDivergence {
         /// Line of the barrier.
         line: u32,
-        /// Threads that wait at it.
+        /// Threads that wait at the barrier.
         arrived: u32,
         /// Threads of the block.
         of: u32,
@@ -90,14 +91,14 @@ pub enum FaultKind {
         /// Threads of the block.
         of: u32,
     },
-    /// A warp operation that lanes named by its mask never reach.
+    /// A warp operation that some lanes of its mask never reach.
     #[error("warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes")]
     WarpDivergence {
         /// Line of the operation.
         line: u32,
-        /// Its mask.
+        /// Mask of the operation.
         mask: u32,
-        /// Lanes that wait at it.
+        /// Lanes that wait at the operation.
         arrived: u32,
     },
     /// The kernel called `__trap()`.
@@ -112,9 +113,9 @@ pub enum FaultKind {
         /// Line of the assertion.
         line: u32,
     },
-    /// The launch itself is impossible: a zero extent, more than 1024 threads or 227 KiB of dynamic
-    /// shared memory, or another number of arguments than the kernel has.
-    #[error("impossible launch")]
+    /// An invalid launch: a zero extent, more than 1024 threads, more than 227 KiB of dynamic
+    /// shared memory, or the wrong number of arguments.
+    #[error("invalid launch configuration")]
     InvalidLaunch,
     /// The system has no memory or mappings left for the stacks of the block's threads.
     #[error("no memory left for the stacks of the threads")]
@@ -124,14 +125,14 @@ pub enum FaultKind {
     OutOfDynamicShared,
 }
 
-/// How memory was accessed.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A load.
     Read,
     /// A store.
     Write,
-    /// The processor does not say.
+    /// Unknown: the processor does not report it.
     Unknown,
 }
 
@@ -151,23 +152,22 @@ fn of_thread(thread: &Option<[u32; 3]>) -> String {
 
 fn of_address(access: &Access, address: &usize) -> String {
     match access {
-        Access::Unknown => {
-            ", at an address that the processor does not tell: misaligned, or of a pointer that something has overwritten".to_owned()
-        }
+        Access::Unknown => " at an unknown address: the pointer is misaligned or was overwritten".to_owned(),
         Access::Read | Access::Write => format!(" at address {address:#x}"),
     }
 }
 
-fn of_dynamic_shared(offset: i64, asked: u32) -> String {
-    match (offset, asked) {
-        (_, 0) => "of dynamic shared memory, of which the launch asks for none (hint: `.shared(bytes)` of its grid)"
-            .to_owned(),
+fn of_dynamic_shared(offset: i64, requested: u32) -> String {
+    match (offset, requested) {
+        (_, 0) => {
+            "of dynamic shared memory, but the launch has none (hint: set `.shared(bytes)` on its grid)".to_owned()
+        }
         (..0, _) => format!(
             "{} bytes before the start of dynamic shared memory",
             offset.unsigned_abs()
         ),
         _ => format!(
-            "of byte {offset} of dynamic shared memory, of which the launch asks for {asked} bytes (hint: `.shared(bytes)` of its grid)"
+            "of byte {offset} of dynamic shared memory, but the launch has {requested} bytes (hint: set `.shared(bytes)` on its grid)"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels the executor can run, and the libraries they come from.
+//! Kernels for the executor, and the libraries that contain them.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -8,7 +8,7 @@ use super::abi::{ABI, Descriptor, ModuleTable};
 use super::exchange::CALLBACKS;
 use super::static_shared::{Origin, StaticShared};
 
-/// An entry of a library's symbol table, `Elf64_Sym`.
+/// An entry of a library's symbol table: `Elf64_Sym`.
 #[repr(C)]
 struct SymbolEntry {
     name: u32,
@@ -19,45 +19,48 @@ struct SymbolEntry {
     size: u64,
 }
 
-/// The kind of a variable's entry, `STT_OBJECT`.
+/// The type of a variable's entry: `STT_OBJECT`.
 const OBJECT: u8 = 1;
 
 /// `RTLD_DL_SYMENT`.
 const SYMBOL_ENTRY: c_int = 1;
 
 unsafe extern "C" {
-    /// As `dladdr`, with the symbol's entry as well.
+    /// `dladdr` that also returns the symbol's entry.
     fn dladdr1(address: *const c_void, place: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 
-/// A library's function that says where its `extern __shared__` arrays begin on the calling thread.
+/// A library's function that sets the start of its `extern __shared__` arrays on the calling
+/// thread.
 pub(super) type PlaceDynamicShared = unsafe extern "C" fn(start: *mut c_void);
 
 /// A kernel that can be launched. Its code is never unloaded.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     pub(super) descriptor: &'static Descriptor,
-    /// Whether it is of this executable: the tool's own kernels always run in the natural order.
+    /// Whether the kernel is in this executable: the tool's own kernels always run in natural
+    /// order.
     pub(super) is_own: bool,
-    /// Of a library that has such arrays, where its compiler lets the executor place them.
+    /// Present if the library has such arrays and the executor can place them.
     pub(super) place_dynamic_shared: Option<PlaceDynamicShared>,
-    /// Of a library that has `__shared__` variables, where its compiler sets them apart.
+    /// Present if the library has `__shared__` variables with gaps around them.
     pub(super) static_shared: Option<StaticShared>,
 }
 
-// SAFETY: a descriptor is immutable data and functions that may be called on any thread.
+// SAFETY: a descriptor has immutable data and functions that any thread may call.
 unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
-    /// A kernel from its descriptor; nothing if the descriptor is of another ABI.
+    /// Returns the kernel of a descriptor; `None` if the descriptor has another ABI.
     ///
     /// # Safety
     /// `descriptor` points to a `gb_kernel` as `gpubench/export.h` makes it, and its code stays
     /// loaded.
     pub unsafe fn from_descriptor(descriptor: *const std::ffi::c_void) -> Option<Kernel> {
-        // SAFETY: the caller vouches for the pointer; the ABI comes first in every version.
+        // SAFETY: the caller guarantees that the pointer is valid; the ABI is the first field in
+        // every version.
         let descriptor = unsafe { &*descriptor.cast::<Descriptor>() };
         if descriptor.abi != ABI {
             return None;
@@ -72,13 +75,13 @@ impl Kernel {
         })
     }
 
-    /// The name expression it was exported under, such as `axpy` or `reduce<256>`.
+    /// Returns the name expression of its export, such as `axpy` or `reduce<256>`.
     pub fn name(&self) -> &'static str {
         // SAFETY: the shim makes it from a string literal.
         unsafe { CStr::from_ptr(self.descriptor.name) }.to_str().unwrap_or("?")
     }
 
-    /// Bytes of each parameter.
+    /// Returns the size of each parameter in bytes.
     pub fn param_sizes(&self) -> &'static [u32] {
         // SAFETY: the shim makes both from the same parameter list.
         unsafe { std::slice::from_raw_parts(self.descriptor.param_sizes, self.descriptor.param_count as usize) }
@@ -94,8 +97,8 @@ impl std::fmt::Debug for Kernel {
     }
 }
 
-/// A kernel library. It stays loaded for the rest of the process, since its threads' memory cannot
-/// be given back safely.
+/// A kernel library. It stays loaded until the process ends, because its thread-local memory cannot
+/// be released safely.
 #[derive(Debug)]
 pub struct Module {
     kernels: Vec<Kernel>,
@@ -115,11 +118,11 @@ pub enum LoadError {
         source: libloading::Error,
     },
     /// It was built for another version of this tool.
-    #[error("the kernel library `{path}` has ABI {found}, this tool needs {ABI}; delete the kernel cache")]
+    #[error("the kernel library `{path}` has ABI {found}, but this tool needs {ABI} (hint: delete the kernel cache)")]
     Abi {
         /// The library.
         path: PathBuf,
-        /// The ABI it says it has.
+        /// The ABI of the library.
         found: u32,
     },
 }
@@ -128,16 +131,16 @@ impl Module {
     /// Loads a library made by the kernel compiler.
     ///
     /// # Errors
-    /// If the dynamic linker refuses it or it has another ABI.
+    /// When the dynamic linker refuses it, or it has another ABI.
     ///
     /// # Safety
-    /// Its constructors run: it must come from a source this process may execute.
+    /// Its constructors run, so it must come from a source that this process may execute.
     pub unsafe fn load(path: &Path) -> Result<Module, LoadError> {
         let link = |source| LoadError::Link {
             path: path.to_owned(),
             source,
         };
-        // SAFETY: the caller vouches for the library.
+        // SAFETY: the caller guarantees that the library may be loaded.
         let library = ManuallyDrop::new(unsafe { libloading::Library::new(path) }.map_err(link)?);
         // SAFETY: the shim defines the symbol with this type.
         let entry = unsafe { library.get::<unsafe extern "C" fn() -> *const ModuleTable>(b"gb_module_v1\0") };
@@ -156,7 +159,7 @@ impl Module {
         let place_dynamic_shared = place.ok().map(|place| *place);
         // SAFETY: the shim defines the function with this type.
         let origin = unsafe { library.get::<Origin>(b"gb_shared_origin_v1\0") };
-        // SAFETY: the kernel compiler defines the text under this name, with its end.
+        // SAFETY: the kernel compiler defines the text under this name, and ends it with a zero.
         let list = unsafe { library.get::<*const c_char>(b"gb_static_shared_v1\0") };
         let static_shared = origin.ok().zip(list.ok()).map(|(origin, list)| {
             // SAFETY: as above; the library is never unloaded.
@@ -176,28 +179,29 @@ impl Module {
         Ok(Module { kernels, library })
     }
 
-    /// The kernel exported under a name expression.
+    /// Returns the kernel with a name expression.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
         self.kernels().find(|kernel| kernel.name() == name)
     }
 
-    /// Address and bytes of a `__constant__` variable, by the name that the linker knows it under.
+    /// Returns the address and the size in bytes of a `__constant__` variable, by its linker
+    /// symbol.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let name = CString::new(name).ok()?;
         // SAFETY: only the address is taken; nothing is read through it here.
         let address = unsafe { self.library.get::<*mut c_void>(name.as_bytes_with_nul()) };
         let address = *address.ok()?;
         let (mut place, mut entry) = (MaybeUninit::<libc::Dl_info>::uninit(), std::ptr::null::<SymbolEntry>());
-        // SAFETY: both results are this function's own; the flag asks for the symbol's entry in the
+        // SAFETY: both results are local variables; the flag requests the symbol's entry in the
         // library's table.
         let found = unsafe { dladdr1(address, place.as_mut_ptr(), (&raw mut entry).cast(), SYMBOL_ENTRY) };
-        // SAFETY: when the linker finds the address, its entry is null or in the table of a library
+        // SAFETY: if the linker finds the address, its entry is null or in the table of a library
         // that is never unloaded.
         let entry = unsafe { entry.as_ref() }.filter(|_| found != 0)?;
         (entry.kind & 0xf == OBJECT).then_some((address as u64, entry.size))
     }
 
-    /// Every kernel of the library.
+    /// Returns all kernels of the library.
     pub fn kernels(&self) -> impl Iterator<Item = Kernel> {
         self.kernels.iter().copied()
     }

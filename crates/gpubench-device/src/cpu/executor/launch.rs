@@ -1,31 +1,31 @@
-//! The shape of a launch and the order its threads run in.
+//! The shape of a launch and the order of its blocks and threads.
 
-/// Most threads of a block, as on every GPU.
+/// The most threads per block, as on every GPU.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// Most dynamic shared memory of a block in bytes: what compute capability 9.0 allows after opting
-/// in.
+/// The most dynamic shared memory per block in bytes: what compute capability 9.0 allows after
+/// opting in.
 pub const MAX_DYNAMIC_SHARED: u32 = 227 * 1024;
 
-/// Extents of a launch; `gb_shape` of the kernels.
+/// The extents of a launch; `gb_shape` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct LaunchShape {
     /// Blocks along x, y and z; none zero.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z; none zero, at most [`MAX_THREADS_PER_BLOCK`] together.
+    /// Threads per block along x, y and z; none zero, at most [`MAX_THREADS_PER_BLOCK`] in total.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block in bytes, at most [`MAX_DYNAMIC_SHARED`].
+    /// Dynamic shared memory per block in bytes, at most [`MAX_DYNAMIC_SHARED`].
     pub dynamic_shared: u32,
 }
 
 impl LaunchShape {
-    /// Blocks of the grid.
+    /// Returns the number of blocks in the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
     }
 
-    /// Threads of a block.
+    /// Returns the number of threads per block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
@@ -38,34 +38,33 @@ impl LaunchShape {
             && self.dynamic_shared <= MAX_DYNAMIC_SHARED
     }
 
-    /// Whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, which the fast form of a
-    /// kernel assumes.
+    /// Returns whether `blockIdx.x * blockDim.x + threadIdx.x` stays below 2^31, as the fast
+    /// variant of a kernel assumes.
     pub(super) fn fits_fast_form(&self) -> bool {
         u64::from(self.grid[0]) * u64::from(self.block[0]) <= 0x7fff_ffff - 1024
     }
 
-    /// Position of block number `linear`, x fastest.
+    /// Returns the position of block number `linear`; x varies fastest.
     pub(super) fn block_at(&self, linear: u64) -> [u32; 3] {
         let (x, y) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
         [(linear % x) as u32, (linear / x % y) as u32, (linear / x / y) as u32]
     }
 }
 
-/// The order in which the blocks of a launch run, and the threads of a block between two barriers.
-/// A kernel that lacks a barrier, or whose blocks rely on one another, may be right in one order
-/// and wrong in another.
+/// The order of a launch's blocks, and of a block's threads between two barriers. If a kernel lacks
+/// a barrier or its blocks depend on each other, it may be right in one order and wrong in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleSeed {
-    /// By index, and blocks on all threads of a pool at once; the fastest.
+    /// In order of the index, with blocks on all threads of a pool at once. This is the fastest.
     #[default]
     Natural,
-    /// Permutations drawn from the seed. Blocks run one after the other, so that the seed repeats
-    /// what they do.
+    /// In permutations that depend on the seed. Blocks run one after another, so that the same seed
+    /// gives the same result.
     Permuted(u64),
 }
 
 impl ScheduleSeed {
-    /// The order of `count` threads, or nothing for the natural one.
+    /// Returns the order of `count` threads; `None` for the natural one.
     pub(super) fn order(self, count: u32) -> Option<Vec<u32>> {
         match self {
             ScheduleSeed::Natural => None,
@@ -77,7 +76,7 @@ impl ScheduleSeed {
         }
     }
 
-    /// The order of `blocks` blocks, or nothing for the natural one.
+    /// Returns the order of `blocks` blocks; `None` for the natural one.
     pub(super) fn order_of_blocks(self, blocks: u64) -> Option<BlockOrder> {
         let ScheduleSeed::Permuted(seed) = self else {
             return None;
@@ -94,8 +93,8 @@ impl ScheduleSeed {
     }
 }
 
-/// An order of blocks, by which neither the first of them is the first nor the last the last: each
-/// is so many behind the one before, and after the last comes the first.
+/// An order of blocks with a constant step, modulo the number of blocks. Neither the first block
+/// comes first nor the last one last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockOrder {
     blocks: u64,
@@ -104,7 +103,7 @@ pub(super) struct BlockOrder {
 }
 
 impl BlockOrder {
-    /// The number of the block at a position.
+    /// Returns the number of the block at a position.
     pub(super) fn at(self, position: u64) -> u64 {
         let number = u128::from(self.first) + u128::from(position) * u128::from(self.step);
         (number % u128::from(self.blocks)) as u64
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn grids_whose_thread_indices_leave_31_bits_run_in_the_general_form() {
+    fn grids_with_thread_indices_above_31_bits_run_in_the_precise_form() {
         assert!(shape([(1 << 21) - 1, 9, 9], [1023, 1, 1]).fits_fast_form());
         assert!(!shape([1 << 21, 1, 1], [1024, 1, 1]).fits_fast_form());
     }
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_a_permutation_that_its_seed_repeats() {
+    fn the_same_seed_gives_the_same_permutation() {
         let order = ScheduleSeed::Permuted(5).order(100).expect("an order");
         assert_eq!(ScheduleSeed::Permuted(5).order(100).expect("an order"), order);
         let mut sorted = order.clone();
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_blocks_has_each_once_and_neither_end_in_its_place() {
+    fn an_order_of_blocks_has_each_once_and_moves_both_ends() {
         for (seed, blocks) in (1..4).flat_map(|seed| (2..200).map(move |blocks| (seed, blocks))) {
             let order = ScheduleSeed::Permuted(seed).order_of_blocks(blocks).expect("an order");
             let mut numbers: Vec<u64> = (0..blocks).map(|position| order.at(position)).collect();

@@ -1,14 +1,14 @@
-//! Noise beside shared memory: a kernel that writes it has run over, and one that reads it computes
-//! with something odd.
+//! Noise around shared memory. A write to it is detected as an overrun; a read from it gives odd
+//! values.
 
 use std::ptr;
 
-/// The most bytes on one side.
+/// The largest size of one side, in bytes.
 pub(crate) const MARGIN_BYTES: usize = 128;
 
 const NOISE: [u8; MARGIN_BYTES] = noise();
 
-/// So many bytes, at most [`MARGIN_BYTES`], that are nobody's.
+/// A range of up to [`MARGIN_BYTES`] bytes that belongs to no variable.
 #[derive(Clone, Copy)]
 pub(super) struct Margin {
     pub(super) start: *mut u8,
@@ -16,27 +16,27 @@ pub(super) struct Margin {
 }
 
 impl Margin {
-    /// Fills them with noise.
+    /// Fills the range with noise.
     ///
     /// # Safety
-    /// They are memory of this process that nobody uses now.
+    /// The range is memory of this process that nothing uses now.
     pub(super) unsafe fn fill(self) {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees that the range is valid.
         unsafe { ptr::copy_nonoverlapping(NOISE.as_ptr(), self.start, self.len) };
     }
 
-    /// The first that is not noise any more.
+    /// Returns the position of the first byte that differs from the noise.
     ///
     /// # Safety
     /// As for [`fill`](Self::fill).
     #[inline(always)]
     pub(super) unsafe fn changed(self) -> Option<usize> {
-        // A comparison of no bytes at an inaccessible page would take the processor as long as a
-        // small block.
+        // Comparing zero bytes at an inaccessible page would take the processor as long as running
+        // a small block.
         if self.len == 0 {
             return None;
         }
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees that the range is valid.
         let found = unsafe { std::slice::from_raw_parts(self.start, self.len) };
         if *found == NOISE[..self.len] {
             return None;
@@ -45,7 +45,7 @@ impl Margin {
     }
 }
 
-/// Bytes of the splitmix64 generator.
+/// Returns bytes of the splitmix64 generator.
 const fn noise() -> [u8; MARGIN_BYTES] {
     let mut noise = [0; MARGIN_BYTES];
     let mut place = 0;

@@ -1,10 +1,11 @@
-//! The executor of the CPU device: runs the blocks of a CUDA C++ kernel that was compiled as C++
+//! The executor of the CPU device. It runs the blocks of a CUDA C++ kernel that was compiled as C++
 //! with the shim of `gpubench-harness`.
 //!
-//! A [`Pool`] of threads shares out the blocks of a launch. Within a block, threads run one after
-//! the other in a loop on one coroutine; a thread that meets a barrier keeps its coroutine and the
-//! loop goes on with the next thread on another, so only kernels with barriers pay for switches.
-//! Faults of a kernel end its launch, not the process, and are reported with block and thread.
+//! A [`Pool`] of threads shares the blocks of a launch. Within a block, threads run one after
+//! another in a loop on one coroutine. A thread that reaches a barrier keeps its coroutine, and the
+//! loop continues with the next thread on another one. Thus only kernels with barriers pay for
+//! switches. A kernel fault ends its launch, not the process, and is reported with block and
+//! thread.
 
 mod abi;
 mod block;

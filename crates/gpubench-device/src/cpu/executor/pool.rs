@@ -1,4 +1,4 @@
-//! Sharing the blocks of a launch out to threads.
+//! Distributes the blocks of a launch to threads.
 
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
@@ -14,17 +14,17 @@ use super::launch::{LaunchShape, ScheduleSeed};
 use super::processors::Processors;
 use super::signals::install_fault_handlers;
 
-/// How long a thread looks for the next launch before it sleeps.
+/// How long a thread polls for the next launch before it sleeps.
 const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);
-/// The same after [`Pool::wake`].
+/// How long it polls after [`Pool::wake`].
 const SPIN_AFTER_WAKE: Duration = Duration::from_millis(5);
-/// How long the launching thread waits for the others to be ready: one that is not, on a machine
-/// that is busy otherwise, joins the launch later.
+/// How long the launching thread waits for the others to be ready. On a busy machine, a late thread
+/// joins the launch later.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// Pieces per thread a grid is cut into, so that threads finish at about the same time.
+/// Pieces of a grid per thread, so that threads finish at about the same time.
 const PIECES_PER_THREAD: u64 = 16;
 
-/// Threads that run the blocks of launches; the launching thread takes part, so a pool of one has
+/// Threads that run the blocks of launches. The launching thread takes part, so a pool of one has
 /// no threads of its own.
 pub struct Pool {
     shared: Arc<Shared>,
@@ -35,17 +35,17 @@ pub struct Pool {
 }
 
 struct Shared {
-    /// Changes when there is something to do; helpers watch it.
+    /// A counter that changes when there is work; helpers poll it.
     signal: AtomicU64,
-    /// Blocks not yet claimed start here.
+    /// The first block that no thread has claimed yet.
     next: AtomicU64,
-    /// Helpers inside the open launch.
+    /// Helpers that work on the open launch.
     inside: AtomicUsize,
     /// Helpers that sleep or are about to.
     asleep: AtomicUsize,
-    /// Helpers that have run since they were last asked to be ready.
+    /// Helpers that have run since the last call of [`Pool::wake`].
     ready: AtomicUsize,
-    /// Whether any launch since they were last asked to be ready was shared out; true before the
+    /// Whether any launch since the last call of [`Pool::wake`] used the helpers; true before the
     /// first.
     wanted: AtomicBool,
     closing: AtomicBool,
@@ -53,11 +53,11 @@ struct Shared {
 }
 
 struct State {
-    /// The launch that helpers may enter.
+    /// The launch that helpers may join.
     open: Option<Job>,
     /// The fault with the lowest block so far.
     fault: Option<(u64, KernelFault)>,
-    /// Until when helpers were asked to be ready.
+    /// Until when helpers should stay ready.
     ready_until: Option<Instant>,
 }
 
@@ -84,8 +84,8 @@ impl Shared {
         }
     }
 
-    /// Has nobody claim more of the launch's blocks, and keeps the fault if it is of a lower block
-    /// than others.
+    /// Stops threads from claiming more blocks of the launch, and keeps the fault if its block is
+    /// lower than that of the known one.
     fn end_with(&self, fault: (u64, KernelFault), blocks: u64) {
         self.next.store(blocks, Ordering::Relaxed);
         let mut state = self.state();
@@ -94,7 +94,7 @@ impl Shared {
         }
     }
 
-    /// A helper's life.
+    /// The loop of a helper.
     fn help(&self, threads: usize) {
         let mut runner = BlockRunner::new();
         let mut seen = 0;
@@ -137,11 +137,11 @@ impl Shared {
 }
 
 impl Pool {
-    /// A pool of `threads` threads in all, which run blocks and their threads in `order`. Installs
-    /// the fault handlers.
+    /// Creates a pool of `threads` threads in total, which run blocks and threads in `order`.
+    /// Installs the fault handlers.
     ///
     /// # Panics
-    /// If the system gives no more threads.
+    /// When the system has no more threads.
     pub fn new(threads: NonZeroUsize, order: ScheduleSeed) -> Pool {
         install_fault_handlers();
         let shared = Arc::new(Shared {
@@ -178,13 +178,13 @@ impl Pool {
         }
     }
 
-    /// Threads of the pool, the launching one included.
+    /// Returns the number of threads, including the launching one.
     pub fn threads(&self) -> usize {
         self.helpers.len() + 1
     }
 
-    /// Binds the calling thread to the processor that the others leave to the one that launches,
-    /// where every thread of the pool has one to itself.
+    /// Binds the calling thread to the processor for launches, if every thread of the pool has a
+    /// processor.
     pub fn bind_launcher(&self) {
         if let Some(processors) = &self.processors {
             processors.bind(0);
@@ -198,10 +198,9 @@ impl Pool {
         }
     }
 
-    /// Makes sleeping threads ready and waits until they are, so that a launch within the next
-    /// milliseconds starts on all of them at once. Where no launch has been shared out since they
-    /// were last asked, none is expected to be: a thread that waits for nothing on the other half
-    /// of a processor's core would only slow that launch down.
+    /// Wakes sleeping threads and waits until they are ready, so that a launch within the next
+    /// milliseconds starts on all of them at once. Does nothing if no launch has used the helpers
+    /// since the last call: a thread polling on the same core would only slow the next launch down.
     pub fn wake(&self) {
         if !self.shared.wanted.swap(false, Ordering::Relaxed) {
             return;
@@ -215,16 +214,16 @@ impl Pool {
         }
     }
 
-    /// Runs a kernel over a grid and returns when every block has ended, or the first fault has
+    /// Runs a kernel over a grid. Returns when every block has ended, or when the first fault has
     /// ended the launch. `arguments` are the addresses of the argument values. Launches of one pool
-    /// run one after the other.
+    /// run one after another.
     ///
     /// # Errors
     /// The fault of the lowest block among those that faulted.
     ///
     /// # Safety
     /// Each argument points to a value of its parameter's size, and the kernel may do what it does
-    /// with the memory its arguments name.
+    /// with the memory that its arguments point to.
     pub unsafe fn launch(
         &self,
         kernel: Kernel,
@@ -247,14 +246,14 @@ impl Pool {
             order,
         };
         self.shared.next.store(0, Ordering::Relaxed);
-        let shared_out = order == ScheduleSeed::Natural && shape.blocks() > 1 && !self.helpers.is_empty();
-        if shared_out {
+        let is_distributed = order == ScheduleSeed::Natural && shape.blocks() > 1 && !self.helpers.is_empty();
+        if is_distributed {
             self.shared.wanted.store(true, Ordering::Relaxed);
             self.shared.state().open = Some(job);
             self.call_helpers();
         }
         self.shared.work(&mut runner, &job, self.threads());
-        if shared_out {
+        if is_distributed {
             self.shared.state().open = None;
             while self.shared.inside.load(Ordering::Acquire) > 0 {
                 std::hint::spin_loop();
@@ -281,7 +280,7 @@ impl Drop for Pool {
         self.shared.closing.store(true, Ordering::Release);
         self.call_helpers();
         for helper in self.helpers.drain(..) {
-            // A helper that panicked has told so on standard error.
+            // A helper that panicked has printed its message to standard error.
             let _ = helper.join();
         }
     }

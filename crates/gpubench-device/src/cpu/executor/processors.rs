@@ -1,22 +1,22 @@
-//! Which processors the threads of a pool run on.
+//! The processors for the threads of a pool.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// A processor for each thread of a pool.
 ///
-/// An operating system wakes a thread on the processor of the one that wakes it, and where others
-/// are busy it may leave two threads of a pool on one processor for as long as the process lives.
-/// Such a process is twice as slow as the next one, from its first window to its last.
+/// An operating system wakes a thread on the processor of the thread that wakes it. If the others
+/// are busy, it may leave two threads of a pool on one processor for the life of the process. Such
+/// a process is twice as slow as the next one, from its first window to its last.
 pub(super) struct Processors {
-    /// All that the process may use.
+    /// All processors that the process may use.
     all: CpuSet,
     /// The processor of each thread.
     of_threads: Vec<CpuSet>,
 }
 
 impl Processors {
-    /// One for each of so many threads, where the process may use exactly as many. With fewer
-    /// threads there is room to move to, with more there is none to give.
+    /// Assigns a processor to each of `threads` threads, if the process may use exactly that many.
+    /// With fewer threads, they have space to move; with more, there are too few processors.
     pub(super) fn for_threads(threads: usize) -> Option<Processors> {
         let all = sched_getaffinity(None).ok()?;
         let alone = |processor: usize| {
@@ -29,21 +29,21 @@ impl Processors {
         (threads > 1 && of_threads.len() == threads).then_some(Processors { all, of_threads })
     }
 
-    /// Binds the calling thread to the processor of the pool's thread of this number.
+    /// Binds the calling thread to the processor of the pool's thread `number`.
     pub(super) fn bind(&self, thread: usize) {
         if let Some(own) = self.of_threads.get(thread) {
             allow(own);
         }
     }
 
-    /// Lets the calling thread run on all of them.
+    /// Lets the calling thread run on all processors.
     pub(super) fn release(&self) {
         allow(&self.all);
     }
 }
 
-/// Where the operating system refuses, the thread stays where it may run already: the kernels'
-/// results do not depend on it.
+/// If the operating system refuses, the thread stays where it may run already. The results of
+/// kernels do not depend on it.
 fn allow(processors: &CpuSet) {
     let _ = sched_setaffinity(None, processors);
 }
@@ -57,13 +57,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_a_processor_each_where_there_are_as_many_and_are_free_elsewhere() {
+    fn threads_are_bound_only_if_there_are_as_many_processors() {
         std::thread::spawn(|| {
             let usable = here();
             let threads = usable as usize;
             assert!(Processors::for_threads(threads + 1).is_none());
             assert!(Processors::for_threads(1).is_none());
-            // A machine of one processor has nothing to share out.
+            // A machine with one processor has nothing to assign.
             let Some(processors) = Processors::for_threads(threads) else {
                 return assert_eq!(usable, 1);
             };

@@ -1,4 +1,4 @@
-//! Turning the processor's traps in kernel code into faults of the kernel.
+//! Turns processor traps in kernel code into kernel faults.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -8,9 +8,9 @@ use std::sync::Once;
 use super::exchange::Exchange;
 use super::fault::{Access, FaultKind};
 
-/// Signals a kernel can raise.
+/// The signals that a kernel can raise.
 const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
-/// Bytes of the stack a signal is handled on; an AVX-512 register frame takes 3 KiB of it.
+/// Size of the signal stack in bytes; an AVX-512 register frame takes 3 KiB of it.
 const SIGNAL_STACK_BYTES: usize = 64 * 1024;
 
 /// A trap as the signal handler saw it.
@@ -37,24 +37,24 @@ impl Trap {
 }
 
 thread_local! {
-    /// The exchange of the runner that runs blocks on this thread.
+    /// The exchange of the runner on this thread.
     static RUNNING: Cell<*const Exchange> = const { Cell::new(ptr::null()) };
     static HAS_SIGNAL_STACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What each of [`SIGNALS`] did before.
+/// The previous action of each of [`SIGNALS`].
 static mut PREVIOUS: [MaybeUninit<libc::sigaction>; SIGNALS.len()] = [const { MaybeUninit::uninit() }; SIGNALS.len()];
 
-/// Catches memory faults, divisions by zero and illegal instructions, in kernel code on pool
-/// threads only; elsewhere they keep what they did before. Called by
-/// [`Pool::new`](super::Pool::new); only the first call has an effect.
+/// Handles memory faults, divisions by zero and illegal instructions in kernel code on pool
+/// threads. Elsewhere, the previous actions apply. [`Pool::new`](super::Pool::new) calls this; only
+/// the first call has an effect.
 pub fn install_fault_handlers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for (index, &signal) in SIGNALS.iter().enumerate() {
-            // SAFETY: zero is a valid `sigaction`; the handler has the signature that `SA_SIGINFO`
-            // asks for; `PREVIOUS` is written here alone, before the handler that reads it is in
-            // place for this signal.
+            // SAFETY: zero is a valid `sigaction`; the handler has the signature for `SA_SIGINFO`;
+            // only this code writes `PREVIOUS`, before the handler that reads it is installed for
+            // this signal.
             unsafe {
                 let previous = (&raw mut PREVIOUS[index]).cast::<libc::sigaction>();
                 libc::sigaction(signal, ptr::null(), previous);
@@ -68,10 +68,10 @@ pub fn install_fault_handlers() {
     });
 }
 
-/// From here to [`leave`], traps on this thread's coroutines are faults of the kernel.
+/// From here until [`leave`], traps on this thread's coroutines are kernel faults.
 pub(super) fn enter(exchange: &Exchange) {
     if !HAS_SIGNAL_STACK.replace(true) {
-        give_signal_stack();
+        install_signal_stack();
     }
     RUNNING.set(exchange);
 }
@@ -80,11 +80,11 @@ pub(super) fn leave() {
     RUNNING.set(ptr::null());
 }
 
-/// A kernel's stack may be used up when it traps, so the handler needs its own. Threads of the
-/// standard library have one.
-fn give_signal_stack() {
-    // SAFETY: asks for the present stack, and installs one of this process's memory that is never
-    // given back if there is none.
+/// Installs a signal stack if the thread has none. A trapping kernel may have used up its stack.
+/// Threads of the standard library have a signal stack.
+fn install_signal_stack() {
+    // SAFETY: queries the current stack; if there is none, installs memory of this process that is
+    // never freed.
     unsafe {
         let mut present: libc::stack_t = std::mem::zeroed();
         libc::sigaltstack(ptr::null(), &mut present);
@@ -106,19 +106,19 @@ unsafe extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, 
     let handled = unsafe { end_coroutine(signal, info, context.cast()) };
     if !handled {
         let index = SIGNALS.iter().position(|&known| known == signal).unwrap_or(0);
-        // SAFETY: written before this handler was installed. The instruction is met again under the
-        // previous action.
+        // SAFETY: it was written before this handler was installed. The instruction runs again with
+        // the previous action.
         unsafe { libc::sigaction(signal, (&raw const PREVIOUS[index]).cast(), ptr::null_mut()) };
     }
 }
 
-/// Makes the interrupted coroutine return, if it is one of a kernel.
+/// Makes the interrupted coroutine return, if it runs a kernel.
 #[cfg(target_arch = "x86_64")]
 unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::ucontext_t) -> bool {
-    /// Bit of the page fault error code that says the access was a write.
+    /// The bit for a write in the error code of a page fault.
     const WRITE: i64 = 2;
-    /// Trap number of a page fault. A general protection fault, of a non-canonical address, has no
-    /// address and no error code.
+    /// The trap number of a page fault. A general protection fault, caused by a non-canonical
+    /// address, has no address and no error code.
     const PAGE_FAULT: i64 = 14;
 
     let exchange = RUNNING.get();
@@ -136,7 +136,7 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
     if !handler.stack_ptr_in_bounds(registers[libc::REG_RSP as usize] as usize) {
         return false;
     }
-    // SAFETY: of a synchronous trap, the union holds an address.
+    // SAFETY: for a synchronous trap, the union holds an address.
     let address = unsafe { (*info).si_addr() } as usize;
     let access = match (
         registers[libc::REG_TRAPNO as usize],
@@ -153,8 +153,8 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
         in_guard: guard.contains(&address),
     });
     // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler
-    // asks. Kernels keep nothing that another part of the process reads, except buffers, whose
-    // contents are void after a fault.
+    // requires. Kernels hold nothing that another part of the process reads, except buffers, whose
+    // contents are invalid after a fault.
     let target = unsafe { handler.setup_trap_handler(|| ()) };
     registers[libc::REG_RIP as usize] = target.rip as i64;
     registers[libc::REG_RSP as usize] = target.rsp as i64;
@@ -164,7 +164,7 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
     true
 }
 
-/// Makes the interrupted coroutine return, if it is one of a kernel.
+/// Makes the interrupted coroutine return, if it runs a kernel.
 #[cfg(not(target_arch = "x86_64"))]
 unsafe fn end_coroutine(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::ucontext_t) -> bool {
     false

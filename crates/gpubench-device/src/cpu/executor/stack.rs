@@ -1,4 +1,4 @@
-//! Stacks of a kernel's threads.
+//! Stacks for the threads of a kernel.
 
 use std::io;
 
@@ -6,16 +6,16 @@ use corosensei::stack::{Stack, StackPointer};
 
 use crate::guarded::Reserved;
 
-/// Usable bytes of a thread's stack; reserved, not committed, until they are touched.
+/// Usable bytes of a thread's stack. They are reserved, and committed on first use.
 pub(super) const STACK_BYTES: usize = 256 * 1024;
 /// Inaccessible bytes below it. Frames are probed page by page, so one page would do; kernels built
 /// elsewhere may not probe.
 const GUARD_BYTES: usize = 64 * 1024;
 const PAGE: usize = 4096;
-/// Distance by which successive stacks are shifted inside a page. Frames at equal offsets of their
-/// pages would fall on the same cache sets and make loads wait for unrelated stores: measured 2 to
-/// 3 times slower barriers.
-const COLOUR_STEP: usize = 320;
+/// The shift of successive stacks inside a page, in bytes. Without it, frames at equal offsets of
+/// their pages would share cache sets, and loads would wait for unrelated stores: barriers were
+/// measured to be 2 to 3 times slower.
+const SHIFT_STEP: usize = 320;
 
 /// A stack with a guard below it.
 pub(super) struct GuardedStack {
@@ -24,17 +24,17 @@ pub(super) struct GuardedStack {
 }
 
 impl GuardedStack {
-    /// Maps a stack; `number` colours it.
+    /// Maps a stack; `number` selects its shift.
     pub(super) fn new(number: usize) -> io::Result<GuardedStack> {
         let bytes = GUARD_BYTES + STACK_BYTES;
         let mapping = Reserved::new(bytes)?;
         mapping.open(GUARD_BYTES..bytes)?;
-        let colour = (number * COLOUR_STEP) % PAGE;
-        let base = StackPointer::new(mapping.at(bytes - colour) as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        let shift = (number * SHIFT_STEP) % PAGE;
+        let base = StackPointer::new(mapping.at(bytes - shift) as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(GuardedStack { mapping, base })
     }
 
-    /// Addresses of the guard.
+    /// Returns the addresses of the guard.
     pub(super) fn guard(&self) -> std::ops::Range<usize> {
         let start = self.mapping.addresses().start;
         start..start + GUARD_BYTES

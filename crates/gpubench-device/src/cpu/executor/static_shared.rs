@@ -5,15 +5,15 @@ use std::ffi::CStr;
 use super::fault::FaultKind;
 use super::margin::Margin;
 
-/// Bytes that are looked at on either side of a variable: so few that every block can afford it,
-/// without the call of a function.
+/// Bytes that are checked on each side of a variable: few enough to check after every block,
+/// without a function call.
 const MARGIN_BYTES: usize = 64;
 
-/// A library's function that says where its variables are counted from on the calling thread; there
-/// is a word that begins as zero and is the executor's.
+/// A library's function that returns the origin of its variables on the calling thread. The origin
+/// has a word for the executor, initially zero.
 pub(super) type Origin = unsafe extern "C" fn() -> *mut u64;
 
-/// The variables of a library, which its compiler has set apart.
+/// The variables of a library, with gaps between them.
 #[derive(Clone, Copy)]
 pub(super) struct StaticShared {
     origin: Origin,
@@ -22,7 +22,7 @@ pub(super) struct StaticShared {
 
 struct Variable {
     name: &'static str,
-    /// In bytes from the origin.
+    /// Offset from the origin, in bytes.
     distance: isize,
     bytes: usize,
 }
@@ -35,7 +35,7 @@ pub(super) struct Guarded {
 }
 
 impl StaticShared {
-    /// From a library's list of them.
+    /// Parses a library's list of variables.
     pub(super) fn new(origin: Origin, list: &'static CStr) -> StaticShared {
         let variable = |line: &'static str| {
             let mut words = line.splitn(3, ' ');
@@ -48,20 +48,20 @@ impl StaticShared {
         let lines = list.to_str().unwrap_or_default().lines();
         StaticShared {
             origin,
-            // Once for each library, which is never unloaded.
+            // This happens once per library, and libraries are never unloaded.
             variables: lines.filter_map(variable).collect::<Vec<_>>().leak(),
         }
     }
 
-    /// Those of the calling thread.
+    /// Returns the variables of the calling thread.
     pub(super) fn of_this_thread(self) -> Guarded {
-        // SAFETY: the function has no conditions.
+        // SAFETY: the function has no requirements.
         let origin = unsafe { (self.origin)() };
         let guarded = Guarded {
             variables: self.variables,
             origin,
         };
-        // SAFETY: the word is this thread's, and the gaps between the variables are nobody's.
+        // SAFETY: the word belongs to this thread, and the gaps belong to no variable.
         unsafe {
             if *origin == 0 {
                 for variable in self.variables {
@@ -77,8 +77,7 @@ impl StaticShared {
 }
 
 impl Guarded {
-    /// Where a block that has ended wrote beside a variable. The next launch fills the noise in
-    /// again.
+    /// Returns an overrun by a block that has ended. The next launch restores the noise.
     #[inline]
     pub(super) fn overrun(self) -> Option<FaultKind> {
         for variable in self.variables {
@@ -98,7 +97,8 @@ impl Guarded {
         None
     }
 
-    /// Those on either side of a variable, with where they begin, from its start.
+    /// Returns the margins before and after a variable, each with its offset from the variable's
+    /// start.
     #[inline(always)]
     fn margins(self, variable: &Variable) -> [(i64, Margin); 2] {
         [-(MARGIN_BYTES as i64), variable.bytes as i64].map(|first| {

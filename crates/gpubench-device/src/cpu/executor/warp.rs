@@ -1,11 +1,12 @@
-//! What lanes of a warp that wait for each other are answered: pure logic.
+//! Computes the results of warp operations for lanes that wait for each other, without side
+//! effects.
 
 use super::abi::{Request, reduction, wait};
 
-/// Lanes of a warp.
+/// Lanes per warp.
 pub(super) const LANES: usize = 32;
 
-/// Where a lane is.
+/// The state of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Lane<'a> {
     /// It has returned, or the block has no such thread.
@@ -16,21 +17,21 @@ pub(super) enum Lane<'a> {
     Waiting(&'a Request),
 }
 
-/// What happens next in a warp of which no lane can run.
-// Short-lived and on the stack: a box would cost more than its size.
+/// The next step of a warp in which no lane can run.
+// The value is short-lived and on the stack: a box would cost more than its size.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Settlement {
+pub(super) enum NextStep {
     /// No lane waits for its warp.
-    Settled,
-    /// These lanes go on, each with its answer.
+    Idle,
+    /// These lanes continue, each with its result.
     Proceed { lanes: u32, answers: [u64; LANES] },
-    /// Lanes wait at an operation that others it names never reach.
+    /// Lanes wait at an operation that other lanes of its mask never reach.
     Stuck { line: u32, mask: u32, arrived: u32 },
 }
 
-/// Finds the lanes that can go on.
-pub(super) fn settle(lanes: &[Lane<'_>; LANES]) -> Settlement {
+/// Finds the lanes that can continue.
+pub(super) fn next_step(lanes: &[Lane<'_>; LANES]) -> NextStep {
     let mut present = 0u32;
     let mut waiting = 0u32;
     for (index, lane) in lanes.iter().enumerate() {
@@ -54,7 +55,7 @@ pub(super) fn settle(lanes: &[Lane<'_>; LANES]) -> Settlement {
             proceeding |= group;
             answer(leader, group, lanes, &mut answers);
         } else {
-            stuck.get_or_insert(Settlement::Stuck {
+            stuck.get_or_insert(NextStep::Stuck {
                 line: leader.line,
                 mask: leader.mask,
                 arrived: group.count_ones(),
@@ -62,21 +63,21 @@ pub(super) fn settle(lanes: &[Lane<'_>; LANES]) -> Settlement {
         }
     }
     match at_active_mask {
-        _ if proceeding != 0 => Settlement::Proceed {
+        _ if proceeding != 0 => NextStep::Proceed {
             lanes: proceeding,
             answers,
         },
-        // Only when nothing else moves: the lanes that got here by then are the ones that are
+        // This applies only if no other lane can continue: the lanes that are here by then are
         // active together.
-        Some(group) => Settlement::Proceed {
+        Some(group) => NextStep::Proceed {
             lanes: group,
             answers: [u64::from(group); LANES],
         },
-        None => stuck.unwrap_or(Settlement::Settled),
+        None => stuck.unwrap_or(NextStep::Idle),
     }
 }
 
-/// The numbers of the lanes of a mask.
+/// Returns the numbers of the lanes in a mask.
 fn lanes_of(mask: u32) -> impl Iterator<Item = usize> + Clone {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -86,8 +87,8 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> + Clone {
     })
 }
 
-/// The lanes among `candidates` that wait at the leader's operation. Warp barriers in different
-/// places meet, as on a GPU; other operations do not.
+/// Returns the lanes among `candidates` that wait at the leader's operation. Warp barriers on
+/// different lines match, as on a GPU; other operations do not.
 fn group_of(leader: &Request, candidates: u32, lanes: &[Lane<'_>; LANES]) -> u32 {
     let joins = |lane: &usize| {
         let Lane::Waiting(request) = lanes[*lane] else {
@@ -103,7 +104,7 @@ fn group_of(leader: &Request, candidates: u32, lanes: &[Lane<'_>; LANES]) -> u32
         .fold(0, |group, lane| group | 1 << lane)
 }
 
-/// Writes the answers to a group's lanes.
+/// Writes the results for a group's lanes.
 fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut [u64; LANES]) {
     let value = |lane: usize| match lanes[lane] {
         Lane::Waiting(request) => request.value,
@@ -129,9 +130,9 @@ fn answer(leader: &Request, group: u32, lanes: &[Lane<'_>; LANES], answers: &mut
     }
 }
 
-/// What a shuffle reads from a lane. The manual leaves lanes outside of the mask undefined; a GPU
-/// gives the value of one that is at the same shuffle, whatever mask that names, and zero of one
-/// that is elsewhere or has returned. Published kernels rely on it.
+/// Returns the value that a shuffle reads from a lane. The manual leaves lanes outside of the mask
+/// undefined. A GPU returns the value of a lane at the same shuffle, whatever its mask, and zero
+/// for other lanes. Published kernels rely on it.
 fn offered(source: &Lane<'_>, reader: &Request) -> u64 {
     match source {
         Lane::Waiting(request) if request.kind == wait::SHUFFLE && request.line == reader.line => request.value,
@@ -139,7 +140,7 @@ fn offered(source: &Lane<'_>, reader: &Request) -> u64 {
     }
 }
 
-/// The answer to operations that answer all lanes the same.
+/// Returns the result of an operation with the same result for all lanes.
 fn answer_for_all(leader: &Request, group: u32, value: &dyn Fn(usize) -> u64) -> u64 {
     match leader.kind {
         wait::BALLOT => {
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn a_full_shuffle_exchanges_values() {
         let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, (lane as u32 + 1) % 32, 100 + lane as u64, 7));
-        let Settlement::Proceed { lanes, answers } = settle(&lanes) else {
+        let NextStep::Proceed { lanes, answers } = next_step(&lanes) else {
             panic!("the warp is stuck")
         };
         assert_eq!(lanes, u32::MAX);
@@ -200,15 +201,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_outside_of_the_mask_offers_its_value_at_the_same_shuffle_and_zero_elsewhere() {
+    fn a_lane_outside_of_the_mask_has_its_value_at_the_same_shuffle_and_zero_elsewhere() {
         let with_sources = |others: [Lane<'static>; 3]| {
             let mut lanes = [Lane::Exited; LANES];
             lanes[0] = shuffle(0b111, 3, 100, 7);
             lanes[1] = shuffle(0b111, 4, 101, 7);
             lanes[2] = shuffle(0b111, 5, 102, 7);
             lanes[3..6].copy_from_slice(&others);
-            match settle(&lanes) {
-                Settlement::Proceed { answers, .. } => [answers[0], answers[1], answers[2]],
+            match next_step(&lanes) {
+                NextStep::Proceed { answers, .. } => [answers[0], answers[1], answers[2]],
                 other => panic!("{other:?}"),
             }
         };
@@ -222,7 +223,7 @@ mod tests {
     fn exited_lanes_are_not_waited_for() {
         let mut lanes = [Lane::Exited; LANES];
         lanes[3] = shuffle(u32::MAX, 3, 5, 7);
-        assert!(matches!(settle(&lanes), Settlement::Proceed { lanes: 8, .. }));
+        assert!(matches!(next_step(&lanes), NextStep::Proceed { lanes: 8, .. }));
     }
 
     #[test]
@@ -230,8 +231,8 @@ mod tests {
         let mut lanes = [Lane::AtBarrier; LANES];
         lanes[3] = shuffle(u32::MAX, 3, 5, 7);
         assert_eq!(
-            settle(&lanes),
-            Settlement::Stuck {
+            next_step(&lanes),
+            NextStep::Stuck {
                 line: 7,
                 mask: u32::MAX,
                 arrived: 1
@@ -243,8 +244,8 @@ mod tests {
     fn lanes_at_different_shuffles_are_not_one_group() {
         let lanes = std::array::from_fn(|lane| shuffle(u32::MAX, 0, 1, if lane < 16 { 7 } else { 9 }));
         assert_eq!(
-            settle(&lanes),
-            Settlement::Stuck {
+            next_step(&lanes),
+            NextStep::Stuck {
                 line: 7,
                 mask: u32::MAX,
                 arrived: 16
@@ -256,8 +257,8 @@ mod tests {
     fn a_lane_outside_its_own_mask_is_reported() {
         let lanes = std::array::from_fn(|_| shuffle(0xffff, 0, 1, 7));
         assert_eq!(
-            settle(&lanes),
-            Settlement::Stuck {
+            next_step(&lanes),
+            NextStep::Stuck {
                 line: 7,
                 mask: 0xffff,
                 arrived: 32
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn barriers_alone_leave_a_warp_settled() {
-        assert_eq!(settle(&[Lane::AtBarrier; LANES]), Settlement::Settled);
+    fn a_warp_with_only_barriers_is_idle() {
+        assert_eq!(next_step(&[Lane::AtBarrier; LANES]), NextStep::Idle);
     }
 }

@@ -1,4 +1,4 @@
-//! Faults: each in a process of its own, since they damage the context.
+//! Faults. Each is in a separate process, since it damages the context.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::*;
 use crate::{Access, FaultCode};
 
-/// Tells the test that it is to fault, and how.
+/// The environment variable with the fault that the test should cause.
 const FAULT: &str = "GPUBENCH_TEST_FAULT";
 
-/// Runs a test of this file again, in a process that is to fault.
+/// Runs a test of this file again, in a process that causes a fault.
 fn again(test: &str, fault: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let name = format!("cuda::tests::faults::{test}");
@@ -19,7 +19,7 @@ fn again(test: &str, fault: &str) -> Command {
     command
 }
 
-/// The code of the fault of a launch, and that nothing works behind it.
+/// Returns the fault code of a launch, and checks that nothing works after it.
 fn fault_of(name: &str, argument: Option<DevicePtr>, driver: &mut CudaDriver) -> FaultCode {
     let stream = driver.stream().or_chain();
     let function = kernel(driver, KERNELS, name);
@@ -44,7 +44,7 @@ fn fault(kind: &str) {
             let code = fault_of("store", Some(DevicePtr(0x10_0000)), &mut driver);
             assert_eq!(code, FaultCode::OutOfBounds);
         }
-        "behind the end" => {
+        "past the end" => {
             let bytes = driver.facts().granularity;
             let memory = driver.create(bytes).or_chain();
             let start = driver.map(memory, Access::ReadWrite).or_chain();
@@ -72,18 +72,18 @@ fn fault(kind: &str) {
                 "{code:?}"
             );
         }
-        other => panic!("no fault is called `{other}`"),
+        other => panic!("unknown fault `{other}`"),
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn each_fault_has_its_code_and_leaves_other_processes_alone() {
+fn each_fault_has_its_code_and_does_not_affect_other_processes() {
     if let Ok(kind) = std::env::var(FAULT) {
         return fault(&kind);
     }
-    for kind in ["illegal address", "behind the end", "read-only", "misaligned", "trap"] {
-        let test = "each_fault_has_its_code_and_leaves_other_processes_alone";
+    for kind in ["illegal address", "past the end", "read-only", "misaligned", "trap"] {
+        let test = "each_fault_has_its_code_and_does_not_affect_other_processes";
         let output = again(test, kind).output().unwrap();
         let (out, err) = (
             String::from_utf8_lossy(&output.stdout),
@@ -99,7 +99,7 @@ fn each_fault_has_its_code_and_leaves_other_processes_alone() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_process_with_an_endless_kernel_can_be_killed_and_the_gpu_goes_on() {
+fn the_gpu_stays_usable_after_a_process_with_an_endless_kernel_is_killed() {
     if std::env::var(FAULT).is_ok() {
         let mut driver = open();
         let stream = driver.stream().or_chain();
@@ -110,7 +110,7 @@ fn a_process_with_an_endless_kernel_can_be_killed_and_the_gpu_goes_on() {
         panic!("an endless kernel has ended");
     }
     let free = open().facts().free_memory.unwrap();
-    let test = "a_process_with_an_endless_kernel_can_be_killed_and_the_gpu_goes_on";
+    let test = "the_gpu_stays_usable_after_a_process_with_an_endless_kernel_is_killed";
     let mut child = again(test, "endless").stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     assert!(lines.any(|line| line.unwrap().contains("launched")));

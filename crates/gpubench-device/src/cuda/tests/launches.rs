@@ -55,8 +55,9 @@ fn a_stream_waits_for_go_runs_and_writes_done() {
     driver.unregister(page.address());
 }
 
-/// Queues a first launch behind a wait, lets it go, and gives the word it wrote.
-fn first_launch_behind_a_wait(name: &str, second_argument: u32, config: &LaunchConfig) -> u32 {
+/// Queues a first launch after a wait, releases the wait, and returns the word that the kernel
+/// wrote.
+fn first_launch_after_a_wait(name: &str, second_argument: u32, config: &LaunchConfig) -> u32 {
     let mut driver = open();
     let page = Page::new();
     let on_device = driver.register(page.address(), 4096).or_chain();
@@ -78,7 +79,7 @@ fn first_launch_behind_a_wait(name: &str, second_argument: u32, config: &LaunchC
 #[ignore = "needs an NVIDIA GPU"]
 fn a_first_launch_with_local_memory_can_wait_for_go() {
     let config = LaunchConfig::linear(2000, 256);
-    assert_eq!(first_launch_behind_a_wait("local_memory", 4095, &config), 4095);
+    assert_eq!(first_launch_after_a_wait("local_memory", 4095, &config), 4095);
 }
 
 #[test]
@@ -88,12 +89,12 @@ fn a_first_launch_with_more_than_48_kib_of_shared_memory_can_wait_for_go() {
         dynamic_shared: 60 << 10,
         ..one_thread()
     };
-    assert_eq!(first_launch_behind_a_wait("shared_memory", (60 << 10) - 4, &config), 9);
+    assert_eq!(first_launch_after_a_wait("shared_memory", (60 << 10) - 4, &config), 9);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_module_tells_its_parameters_symbols_and_occupancy() {
+fn a_module_reports_parameters_symbols_and_occupancy() {
     let mut driver = open();
     let module = load(&mut driver, KERNELS);
     let function = driver.function(module, "increment").or_chain();
@@ -113,7 +114,7 @@ fn a_module_tells_its_parameters_symbols_and_occupancy() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_driver_encodes_tensor_maps_that_follow_the_rules_and_names_the_one_it_refuses() {
+fn valid_tensor_maps_are_encoded_and_a_refused_one_names_the_call() {
     use gpubench::plan::{Swizzle, TensorMapDescription, TensorMapElement};
     let mut driver = open();
     if driver.facts().device.capability < 90 {
@@ -146,7 +147,7 @@ fn the_driver_encodes_tensor_maps_that_follow_the_rules_and_names_the_one_it_ref
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn code_that_cannot_be_loaded_says_why() {
+fn the_error_of_code_that_cannot_be_loaded_has_the_reason() {
     let mut driver = open();
     let wrong = KERNELS.replace("add.u32 %r5, %r5, 1;", "add.u32 %r5, %r5;");
     let newer = KERNELS.replace(".version 7.8", ".version 99.9");
@@ -167,7 +168,7 @@ fn code_that_cannot_be_loaded_says_why() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_launch_that_is_refused_names_the_call_and_leaves_the_stream_usable() {
+fn a_refused_launch_names_the_call_and_leaves_the_stream_usable() {
     let mut driver = open();
     let stream = driver.stream().or_chain();
     let function = kernel(&mut driver, KERNELS, "increment");
@@ -192,7 +193,7 @@ fn a_launch_that_is_refused_names_the_call_and_leaves_the_stream_usable() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_cooperative_grid_runs_and_one_that_does_not_fit_is_refused() {
+fn a_cooperative_grid_runs_if_it_fits() {
     let mut driver = open();
     let stream = driver.stream().or_chain();
     let function = kernel(&mut driver, KERNELS, "increment");
@@ -216,7 +217,7 @@ fn a_cooperative_grid_runs_and_one_that_does_not_fit_is_refused() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of compute capability 9.0"]
-fn clusters_have_the_size_asked_for() {
+fn clusters_have_the_requested_size() {
     let mut driver = open();
     let stream = driver.stream().or_chain();
     let function = kernel(&mut driver, HOPPER, "cluster_size");
@@ -237,11 +238,11 @@ fn clusters_have_the_size_asked_for() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of compute capability 9.0"]
-fn a_programmatic_launch_waits_where_its_kernel_says_so() {
+fn a_programmatic_launch_waits_at_its_kernels_dependency_wait() {
     let mut driver = open();
     let stream = driver.stream().or_chain();
     let module = load(&mut driver, HOPPER);
-    let behind = driver.function(module, "behind").or_chain();
+    let waiting = driver.function(module, "waiting").or_chain();
     let word = driver.alloc(4).or_chain();
     driver.set(stream, word, 0, 4).or_chain();
     let config = LaunchConfig {
@@ -250,7 +251,7 @@ fn a_programmatic_launch_waits_where_its_kernel_says_so() {
     };
     for _ in 0..100 {
         driver
-            .launch(stream, behind, &config, &[&word.0.to_le_bytes()])
+            .launch(stream, waiting, &config, &[&word.0.to_le_bytes()])
             .or_chain();
     }
     driver.synchronize(stream).or_chain();

@@ -1,4 +1,4 @@
-//! Memory: private, shared between processes, and the host's.
+//! Private memory, memory shared between processes, and host memory.
 
 use gpubench::catalog::DType;
 
@@ -7,7 +7,7 @@ use crate::{Access, Freeze};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_says_what_it_is() {
+fn the_gpu_reports_its_properties() {
     let driver = open();
     let facts = driver.facts();
     println!("{facts:#?}");
@@ -19,7 +19,7 @@ fn the_gpu_says_what_it_is() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn what_is_written_to_private_memory_is_read_back() {
+fn private_memory_keeps_what_is_written() {
     let mut driver = open();
     let memory = driver.alloc(1000).or_chain();
     let written: Vec<u8> = (0..1000).map(|byte| byte as u8).collect();
@@ -50,7 +50,7 @@ fn a_shared_allocation_is_the_same_memory_through_two_mappings() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_descriptor_of_something_else_is_refused() {
+fn a_descriptor_that_is_not_an_allocation_is_refused() {
     let mut driver = open();
     let file = tempfile::tempfile().unwrap();
     let refused = driver.import(file.into(), 2 << 20).unwrap_err();
@@ -60,7 +60,7 @@ fn a_descriptor_of_something_else_is_refused() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn host_memory_that_is_shared_and_sealed_can_be_copied_from_and_to() {
+fn shared_frozen_host_memory_can_be_copied_from_and_to() {
     let mut driver = open();
     let bytes = driver.facts().granularity;
     let host = driver.create_host(bytes).or_chain();
@@ -79,7 +79,7 @@ fn host_memory_that_is_shared_and_sealed_can_be_copied_from_and_to() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn more_memory_than_there_is_cannot_be_had() {
+fn allocating_more_memory_than_exists_fails() {
     let mut driver = open();
     let granule = driver.facts().granularity;
     for refused in [
@@ -95,7 +95,7 @@ fn more_memory_than_there_is_cannot_be_had() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn lines_that_the_cache_keeps_can_be_let_go_again_and_again() {
+fn persisting_lines_can_be_reset_repeatedly() {
     let mut driver = open();
     driver.reset_persisting_lines().or_chain();
     driver.reset_persisting_lines().or_chain();
@@ -103,7 +103,7 @@ fn lines_that_the_cache_keeps_can_be_let_go_again_and_again() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_tools_kernels_make_the_same_inputs_as_on_the_cpu_device() {
+fn gpu_and_cpu_device_make_the_same_inputs() {
     use crate::cpu::executor::ScheduleSeed;
     use crate::cpu::{CpuDriver, available_threads};
     use crate::harness::Harness;

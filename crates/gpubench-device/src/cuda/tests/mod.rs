@@ -1,5 +1,5 @@
-//! The driver on a real GPU, and in `states` on drivers that cannot be used. Each test opens it
-//! anew; what damages the context runs in a process of its own.
+//! The driver on a real GPU; `states` has unusable drivers. Each test opens the GPU anew; whatever
+//! damages the context runs in a separate process.
 
 mod faults;
 mod launches;
@@ -16,7 +16,7 @@ use gpubench_diagnostic::chain;
 const KERNELS: &str = include_str!("kernels.ptx");
 const HOPPER: &str = include_str!("hopper.ptx");
 
-/// Long enough for any GPU that works.
+/// Long enough for any working GPU.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn open() -> CudaDriver {
@@ -24,7 +24,7 @@ fn open() -> CudaDriver {
 }
 
 trait OrChain<T> {
-    /// The value; panics with the whole chain of causes.
+    /// Returns the value, or panics with the whole chain of causes.
     fn or_chain(self) -> T;
 }
 
@@ -58,7 +58,7 @@ fn one_thread() -> LaunchConfig {
     LaunchConfig::linear(1, 1)
 }
 
-/// A page of the host that holds the words of two processes.
+/// A host page with the shared words of two processes.
 #[repr(C, align(4096))]
 struct Page {
     go: AtomicU32,

@@ -1,5 +1,5 @@
-//! Drivers that cannot be used: each a library of a few lines, compiled here and opened by a
-//! process of its own.
+//! Unusable drivers: each is a library of a few lines, compiled here and opened in a process of its
+//! own.
 
 use std::process::Command;
 
@@ -7,16 +7,16 @@ use super::super::api::Api;
 use super::CudaDriver;
 use crate::{Absence, AbsenceKind, DeviceError};
 
-/// Tells the test that it is the process which opens the driver.
+/// The environment variable that makes the test open the driver.
 const OPENS: &str = "GPUBENCH_TEST_OPENS";
 
-/// What marks the line of the process's answer.
+/// The prefix of the line with the process's answer.
 const ANSWER: &str = "answer: ";
 
-/// A driver's library.
+/// A fake driver library.
 #[derive(Clone, Copy)]
 struct Fake {
-    /// What `cuInit` gives.
+    /// The result of `cuInit`.
     start: i32,
     version: i32,
     gpus: i32,
@@ -24,8 +24,8 @@ struct Fake {
     /// `CU_DEVICE_ATTRIBUTE_COMPUTE_MODE`.
     mode: i32,
     /// An attribute that is 0.
-    withheld: i32,
-    /// A function that is not there.
+    missing_attribute: i32,
+    /// The name of a missing function.
     lacks: &'static str,
 }
 
@@ -35,7 +35,7 @@ const GOOD: Fake = Fake {
     gpus: 1,
     major: 9,
     mode: 0,
-    withheld: -1,
+    missing_attribute: -1,
     lacks: "",
 };
 
@@ -47,7 +47,7 @@ impl Fake {
             gpus,
             major,
             mode,
-            withheld,
+            missing_attribute,
             lacks,
         } = self;
         let mut source = format!(
@@ -59,7 +59,7 @@ impl Fake {
             int cuDeviceGet(int *device, int ordinal) {{ *device = ordinal; return 0; }}
             int cuDeviceGetAttribute(int *value, int attribute, int device) {{
               switch (attribute) {{
-                case {withheld}: *value = 0; break;
+                case {missing_attribute}: *value = 0; break;
                 case 75: *value = {major}; break;
                 case 20: *value = {mode}; break;
                 case 76: case 133: *value = 0; break;
@@ -78,12 +78,12 @@ impl Fake {
         source
     }
 
-    /// What a process that finds this driver says of `cuda:ORDINAL`.
-    fn says(self, ordinal: u32) -> String {
+    /// Returns the answer of a process that opens `cuda:ORDINAL` with this driver.
+    fn answer(self, ordinal: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("driver.c");
         fs_err::write(&source, self.source()).unwrap();
-        // Under its first name, so that it comes before a real one.
+        // The first name that the loader tries, so that it takes precedence over a real driver.
         let library = folder.path().join("libcuda.so");
         let compiled = Command::new("cc")
             .args(["-shared", "-fPIC", "-w", "-o"])
@@ -99,7 +99,7 @@ impl Fake {
             .args([
                 "--exact",
                 "--nocapture",
-                "cuda::tests::states::a_driver_that_lacks_nothing_is_used",
+                "cuda::tests::states::a_complete_driver_is_used",
             ])
             .env(OPENS, ordinal.to_string())
             .env("LD_LIBRARY_PATH", folder.path())
@@ -113,7 +113,7 @@ impl Fake {
     }
 }
 
-/// What opening came to, on one line.
+/// Opens the GPU and returns the outcome on one line.
 fn open(ordinal: u32) -> String {
     match CudaDriver::open(ordinal) {
         Ok(_) => "opened".to_owned(),
@@ -127,81 +127,95 @@ fn open(ordinal: u32) -> String {
 }
 
 #[test]
-fn a_driver_that_lacks_nothing_is_used() {
+fn a_complete_driver_is_used() {
     if let Ok(ordinal) = std::env::var(OPENS) {
         println!("\n{ANSWER}{}", open(ordinal.parse().unwrap()));
         return;
     }
-    // It is asked for a context: a refusal there names the call.
-    let said = GOOD.says(0);
+    // It gets as far as creating a context; the failure there names the call.
+    let answer = GOOD.answer(0);
     assert!(
-        said.starts_with("error: ") && said.contains("`CUDA_ERROR_FAKE` (999): a fake") && said.contains("PrimaryCtx"),
-        "{said}"
+        answer.starts_with("error: ")
+            && answer.contains("`CUDA_ERROR_FAKE` (999): a fake")
+            && answer.contains("PrimaryCtx"),
+        "{answer}"
     );
 }
 
 #[test]
-fn each_refusal_to_start_is_told_in_words() {
+fn each_failed_start_is_explained() {
     for (start, expected) in [
         (34, "a link-time stub"),
         (100, "finds no GPU"),
         (803, "different versions"),
         (804, "forward-compatibility"),
-        (999, "failed to initialise"),
+        (999, "failed to initialize"),
     ] {
-        let said = Fake { start, ..GOOD }.says(0);
-        assert!(said.contains(expected), "{said}");
-        assert!(said.contains(&format!("({start})")), "{said}");
+        let answer = Fake { start, ..GOOD }.answer(0);
+        assert!(answer.contains(expected), "{answer}");
+        assert!(answer.contains(&format!("({start})")), "{answer}");
     }
 }
 
 #[test]
-fn a_result_that_no_header_knows_is_a_number() {
-    let said = Fake { start: 4711, ..GOOD }.says(0);
-    assert!(said.contains("the unknown result `4711`"), "{said}");
+fn an_unknown_result_is_shown_as_a_number() {
+    let answer = Fake { start: 4711, ..GOOD }.answer(0);
+    assert!(answer.contains("the unknown result `4711`"), "{answer}");
 }
 
 #[test]
-fn a_driver_that_is_too_old_is_told_by_what_it_lacks_or_by_its_version() {
-    let said = Fake {
+fn a_driver_that_is_too_old_is_detected_by_its_functions_or_version() {
+    let answer = Fake {
         lacks: "cuLaunchKernelEx",
         ..GOOD
     }
-    .says(0);
-    assert!(said.contains("too old: it lacks `cuLaunchKernelEx`"), "{said}");
-    let said = Fake {
+    .answer(0);
+    assert!(answer.contains("too old: it lacks `cuLaunchKernelEx`"), "{answer}");
+    let answer = Fake {
         version: 11_080,
         ..GOOD
     }
-    .says(0);
-    assert!(said.contains("it supports CUDA 11.8"), "{said}");
+    .answer(0);
+    assert!(answer.contains("it supports only CUDA 11.8"), "{answer}");
 }
 
 #[test]
-fn a_gpu_that_there_is_not_is_told_with_those_that_there_are() {
-    let said = GOOD.says(3);
+fn the_error_for_a_missing_gpu_lists_the_available_ones() {
+    let answer = GOOD.answer(3);
     assert!(
-        said.contains("`cuda:3` is asked for; this machine has 1 GPU |"),
-        "{said}"
+        answer.contains("there is no `cuda:3`: this machine has 1 GPU |"),
+        "{answer}"
     );
-    let said = Fake { gpus: 2, ..GOOD }.says(2);
+    let answer = Fake { gpus: 2, ..GOOD }.answer(2);
     assert!(
-        said.contains("this machine has 2 GPUs") && said.contains("`cuda:0` to `cuda:1`"),
-        "{said}"
+        answer.contains("this machine has 2 GPUs") && answer.contains("`cuda:0` to `cuda:1`"),
+        "{answer}"
     );
 }
 
 #[test]
-fn a_gpu_that_cannot_keep_to_the_protocol_is_refused_with_the_reason() {
+fn a_gpu_without_support_for_the_protocol_is_refused_with_the_reason() {
     let cases = [
         (Fake { major: 7, ..GOOD }, "compute capability 7.0"),
         (Fake { mode: 2, ..GOOD }, "prohibited"),
         (Fake { mode: 3, ..GOOD }, "exclusive-process"),
-        (Fake { withheld: 102, ..GOOD }, "virtual memory management"),
-        (Fake { withheld: 103, ..GOOD }, "share memory by file descriptor"),
+        (
+            Fake {
+                missing_attribute: 102,
+                ..GOOD
+            },
+            "virtual memory management",
+        ),
+        (
+            Fake {
+                missing_attribute: 103,
+                ..GOOD
+            },
+            "share memory through file descriptors",
+        ),
     ];
     for (fake, expected) in cases {
-        let said = fake.says(0);
-        assert!(said.contains(expected), "{said}");
+        let answer = fake.answer(0);
+        assert!(answer.contains(expected), "{answer}");
     }
 }

@@ -1,9 +1,9 @@
-//! Where dynamic shared memory ends.
+//! The limits of dynamic shared memory.
 
 use super::*;
 use crate::cpu::executor::{Access, FaultKind, MAX_DYNAMIC_SHARED};
 
-/// Every thread writes a word, and reads another's behind a barrier.
+/// Every thread writes a word, and reads another one after a barrier.
 const REVERSE: &str = "__global__ void reverse(int *out) {
     extern __shared__ int tile[];
     tile[threadIdx.x] = threadIdx.x + 1;
@@ -11,7 +11,7 @@ const REVERSE: &str = "__global__ void reverse(int *out) {
     out[blockIdx.x * blockDim.x + threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 }";
 
-/// One thread touches one byte.
+/// One thread accesses one byte.
 const TOUCH: &str = "__global__ void write(int at) {
     extern __shared__ unsigned char bytes[];
     if (threadIdx.x == 5) bytes[at] ^= 0xff;
@@ -23,7 +23,7 @@ __global__ void read(unsigned char *out, int at) {
 
 fn reversed(pool: &Pool, threads: u32, bytes: u32) -> Result<Vec<i32>, KernelFault> {
     let mut out = vec![0; 3 * threads as usize];
-    let shape = asking(line(3, threads), bytes);
+    let shape = requesting(line(3, threads), bytes);
     launch(pool, kernel(REVERSE, "reverse"), &shape, &[address(&mut out)])?;
     Ok(out)
 }
@@ -35,121 +35,135 @@ fn expected(threads: u32) -> Vec<i32> {
         .collect()
 }
 
-fn touched(name: &str, asked: u32, at: i32) -> Result<(), KernelFault> {
+fn touched(name: &str, requested: u32, at: i32) -> Result<(), KernelFault> {
     let module = build(TOUCH, &["write", "read"]).expect("it compiles");
     let kernel = module.kernel(name).expect("it is exported");
     let (mut out, at) = ([0u8], u64::from(at as u32));
-    let shape = asking(line(2, 32), asked);
+    let shape = requesting(line(2, 32), requested);
     match name {
         "read" => launch(&pool(1), kernel, &shape, &[address(&mut out), at]),
         _ => launch(&pool(1), kernel, &shape, &[at]),
     }
 }
 
-fn stray(access: Access, offset: i64, asked: u32) -> FaultKind {
-    FaultKind::DynamicShared { access, offset, asked }
+fn overrun(access: Access, offset: i64, requested: u32) -> FaultKind {
+    FaultKind::DynamicShared {
+        access,
+        offset,
+        requested,
+    }
 }
 
 #[test]
-fn what_a_launch_asks_for_is_there_to_the_last_byte() {
+fn requested_memory_is_usable_to_the_last_byte() {
     for pool in [pool(1), pool(2), permuted(4)] {
         for threads in [1, 31, 64, 255, 256] {
             assert_eq!(reversed(&pool, threads, 4 * threads), Ok(expected(threads)));
         }
     }
-    for asked in [1, 127, 128, 129, 4096, 48 << 10, MAX_DYNAMIC_SHARED] {
-        for at in [0, asked - 1] {
-            assert_eq!(touched("write", asked, at as i32), Ok(()), "byte {at} of {asked}");
-        }
-    }
-}
-
-#[test]
-fn memory_that_was_not_asked_for_faults_in_the_first_thread() {
-    let fault = reversed(&pool(1), 64, 0).expect_err("it asks for none");
-    assert_eq!(
-        (fault.kind, fault.block, fault.thread),
-        (stray(Access::Write, 0, 0), [0; 3], Some([0; 3]))
-    );
-    for at in [-4, 0, 1 << 16] {
-        let fault = touched("read", 0, at).expect_err("it asks for none");
-        assert_eq!(
-            (fault.kind, fault.thread),
-            (stray(Access::Read, at.into(), 0), Some([5, 0, 0]))
-        );
-    }
-}
-
-#[test]
-fn an_access_behind_whole_lines_faults_in_its_thread() {
-    for access in [Access::Read, Access::Write] {
-        for (asked, at) in [(128, 128), (1024, 1024), (1024, 5000), (MAX_DYNAMIC_SHARED, 300_000)] {
-            let fault = touched(&access.to_string(), asked, at).expect_err("it is behind the end");
+    for requested in [1, 127, 128, 129, 4096, 48 << 10, MAX_DYNAMIC_SHARED] {
+        for at in [0, requested - 1] {
             assert_eq!(
-                (fault.kind, fault.thread),
-                (stray(access, at.into(), asked), Some([5, 0, 0]))
+                touched("write", requested, at as i32),
+                Ok(()),
+                "byte {at} of {requested}"
             );
         }
     }
-    let fault = reversed(&pool(1), 256, 896).expect_err("it asks for too few");
-    assert_eq!(
-        (fault.kind, fault.thread),
-        (stray(Access::Write, 896, 896), Some([224, 0, 0]))
-    );
 }
 
 #[test]
-fn a_write_right_beside_the_memory_is_found_when_its_block_has_ended() {
-    for (asked, at) in [(1020, 1020), (1020, 1023), (1, 127), (1024, -1), (1, -128)] {
-        let fault = touched("write", asked, at).expect_err("it is beside the memory");
+fn memory_that_was_not_requested_faults_in_the_first_thread() {
+    let fault = reversed(&pool(1), 64, 0).expect_err("the launch has none");
+    assert_eq!(
+        (fault.kind, fault.block, fault.thread),
+        (overrun(Access::Write, 0, 0), [0; 3], Some([0; 3]))
+    );
+    for at in [-4, 0, 1 << 16] {
+        let fault = touched("read", 0, at).expect_err("the launch has none");
         assert_eq!(
-            (fault.kind, fault.block, fault.thread),
-            (stray(Access::Write, at.into(), asked), [0; 3], None)
+            (fault.kind, fault.thread),
+            (overrun(Access::Read, at.into(), 0), Some([5, 0, 0]))
         );
     }
 }
 
 #[test]
-fn a_pool_goes_on_behind_a_write_beside_the_memory() {
+fn an_access_after_whole_cache_lines_faults_in_its_thread() {
+    for access in [Access::Read, Access::Write] {
+        for (requested, at) in [(128, 128), (1024, 1024), (1024, 5000), (MAX_DYNAMIC_SHARED, 300_000)] {
+            let fault = touched(&access.to_string(), requested, at).expect_err("it is past the end");
+            assert_eq!(
+                (fault.kind, fault.thread),
+                (overrun(access, at.into(), requested), Some([5, 0, 0]))
+            );
+        }
+    }
+    let fault = reversed(&pool(1), 256, 896).expect_err("the launch has too few bytes");
+    assert_eq!(
+        (fault.kind, fault.thread),
+        (overrun(Access::Write, 896, 896), Some([224, 0, 0]))
+    );
+}
+
+#[test]
+fn a_write_next_to_the_memory_is_found_when_its_block_has_ended() {
+    for (requested, at) in [(1020, 1020), (1020, 1023), (1, 127), (1024, -1), (1, -128)] {
+        let fault = touched("write", requested, at).expect_err("it is next to the memory");
+        assert_eq!(
+            (fault.kind, fault.block, fault.thread),
+            (overrun(Access::Write, at.into(), requested), [0; 3], None)
+        );
+    }
+}
+
+#[test]
+fn a_pool_stays_usable_after_an_overrun() {
     let pool = pool(2);
     for _ in 0..3 {
-        let fault = reversed(&pool, 256, 1020).expect_err("it asks for too few");
-        assert_eq!((fault.kind, fault.thread), (stray(Access::Write, 1020, 1020), None));
+        let fault = reversed(&pool, 256, 1020).expect_err("the launch has too few bytes");
+        assert_eq!((fault.kind, fault.thread), (overrun(Access::Write, 1020, 1020), None));
         assert_eq!(reversed(&pool, 255, 1020), Ok(expected(255)));
     }
 }
 
-/// What waits at barriers keeps its place in the kernel from one launch to the next, and addresses
-/// with it.
+/// A coroutine at a barrier keeps its place in the kernel from one launch to the next, and its
+/// addresses.
 #[test]
-fn launches_of_different_sizes_end_each_at_its_own() {
+fn each_launch_has_its_own_limit() {
     for pool in [pool(1), pool(2), permuted(9)] {
         for threads in [64, 256, 32, 1, 512, 64] {
             assert_eq!(reversed(&pool, threads, 4 * threads), Ok(expected(threads)));
             assert_eq!(reversed(&pool, threads, 8192), Ok(expected(threads)));
         }
-        let fault = reversed(&pool, 64, 128).expect_err("it asks for half");
-        assert!(matches!(fault.kind, FaultKind::DynamicShared { asked: 128, .. }));
+        let fault = reversed(&pool, 64, 128).expect_err("the launch has half of it");
+        assert!(matches!(fault.kind, FaultKind::DynamicShared { requested: 128, .. }));
     }
 }
 
 #[test]
-fn arrays_begin_at_multiples_of_what_vectors_need() {
+fn arrays_are_aligned_for_vectors() {
     let text = "__global__ void place(unsigned long long *out) {
         extern __shared__ __align__(128) float4 quads[];
         *out = reinterpret_cast<unsigned long long>(quads);
     }";
     let kernel = kernel(text, "place");
-    for asked in [0, 1, 100, 1000, 48 << 10] {
+    for requested in [0, 1, 100, 1000, 48 << 10] {
         let mut out = [1u64];
-        launch(&pool(1), kernel, &asking(line(1, 1), asked), &[address(&mut out)]).expect("no fault");
-        assert_eq!(out[0] % 128, 0, "{asked}");
+        launch(
+            &pool(1),
+            kernel,
+            &requesting(line(1, 1), requested),
+            &[address(&mut out)],
+        )
+        .expect("no fault");
+        assert_eq!(out[0] % 128, 0, "{requested}");
     }
 }
 
-/// It works, and is not bounded.
+/// The array works, but overruns are not detected.
 #[test]
-fn an_array_that_is_reached_without_a_descriptor_has_the_most_memory() {
+fn an_array_without_a_descriptor_has_the_maximum_size() {
     let text = "extern __shared__ __attribute__((tls_model(\"local-dynamic\"))) int words[];
         __global__ void last(int *out) { words[58111] = 7; __syncthreads(); *out = words[58111]; }";
     let mut out = [0];
@@ -158,17 +172,17 @@ fn an_array_that_is_reached_without_a_descriptor_has_the_most_memory() {
 }
 
 #[test]
-fn stray_accesses_read_as_sentences() {
+fn overrun_messages_read_as_sentences() {
     assert_eq!(
-        stray(Access::Read, 0, 0).to_string(),
-        "invalid read of dynamic shared memory, of which the launch asks for none (hint: `.shared(bytes)` of its grid)"
+        overrun(Access::Read, 0, 0).to_string(),
+        "invalid read of dynamic shared memory, but the launch has none (hint: set `.shared(bytes)` on its grid)"
     );
     assert_eq!(
-        stray(Access::Write, 1020, 1020).to_string(),
-        "invalid write of byte 1020 of dynamic shared memory, of which the launch asks for 1020 bytes (hint: `.shared(bytes)` of its grid)"
+        overrun(Access::Write, 1020, 1020).to_string(),
+        "invalid write of byte 1020 of dynamic shared memory, but the launch has 1020 bytes (hint: set `.shared(bytes)` on its grid)"
     );
     assert_eq!(
-        stray(Access::Write, -4, 64).to_string(),
+        overrun(Access::Write, -4, 64).to_string(),
         "invalid write 4 bytes before the start of dynamic shared memory"
     );
 }

@@ -1,9 +1,9 @@
-//! Kernels that go wrong, and what is said of them.
+//! Faulty kernels and their messages.
 
 use super::*;
 use crate::cpu::executor::{Access, FaultKind};
 
-/// A buffer whose last element is followed by an inaccessible page.
+/// A buffer that ends at an inaccessible page.
 struct Guarded {
     mapping: *mut c_void,
     ints: usize,
@@ -18,7 +18,7 @@ impl Guarded {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
         );
-        // SAFETY: a fresh mapping, whose last page is then made inaccessible.
+        // SAFETY: it is a new mapping; its last page is then made inaccessible.
         let mapping = unsafe {
             let mapping = libc::mmap(std::ptr::null_mut(), bytes, read_write, flags, -1, 0);
             assert_ne!(mapping, libc::MAP_FAILED);
@@ -39,7 +39,7 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the mapping made by `new`.
+        // SAFETY: `new` made the mapping.
         unsafe { libc::munmap(self.mapping, (self.ints * 4).next_multiple_of(PAGE) + PAGE) };
     }
 }
@@ -54,7 +54,7 @@ fn fault(text: &str, name: &str, shape: &LaunchShape, arguments: &[u64]) -> Kern
 }
 
 #[test]
-fn a_stray_write_of_a_vectorised_kernel_is_traced_to_its_block_and_thread() {
+fn an_invalid_write_of_a_vectorized_kernel_is_traced_to_its_block_and_thread() {
     let text = "__global__ void fill(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 7; }";
     let buffer = Guarded::new(1000);
     let found = fault(text, "fill", &line(4, 256), &[buffer.start()]);
@@ -69,7 +69,7 @@ fn a_stray_write_of_a_vectorised_kernel_is_traced_to_its_block_and_thread() {
 }
 
 #[test]
-fn a_stray_read_behind_a_barrier_is_traced_to_its_thread() {
+fn an_invalid_read_after_a_barrier_is_traced_to_its_thread() {
     let text = "__global__ void gather(const int *in, int *out) {
         __shared__ int sum;
         if (threadIdx.x == 0 && threadIdx.y == 0) sum = 0;
@@ -111,7 +111,7 @@ fn a_fault_that_happens_once_is_traced_if_the_kernel_has_barriers() {
 }
 
 #[test]
-fn a_kernel_that_does_nothing_but_store_to_null_faults() {
+fn a_kernel_that_only_stores_to_null_faults() {
     let text = "__global__ void store(long *) { *(volatile int *)0 = 1; }";
     let kind = fault(text, "store", &line(1, 1), &[0]).kind;
     let expected = FaultKind::Access {
@@ -211,7 +211,7 @@ fn a_barrier_missed_by_one_thread_is_reported() {
 }
 
 #[test]
-fn a_barrier_reached_by_one_thread_alone_is_reported() {
+fn a_barrier_reached_by_only_one_thread_is_reported() {
     let text = "__global__ void alone(int *out) {\n  if (threadIdx.x == 77)\n    __syncthreads();\n  out[threadIdx.x] = 1;\n}\n";
     let mut out = [0; 128];
     let found = fault(text, "alone", &line(1, 128), &[address(&mut out)]);
@@ -256,7 +256,7 @@ fn unequal_numbers_of_barriers_are_reported() {
 }
 
 #[test]
-fn a_shuffle_that_half_of_a_warp_misses_is_reported() {
+fn a_shuffle_missed_by_half_of_a_warp_is_reported() {
     let text = "__global__ void half(int *out) {\n  int v = threadIdx.x;\n  if (threadIdx.x % 32 < 16)\n    v = __shfl_xor_sync(0xffffffff, v, 1);\n  __syncthreads();\n  out[threadIdx.x] = v;\n}\n";
     let mut out = [0; 64];
     let found = fault(text, "half", &line(1, 64), &[address(&mut out)]);
@@ -271,7 +271,7 @@ fn a_shuffle_that_half_of_a_warp_misses_is_reported() {
 }
 
 #[test]
-fn lanes_that_wait_at_shuffles_in_different_lines_do_not_meet_though_all_of_them_wait() {
+fn shuffles_on_different_lines_do_not_match() {
     let text = "__global__ void apart(int *out) {\n  int v = threadIdx.x;\n  if (threadIdx.x % 32 < LOWER)\n    v = __shfl_xor_sync(0xffffffff, v, 1);\n  else\n    v = __shfl_xor_sync(0xffffffff, v, 2);\n  out[threadIdx.x] = v;\n}\n";
     for lower in ["1", "16", "31"] {
         let mut out = [0; 64];
@@ -301,7 +301,7 @@ fn the_fault_of_the_lowest_block_is_kept_and_other_launches_run() {
 }
 
 #[test]
-fn an_impossible_launch_is_refused() {
+fn an_invalid_launch_is_refused() {
     let text = "__global__ void one(int *out) { *out = 1; }";
     let (pool, kernel) = (pool(1), kernel(text, "one"));
     for shape in [line(0, 1), line(1, 0), line(1, 1025)] {
@@ -317,7 +317,7 @@ fn an_impossible_launch_is_refused() {
 }
 
 #[test]
-fn faults_read_as_sentences() {
+fn fault_messages_read_as_sentences() {
     let fault = KernelFault {
         kind: FaultKind::BarrierDivergence {
             line: 12,

@@ -29,7 +29,7 @@ fn a_kernel_without_barriers_covers_a_grid_of_three_dimensions() {
 }
 
 #[test]
-fn a_pool_may_be_launched_from_one_thread_after_another() {
+fn several_threads_can_launch_on_a_pool_in_turn() {
     let text = r#"
         __global__ void reverse(int *out, int base) {
             __shared__ int tile[128];
@@ -69,7 +69,7 @@ fn a_pool_may_be_launched_from_one_thread_after_another() {
 }
 
 #[test]
-fn a_sleeping_pool_is_woken_by_a_launch() {
+fn a_launch_wakes_a_sleeping_pool() {
     let text = "__global__ void mark(int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] += 1; }";
     let kernel = kernel(text, "mark");
     let pool = pool(3);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Runs a kernel of one thread that numbers its failed checks, and expects none.
+/// Runs a kernel of one thread that counts its failed checks, and expects none.
 fn expect_checks(headers: &str, body: &str) {
     let text = format!(
         "{headers}\n#define CHECK(c) do {{ if (!(c)) {{ out[1] = __LINE__; out[0]++; }} }} while (0)\n\
@@ -84,7 +84,7 @@ fn numbers_of_eight_bits_round_to_nearest_even_and_saturate() {
 }
 
 #[test]
-fn the_standards_part_of_cudas_library_is_the_hosts() {
+fn cuda_std_is_the_hosts_standard_library() {
     expect_checks(
         "#include <cuda/std/limits>\n#include <cuda/std/type_traits>\n#include <cuda/std/cstdint>",
         "CHECK(cuda::std::numeric_limits<int>::max() == 2147483647 && sizeof(cuda::std::uint32_t) == 4);
@@ -93,7 +93,7 @@ fn the_standards_part_of_cudas_library_is_the_hosts() {
 }
 
 #[test]
-fn a_source_may_bring_what_old_gpus_lack() {
+fn a_source_may_define_functions_that_old_gpus_lack() {
     expect_checks(
         "#include <cuda_fp16.h>
          #if __CUDA_ARCH__ < 600
@@ -127,7 +127,7 @@ fn integer_functions_match_their_definitions() {
 }
 
 #[test]
-fn mathematical_functions_are_there() {
+fn mathematical_functions_exist() {
     expect_checks(
         "#include <math_constants.h>",
         "CHECK(rsqrtf(4.0f) == 0.5f && sinpif(0.5f) == 1.0f && cospi(1.0) == -1.0 && sinpi(1.0) == 0.0 && cospif(0.5f) == 0.0f);
@@ -140,7 +140,7 @@ fn mathematical_functions_are_there() {
 }
 
 #[test]
-fn atomics_answer_old_values_and_lose_none() {
+fn atomics_return_old_values_and_lose_no_update() {
     let text = "
         __global__ void count(unsigned *u, float *f, double *d, unsigned long long *l, int *i) {
             atomicAdd(u, 1u); atomicAdd(f, 1.0f); atomicAdd(d, 0.5); atomicAdd(l, 3ull);
@@ -202,7 +202,7 @@ fn structures_pass_by_value_and_arguments_have_all_widths() {
 }
 
 #[test]
-fn name_expressions_pick_instantiations_and_namespaces() {
+fn name_expressions_select_instantiations_and_namespaces() {
     let text = "
         namespace ns { template <class T, int N> __global__ void put(T *out) { out[0] = T(N); } }
         extern \"C\" __global__ void __launch_bounds__(32) plain(int *out) { out[0] = 1; }
@@ -223,7 +223,7 @@ fn name_expressions_pick_instantiations_and_namespaces() {
 }
 
 #[test]
-fn shared_memory_is_aligned_wherever_alignas_stands() {
+fn shared_memory_is_aligned_whatever_the_position_of_alignas() {
     expect_checks(
         "",
         "__shared__ alignas(64) float a[3]; alignas(64) static __shared__ float b[3]; __shared__ volatile alignas(64) float c[3];
@@ -234,7 +234,7 @@ fn shared_memory_is_aligned_wherever_alignas_stands() {
 }
 
 #[test]
-fn libraries_have_shared_memory_of_their_own_however_many_are_loaded() {
+fn each_loaded_library_has_its_own_shared_memory() {
     for number in 0..24 {
         let text = format!(
             "template <int N> __global__ void put(int *out) {{ __shared__ int tile[N]; tile[threadIdx.x] = {number};
@@ -271,7 +271,7 @@ fn cooperative_groups_of_a_block_work() {
 }
 
 #[test]
-fn macros_of_a_source_change_nothing_of_what_stands_behind_it() {
+fn macros_of_a_source_do_not_affect_the_code_after_it() {
     let text = "#define threads 256\n#define count 3\n#define sizes 4\n#define kernels 5\n#define module 6\n#define name 7\n\
         #define text 8\n#define id 9\n#define fast 1\n#define static\n#define const\n#define extern\n\
         __global__ void k(int *x) { x[0] = threads + count; }\n";

@@ -1,4 +1,4 @@
-//! Kernels compiled from CUDA C++ and run by a pool.
+//! CUDA C++ kernels, compiled and run by a pool.
 
 mod dynamic_shared;
 mod faults;
@@ -50,7 +50,7 @@ pub(super) fn build(text: &str, names: &[&str]) -> Result<Module, KernelBuildErr
     Ok(unsafe { Module::load(&library) }.expect("the library loads"))
 }
 
-/// The only kernel of a source.
+/// Returns the only kernel of a source.
 pub(super) fn kernel(text: &str, name: &str) -> Kernel {
     match build(text, &[name]) {
         Ok(module) => module.kernel(name).expect("the kernel is exported"),
@@ -77,8 +77,8 @@ pub(super) fn line(grid: u32, block: u32) -> LaunchShape {
     }
 }
 
-/// The shape with so many bytes of dynamic shared memory.
-pub(super) fn asking(shape: LaunchShape, dynamic_shared: u32) -> LaunchShape {
+/// Returns the shape with `bytes` bytes of dynamic shared memory.
+pub(super) fn requesting(shape: LaunchShape, dynamic_shared: u32) -> LaunchShape {
     LaunchShape {
         dynamic_shared,
         ..shape

@@ -1,4 +1,4 @@
-//! Random kernels against a model that runs all threads of a block in step.
+//! Random kernels, compared with a model that runs all threads of a block in lockstep.
 
 use std::fmt::Write as _;
 
@@ -8,32 +8,32 @@ use super::*;
 
 const BLOCKS: [u32; 8] = [1, 7, 32, 33, 64, 100, 256, 1000];
 
-/// One statement of a kernel over a variable `v` of each thread; `t` is the thread, `n` the block's
-/// size, `lane` and `warp` as in CUDA.
+/// One statement of a kernel on a variable `v` per thread; `t` is the thread, `n` the block size,
+/// `lane` and `warp` are as in CUDA.
 #[derive(Clone, Debug)]
 enum Step {
-    /// `v` becomes a function of itself and the thread.
+    /// Sets `v` to a function of `v` and the thread.
     Mix { factor: u32 },
-    /// Through shared memory, `v` takes up that of a thread at a distance.
+    /// Combines `v` with that of a thread at a distance, through shared memory.
     Exchange { distance: u32 },
-    /// Shuffles of every lane of the warps whose number has `parity`, or of all warps.
+    /// Shuffles all lanes of the warps whose number has `parity`, or of all warps.
     Shuffle {
         how: Shuffle,
         delta: u32,
         width: u32,
         warps: Warps,
     },
-    /// A shuffle of the lanes of a set only.
+    /// Shuffles only the lanes of a set.
     PartialShuffle { lanes: u32, xor: u32 },
     /// Votes of a warp.
     Ballot { modulus: u32 },
-    /// Lanes with equal values find each other.
+    /// Matches lanes with equal values.
     Match { modulus: u32 },
     /// The sum over a warp.
     Reduce,
     /// A count over the block.
     Count { modulus: u32 },
-    /// A loop whose body each thread runs equally often.
+    /// A loop whose body every thread runs the same number of times.
     Repeat { times: u32, body: Vec<Step> },
 }
 
@@ -42,7 +42,7 @@ enum Shuffle {
     Up,
     Down,
     Xor,
-    /// By a function that is not inlined.
+    /// In a function that is not inlined.
     Called,
 }
 
@@ -144,7 +144,7 @@ impl Step {
         let before = v.to_vec();
         let n = v.len();
         let exists = |lane: usize, thread: usize| thread / 32 * 32 + lane < n;
-        // The value of a lane of the thread's own warp; zero where there is none.
+        // Returns the value of a lane of the thread's warp; zero if there is none.
         let of_lane = |lane: usize, thread: usize| match exists(lane, thread) {
             true => before[thread / 32 * 32 + lane],
             false => 0,
@@ -220,11 +220,11 @@ impl Step {
     }
 }
 
-/// A kernel: steps of all threads, then one after which some threads are gone.
+/// A kernel: steps of all threads, then an exit of some threads.
 #[derive(Debug)]
 struct Program {
     steps: Vec<Step>,
-    /// Lanes that stay for a last exchange within their warp.
+    /// The lanes that remain for a last exchange within their warp.
     stay: u32,
 }
 

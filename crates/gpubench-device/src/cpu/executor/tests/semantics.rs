@@ -1,4 +1,4 @@
-//! What CUDA promises of barriers, warps and shared memory.
+//! CUDA's guarantees for barriers, warps and shared memory.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn a_barrier_separates_writes_from_reads_of_shared_memory() {
 }
 
 #[test]
-fn extern_shared_arrays_are_one_memory_whatever_their_namespace() {
+fn extern_shared_arrays_share_one_address_whatever_their_namespace() {
     let text = r#"
         namespace image { __device__ int first() { extern __shared__ int words[]; return words[0]; } }
         __global__ void sum(int *out) {
@@ -41,13 +41,13 @@ fn extern_shared_arrays_are_one_memory_whatever_their_namespace() {
         }
     "#;
     let mut out = vec![0; 6];
-    let shape = asking(line(6, 128), 4);
+    let shape = requesting(line(6, 128), 4);
     launch(&pool(2), kernel(text, "sum"), &shape, &[address(&mut out)]).expect("no fault");
     assert_eq!(out, [8128; 6]);
 }
 
 #[test]
-fn shuffles_read_the_lanes_cuda_says() {
+fn shuffles_read_the_same_lanes_as_in_cuda() {
     let text = r#"
         __global__ void shuffle(int *out) {
             int lane = threadIdx.x % 32, v = 100 + lane;
@@ -137,7 +137,7 @@ fn block_votes_count_every_thread() {
 }
 
 #[test]
-fn a_missing_barrier_shows_in_some_order() {
+fn a_missing_barrier_fails_in_some_order() {
     let text = r#"
         __global__ void racy(int *out) {
             __shared__ int tile[64];
@@ -160,7 +160,7 @@ fn a_missing_barrier_shows_in_some_order() {
 }
 
 #[test]
-fn threads_that_leave_before_warp_operations_take_no_part() {
+fn exited_threads_take_no_part_in_warp_operations() {
     let text = r#"
         __global__ void leave(int *out) {
             if (threadIdx.x % 32 >= 20) return;
@@ -178,8 +178,8 @@ fn threads_that_leave_before_warp_operations_take_no_part() {
     }
 }
 
-/// The last step of many published reductions: as many lanes as there were warps shuffle through
-/// all 32, and read lanes that take no part.
+/// The last step of many published reductions: one lane per warp shuffles through all 32 lanes, and
+/// reads lanes that take no part.
 #[test]
 fn a_reduction_may_shuffle_from_lanes_that_take_no_part() {
     let text = r#"
@@ -206,9 +206,9 @@ fn a_reduction_may_shuffle_from_lanes_that_take_no_part() {
     }
 }
 
-/// In their own order on one thread they are right, and on two they may be wrong by chance.
+/// In natural order on one thread the blocks are right; on two threads they may be wrong by chance.
 #[test]
-fn blocks_that_rely_on_their_order_are_wrong_in_every_other_and_always_in_the_same_way() {
+fn blocks_that_depend_on_order_fail_the_same_way_for_the_same_seed() {
     let text = "__global__ void last(int *out, int *ticket) {
         if (threadIdx.x == 0) { *out = blockIdx.x; ticket[atomicAdd(ticket + 64, 1)] = blockIdx.x; }
     }";

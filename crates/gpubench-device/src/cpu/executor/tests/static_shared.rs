@@ -1,9 +1,9 @@
-//! Kernels that run over static `__shared__` variables.
+//! Kernels that overrun static `__shared__` variables.
 
 use super::*;
 use crate::cpu::executor::FaultKind;
 
-/// Each array is filled by all threads of the block, however many elements it has.
+/// All threads of the block fill each array, whatever its size.
 const FILLS: &str = "template <int N> __global__ void fill(float *out) {
     __shared__ float tile[N];
     tile[threadIdx.x] = threadIdx.x;
@@ -42,7 +42,7 @@ fn overrun(name: &'static str, offset: i64, bytes: usize) -> FaultKind {
 }
 
 #[test]
-fn an_array_that_a_block_runs_over_is_named_however_far_it_does() {
+fn an_overrun_array_is_named_however_long_the_overrun() {
     for pool in [pool(1), pool(2), permuted(3)] {
         for (kernel, elements) in [
             ("fill<64>", 64),
@@ -70,7 +70,7 @@ fn an_array_that_a_block_runs_over_is_named_however_far_it_does() {
 }
 
 #[test]
-fn bytes_beside_any_variable_are_found_in_their_block() {
+fn writes_next_to_any_variable_are_found_in_their_block() {
     let pool = pool(2);
     for (to, at, expected) in [
         (0, 5, overrun("bytes", 5, 5)),
@@ -90,7 +90,7 @@ fn bytes_beside_any_variable_are_found_in_their_block() {
 }
 
 #[test]
-fn what_is_read_behind_a_variable_is_noise() {
+fn reads_after_a_variable_return_noise() {
     for at in [-1_i32, 3] {
         let mut out = [0_i32];
         let arguments = [address(&mut out), u64::from(at as u32)];
@@ -100,7 +100,7 @@ fn what_is_read_behind_a_variable_is_noise() {
 }
 
 #[test]
-fn variables_that_are_run_over_read_as_sentences() {
+fn overrun_messages_read_as_sentences() {
     assert_eq!(
         overrun("tile", 256, 256).to_string(),
         "invalid write of byte 256 of the shared array `tile`, which has 256 bytes"

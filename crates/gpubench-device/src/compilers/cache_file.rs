@@ -1,6 +1,5 @@
-//! Files of the cache, each with its size and its digest beside it. A disk that was full, a crash
-//! or an editor may change what is kept under a name, which says only what went in: a file that is
-//! not what was written is as good as none.
+//! Cache files, each stored with its size and digest. A file's name depends only on the inputs. A
+//! full disk, a crash or an editor can change the contents; a changed file counts as missing.
 
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gpubench_diagnostic::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
-/// Keeps a file under a name, so that other processes see it whole or not at all.
+/// Writes a file atomically: other processes see the whole file or none.
 pub(super) fn keep(path: &Path, contents: &[u8]) -> io::Result<()> {
     write_whole(path, contents)?;
     let size = contents.len() as u64;
@@ -19,12 +18,12 @@ pub(super) fn keep(path: &Path, contents: &[u8]) -> io::Result<()> {
     )
 }
 
-/// Whether a file is there and is what was written.
-pub(super) fn is_as_written(path: &Path) -> bool {
+/// Returns whether a file exists and is unchanged since it was written.
+pub(super) fn is_intact(path: &Path) -> bool {
     let Ok(expected) = fs_err::read_to_string(digest_file(path)) else {
         return false;
     };
-    // A file of another size need not be read.
+    // If the size differs, there is no need to read the file.
     let size = fs_err::metadata(path)
         .map(|metadata| metadata.len())
         .unwrap_or_default();
@@ -56,7 +55,7 @@ fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs_err::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new()
-        // As any new file: the user's mask takes away what it takes away.
+        // The permissions of any new file; the user's umask restricts them.
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     file.write_all(contents)?;
@@ -69,19 +68,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_not_what_was_written_is_none() {
+    fn a_changed_file_counts_as_missing() {
         let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join("below/image.so");
-        assert!(!is_as_written(&path));
+        assert!(!is_intact(&path));
         keep(&path, b"an image").expect("it is written");
-        assert!(is_as_written(&path));
+        assert!(is_intact(&path));
         for damaged in [&b"an imagE"[..], b"an imag", b"", b"an image "] {
             std::fs::write(&path, damaged).expect("it is there");
-            assert!(!is_as_written(&path), "{damaged:?}");
+            assert!(!is_intact(&path), "{damaged:?}");
         }
         keep(&path, b"").expect("it is written");
-        assert!(is_as_written(&path));
+        assert!(is_intact(&path));
         std::fs::remove_file(digest_file(&path)).expect("it is there");
-        assert!(!is_as_written(&path));
+        assert!(!is_intact(&path));
     }
 }
