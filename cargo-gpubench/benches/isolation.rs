@@ -1,8 +1,8 @@
-//! What isolation costs on the CPU device: an empty kernel as one isolated case, and the tool's own
-//! part of a window over 1 MiB of buffers.
+//! The cost of isolation on the CPU device: an empty kernel as one isolated case, and the tool's
+//! part of a window with 1 MiB of buffers.
 //!
-//! `cargo bench -p cargo-gpubench --bench isolation` prints both. Building and listing are done
-//! before the clock starts.
+//! `cargo bench -p cargo-gpubench --bench isolation` prints both. The clock starts after building
+//! and listing.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -23,10 +23,10 @@ use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
 
-/// Checked calls of a case.
+/// Checked calls per case.
 const CALLS: usize = 50;
 
-/// Cases of which the median is printed.
+/// Number of cases whose median is printed.
 const CASES: u64 = 21;
 
 const LIBRARY: &str = r#"
@@ -50,7 +50,7 @@ fn nothing(cx: &mut Launcher, n: usize, x: InOut<u32>) -> Result<()> {
 const KERNEL: &str = "__global__ void nothing(unsigned *, size_t) {}\n";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The roles are this same program.
+    // The roles run this same program.
     if std::env::args()
         .nth(1)
         .is_some_and(|argument| argument.starts_with("__"))

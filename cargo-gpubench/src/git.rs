@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_contract::Revision;
 
-/// Variables by which a hook, or git itself, would point us at another repository or index than
-/// that of the folder.
+/// Variables by which a hook, or git itself, would select another repository or index than the
+/// folder's.
 const OTHER_REPOSITORY: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -16,8 +16,7 @@ const OTHER_REPOSITORY: [&str; 5] = [
     "GIT_PREFIX",
 ];
 
-/// Git in a folder. It asks nobody anything, takes no locks that it can do without, and runs no
-/// hooks.
+/// Git in a folder. It never prompts, avoids optional locks and runs no hooks.
 #[derive(Clone, Debug)]
 pub struct Git {
     folder: Utf8PathBuf,
@@ -29,20 +28,20 @@ pub struct Git {
 pub struct GitNotStarted(#[from] io::Error);
 
 impl Git {
-    /// Git in `folder`.
+    /// Returns git in `folder`.
     pub fn in_folder(folder: &Utf8Path) -> Git {
         Git {
             folder: folder.to_owned(),
         }
     }
 
-    /// What git answers, without white space round it; or what it says instead.
+    /// Runs git and returns its trimmed output, or its error message if it fails.
     ///
     /// # Errors
     /// It cannot be started.
     pub fn ask(&self, arguments: &[&str]) -> Result<Result<String, String>, GitNotStarted> {
         let mut command = Command::new("git");
-        // Somebody's hooks are no part of a checkout that nobody works in.
+        // The user's hooks must not run in a checkout that nobody works in.
         command
             .arg("-C")
             .arg(&self.folder)
@@ -63,8 +62,7 @@ impl Git {
         })
     }
 
-    /// The revision that the folder's files are of; `None` where there is no git, no repository or
-    /// no commit yet.
+    /// Returns the revision of the folder's files; `None` without git, a repository or a commit.
     pub fn revision(&self) -> Option<Revision> {
         let ask = |question: &[&str]| self.ask(question).ok()?.ok();
         Some(Revision {
@@ -103,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_outside_of_a_repository_has_none() {
+    fn a_folder_outside_a_repository_has_no_revision() {
         let (_kept, path) = folder();
         assert_eq!(revision(&path), None);
         assert_eq!(revision(&path.join("not_there")), None);
     }
 
     #[test]
-    fn a_repository_has_a_commit_a_branch_and_perhaps_changes() {
+    fn a_revision_has_a_commit_a_branch_and_a_modified_flag() {
         let (_kept, path) = folder();
         git(&path, &["init", "--quiet", "--initial-branch", "trunk"]);
         assert_eq!(revision(&path), None, "there is no commit yet");

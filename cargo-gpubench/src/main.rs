@@ -9,8 +9,7 @@ use cargo_gpubench::{broker, doctor, history};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::OutputError;
 
-/// A panic is the tool's own fault and must not look like a failed build, which is what Rust's own
-/// exit code for it means here.
+/// A panic is a bug of the tool. Rust's own exit code for it would look like a failed build.
 fn main() -> process::ExitCode {
     let outcome = panic::catch_unwind(run).unwrap_or(Ok(ExitCode::Internal));
     outcome

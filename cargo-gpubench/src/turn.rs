@@ -1,4 +1,4 @@
-//! Waiting for another run, as cargo waits for its own locks: with a word of whom.
+//! Waiting for another run, with a message like cargo's for its own locks.
 
 use std::fs::File;
 use std::io;
@@ -10,23 +10,23 @@ use camino::Utf8Path;
 use gpubench_diagnostic::{create_regular, print_to_stderr, printable_line};
 use gpubench_store::{LockError, lock_within};
 
-/// The longest that another run is waited for.
+/// The longest wait for another run.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// Locks a file, which is created if it is missing, and waits while another process holds the lock.
-/// A message names `what` is waited for. Dropping the file releases the lock.
+/// Locks a file, creating it if necessary, and waits while another process holds the lock. A
+/// message names `what` it waits for. Dropping the file releases the lock.
 ///
 /// # Errors
-/// The file cannot be made, another process holds it for longer than an hour, or Ctrl-C.
+/// The file cannot be created, another process holds it for longer than an hour, or Ctrl-C.
 pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) -> Result<File, LockError> {
     let file = lock_file(path)?;
-    let mut told = false;
+    let mut announced = false;
     lock_within(&file, path, LONGEST_WAIT, |holder| {
         if interrupted.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
-        if !std::mem::replace(&mut told, true) {
-            let by_whom = printable_line(&format!("{holder} has `{path}`"));
+        if !std::mem::replace(&mut announced, true) {
+            let by_whom = printable_line(&format!("{holder} holds `{path}`"));
             print_to_stderr(&format_args!("    Blocking waiting for {what}: {by_whom}\n"));
         }
         ControlFlow::Continue(())
@@ -34,7 +34,7 @@ pub(crate) fn wait_for(path: &Utf8Path, what: &str, interrupted: &AtomicBool) ->
     Ok(file)
 }
 
-/// Opens a file for its lock, and makes it where it is missing.
+/// Opens a lock file, creating it if necessary.
 pub(crate) fn lock_file(path: &Utf8Path) -> io::Result<File> {
     create_regular(path, 0o600)
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_where_a_lock_should_be_is_refused_and_not_waited_for() {
+    fn a_pipe_in_place_of_a_lock_file_is_refused_without_waiting() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8Path::from_path(folder.path()).expect("UTF-8").join("device.lock");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

@@ -1,5 +1,4 @@
-//! `cargo gpubench` finds, builds and refuses packages as cargo would: real cargo, real crates,
-//! made on the spot.
+//! `cargo gpubench` finds, builds and refuses packages like cargo: real cargo with real crates.
 
 mod fixture;
 
@@ -11,7 +10,7 @@ use fixture::{Fixture, Kernels};
 use predicates::{prelude::*, str::contains};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// The line that names a built library.
+/// Returns the line that names a built library.
 fn library(package: &str, file: &str) -> impl Predicate<str> {
     predicate::str::is_match(format!(
         r"(?m)^     Library {package} v0\.1\.0 \(/.*/gpubench/{file}\)$"
@@ -41,7 +40,7 @@ fn a_library_may_have_another_name_than_its_package() {
 }
 
 #[test]
-fn a_quiet_build_says_nothing() {
+fn a_quiet_build_prints_nothing() {
     let fixture = Fixture::new("quiet").package(".", "fx-quiet", Kernels::Some, "");
     fixture.build(&["--quiet"]).success().stdout("").stderr("");
 }
@@ -55,7 +54,7 @@ fn a_manifest_elsewhere_is_found() {
         .stderr(library("fx-elsewhere", "libfx_elsewhere.so"));
 }
 
-/// A virtual workspace of two packages with kernels, one without, and a procedural macro.
+/// Returns a virtual workspace of two packages with kernels, one without, and a procedural macro.
 fn virtual_workspace(name: &str) -> Fixture {
     Fixture::new(name)
         .workspace(&["a", "b", "plain", "macros"], "default-members = [\"a\", \"plain\"]")
@@ -96,10 +95,10 @@ fn a_package_with_kernels_may_build_on_another() {
         .stderr(library("fx-base", "libfx_base.so").and(library("fx-more", "libfx_more.so")));
 }
 
-/// Two checkouts of one workspace share the target directory, as all fixtures do. The one is built
-/// last, and the files of the other are older than what was built.
+/// Two checkouts of one workspace share the target directory, as all fixtures do. One is built
+/// last, and the other's files are older than that build.
 #[test]
-fn a_checkout_never_gets_what_was_built_of_another() {
+fn a_checkout_never_gets_the_build_of_another() {
     let this = Fixture::new("checkout")
         .workspace(&["base", "more"], "")
         .package("base", "fx-base-of-checkout", Kernels::Some, "")
@@ -140,11 +139,11 @@ fn a_checkout_never_gets_what_was_built_of_another() {
     list(&this).stdout(contains("of_this_checkout"));
     list(&other)
         .stdout(contains("of_this_checkout").not())
-        .stderr(contains("warning: the target directory had `fx-").and(contains("built again")));
+        .stderr(contains("warning: the target directory contained `fx-").and(contains("built again")));
     list(&other).stderr(contains("built again").not());
 }
 
-/// A package whose users need not have the runtime.
+/// Returns a package whose users do not need the runtime.
 fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
     let runtime = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("gpubench-runtime");
     let package = format!("fx-{name}");
@@ -163,17 +162,16 @@ fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
 }
 
 #[test]
-fn a_runtime_behind_a_feature_is_told_how_to_be_turned_on() {
+fn a_disabled_feature_with_the_runtime_has_a_hint() {
     let fixture = with_an_optional_runtime("optional-runtime", "");
-    fixture
-        .build(&[])
-        .code(4)
-        .stderr(contains("only with a feature that is off: try `--features bench`"));
+    fixture.build(&[]).code(4).stderr(contains(
+        "only with a feature that is not enabled: try `--features bench`",
+    ));
     fixture.build(&["--features", "bench"]).success();
 }
 
 #[test]
-fn a_manifest_says_which_features_benchmarks_need() {
+fn a_manifest_names_the_features_of_benchmarks() {
     let metadata = "[package.metadata.gpubench]\nfeatures = [\"bench\"]";
     with_an_optional_runtime("metadata-features", metadata)
         .build(&[])
@@ -181,7 +179,7 @@ fn a_manifest_says_which_features_benchmarks_need() {
 }
 
 #[test]
-fn a_profile_says_which_features_benchmarks_need() {
+fn a_profile_names_the_features_of_benchmarks() {
     with_an_optional_runtime("profile-features", "")
         .file(".config/gpubench.toml", "[profile.default]\nfeatures = ['bench']\n")
         .build(&[])
@@ -189,12 +187,14 @@ fn a_profile_says_which_features_benchmarks_need() {
 }
 
 #[test]
-fn an_excluded_package_is_left_out_and_an_unknown_one_is_mentioned() {
+fn an_excluded_package_is_left_out_and_an_unknown_one_is_a_warning() {
     virtual_workspace("excluded")
         .build(&["--workspace", "--exclude", "fx-a", "--exclude", "typo"])
         .success()
         .stderr(library("fx-b", "libfx_b.so").and(library("fx-a", "libfx_a.so").not()))
-        .stderr(contains("warning: no package of this workspace fits `--exclude typo`"));
+        .stderr(contains(
+            "warning: no package of this workspace matches `--exclude typo`",
+        ));
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn the_package_of_the_current_directory_is_the_default() {
 }
 
 #[test]
-fn a_feature_reaches_the_package_that_has_it() {
+fn a_feature_goes_to_the_package_that_has_it() {
     let fixture = virtual_workspace("features");
     fixture.build(&["-p", "fx-a", "-p", "fx-b"]).success();
     fixture
@@ -218,7 +218,7 @@ fn a_feature_reaches_the_package_that_has_it() {
 }
 
 #[test]
-fn a_feature_nobody_has_is_cargos_to_explain() {
+fn an_unknown_feature_is_left_to_cargo_to_report() {
     virtual_workspace("no-feature")
         .build(&["-p", "fx-a", "--features", "typo"])
         .code(102)
@@ -235,7 +235,7 @@ fn packages_that_cannot_have_benchmarks_are_refused_by_name() {
         "error: package `fx-macros` is a procedural macro, which cannot have benchmarks",
     ));
     fixture.build(&["-p", "fx-plan"]).code(2).stderr(contains(
-        "error: no package of this workspace fits `--package fx-plan`\n(hint: did you mean `fx-plain`?)",
+        "error: no package of this workspace matches `--package fx-plan`\n(hint: did you mean `fx-plain`?)",
     ));
 }
 
@@ -248,9 +248,7 @@ fn a_package_without_a_library_is_refused_by_name() {
         .source("src/main.rs", "fn main() {}")
         .build(&["-p", "fx-binary"])
         .code(2)
-        .stderr(contains(
-            "error: package `fx-binary` has no library, and benchmarks live in libraries",
-        ));
+        .stderr(contains("error: package `fx-binary` has no library for benchmarks"));
 }
 
 #[test]
@@ -270,7 +268,7 @@ fn a_package_may_opt_out() {
     fixture
         .build(&[])
         .code(4)
-        .stderr(contains("`fx-out` says in its manifest that it has no benchmarks"));
+        .stderr(contains("`fx-out` sets `benchmarks = false` in its manifest"));
     fixture
         .build(&["-p", "fx-out"])
         .code(2)
@@ -278,7 +276,7 @@ fn a_package_may_opt_out() {
 }
 
 #[test]
-fn a_library_that_never_refers_to_the_runtime_is_named() {
+fn an_unused_runtime_is_reported_with_the_package() {
     let fixture = Fixture::new("bare").package(".", "fx-bare", Kernels::None, "");
     fixture
         .build(&[])
@@ -287,7 +285,7 @@ fn a_library_that_never_refers_to_the_runtime_is_named() {
 }
 
 #[test]
-fn among_others_a_library_without_benchmarks_is_a_warning() {
+fn a_library_without_benchmarks_among_others_is_a_warning() {
     Fixture::new("some-bare")
         .workspace(&["full", "bare"], "")
         .package("full", "fx-full", Kernels::Some, "")
@@ -299,7 +297,7 @@ fn among_others_a_library_without_benchmarks_is_a_warning() {
 }
 
 #[test]
-fn an_error_of_the_compiler_is_shown_as_it_is_and_exits_with_101() {
+fn a_compiler_error_is_shown_unchanged_and_exits_with_101() {
     let fixture = Fixture::new("broken").package(".", "fx-broken", Kernels::Some, "");
     fixture
         .source("src/lib.rs", "fn broken() -> u8 { \"text\" }")
@@ -328,7 +326,7 @@ fn a_locked_build_refuses_to_write_a_lockfile() {
 }
 
 #[test]
-fn the_bench_profile_is_inherited_and_the_own_profile_adds_to_it() {
+fn the_bench_profile_is_inherited_and_the_gpubench_profile_adds_to_it() {
     let profiles = "[profile.bench]\ndebug-assertions = true\n[profile.gpubench]\noverflow-checks = true";
     let checks = "#[cfg(not(debug_assertions))] compile_error!(\"bench is not inherited\");\n\
                   pub const CHECKED: fn(u8) -> u8 = |x| x + 1;";
@@ -337,7 +335,7 @@ fn the_bench_profile_is_inherited_and_the_own_profile_adds_to_it() {
 }
 
 #[test]
-fn another_profile_builds_into_its_own_folder() {
+fn another_profile_builds_into_another_folder() {
     let fixture = Fixture::new("dev").package(".", "fx-dev", Kernels::Some, "");
     fixture
         .build(&["--cargo-profile", "dev"])
@@ -362,7 +360,7 @@ fn two_runtimes_in_one_graph_are_refused_with_a_clear_message() {
         .build(&[])
         .code(102)
         .stderr(contains(
-            "error: several versions of `gpubench-runtime` are in one dependency graph",
+            "error: the dependency graph has several versions of `gpubench-runtime`",
         ))
         .stderr(contains(
             "(hint: make every crate with benchmarks depend on the same version",
@@ -370,7 +368,7 @@ fn two_runtimes_in_one_graph_are_refused_with_a_clear_message() {
 }
 
 #[test]
-fn without_cargo_the_message_says_what_was_started() {
+fn a_missing_cargo_is_reported_by_name() {
     let fixture = Fixture::new("no-cargo").package(".", "fx-no-cargo", Kernels::Some, "");
     fixture
         .command(".", &["--no-run"])
@@ -395,7 +393,7 @@ fn usage_errors_exit_with_2() {
 }
 
 #[test]
-fn a_built_library_says_where_it_is_and_what_it_needs() {
+fn a_built_library_has_its_path_and_its_dependencies() {
     let build_script = "fn main() {
         let out = std::env::var(\"OUT_DIR\").unwrap();
         println!(\"cargo::rustc-link-search=native={out}\");
@@ -450,8 +448,8 @@ fn a_built_library_says_where_it_is_and_what_it_needs() {
 }
 
 #[test]
-fn an_interrupted_build_leaves_no_process_behind() {
-    // The build script says who it is and then never ends by itself.
+fn an_interrupted_build_leaves_no_process() {
+    // The build script records its process ID and never ends by itself.
     let build_script = "fn main() {
         std::os::unix::fs::symlink(std::process::id().to_string(), \"pid\").unwrap();
         loop { std::thread::park() }
@@ -491,7 +489,7 @@ fn an_interrupted_build_leaves_no_process_behind() {
     }
 }
 
-/// Whether a process has ended and only waits for its parent to notice.
+/// Returns whether a process has ended and only waits for its parent.
 fn is_zombie(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
     stat.rsplit(')')

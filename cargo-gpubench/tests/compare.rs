@@ -1,4 +1,4 @@
-//! `cargo gpubench compare` as a person runs it: real files, the real command.
+//! `cargo gpubench compare` with real files and the real command.
 
 mod run_folder;
 
@@ -18,8 +18,8 @@ const SIZE: Size = Size {
 };
 
 impl Folder {
-    /// One with `before.json`, `same.json` of the same code, and `slower.json`, in which `axpy`
-    /// takes 3 % longer.
+    /// Returns a folder with `before.json`, `same.json` of the same code, and `slower.json`, in
+    /// which `axpy` takes 3 % longer.
     fn new() -> Folder {
         let folder = Folder::empty();
         folder.save("before.json", &run(1, &[("axpy", 1e5), ("softmax", 2e6)], SIZE));
@@ -37,7 +37,7 @@ impl Folder {
 }
 
 #[test]
-fn a_kernel_that_is_3_per_cent_slower_ends_with_exit_code_3_and_its_row() {
+fn a_kernel_that_is_3_percent_slower_exits_with_3_and_has_a_row() {
     Folder::new()
         .compare(&["before.json", "slower.json"])
         .code(3)
@@ -48,7 +48,7 @@ fn a_kernel_that_is_3_per_cent_slower_ends_with_exit_code_3_and_its_row() {
 }
 
 #[test]
-fn the_same_code_and_a_regression_that_shall_not_fail_end_with_0() {
+fn equal_code_and_a_tolerated_regression_exit_with_0() {
     let folder = Folder::new();
     folder
         .compare(&["before.json", "same.json"])
@@ -128,7 +128,7 @@ fn exported_records_of_a_run_are_compared_like_a_stored_one() {
 }
 
 #[test]
-fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
+fn filters_select_benchmarks_and_no_match_exits_with_4() {
     let folder = Folder::new();
     folder
         .compare(&["before.json", "slower.json", "-f", "^softmax"])
@@ -137,7 +137,7 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
     folder
         .compare(&["before.json", "slower.json", "-f", "gemm"])
         .code(4)
-        .stderr(contains("`before.json` has no benchmark that fits the filters"));
+        .stderr(contains("`before.json` has no benchmark that matches the filters"));
     folder
         .compare(&["before.json", "slower.json", "--threshold", "2%"])
         .code(3)
@@ -148,7 +148,7 @@ fn filters_choose_benchmarks_and_what_none_fits_is_the_exit_code_4() {
 }
 
 #[test]
-fn changes_that_are_all_too_small_to_be_shown_are_counted_and_a_regression_among_them_fails() {
+fn hidden_small_changes_are_counted_and_a_regression_among_them_fails() {
     let folder = Folder::new();
     let hidden = "2 changes are below the threshold of 50.0% (`-t`) and not shown";
     folder
@@ -168,21 +168,17 @@ fn changes_that_are_all_too_small_to_be_shown_are_counted_and_a_regression_among
 }
 
 #[test]
-fn groups_that_are_found_in_no_name_are_the_exit_code_4() {
+fn groups_without_matches_exit_with_4() {
     Folder::new()
         .compare(&["before.json", "slower.json", "-g", "(gemm)"])
         .code(4)
         .stdout("")
-        .stderr(contains(
-            "`before.json` has no benchmark in whose name `(gemm)` is found",
-        ))
-        .stderr(contains(
-            "(hint: names have the package in front, such as `suite::axpy`)",
-        ));
+        .stderr(contains("`before.json` has no benchmark whose name matches `(gemm)`"))
+        .stderr(contains("(hint: names start with the package, as in `suite::axpy`)"));
 }
 
 #[test]
-fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
+fn a_kernel_that_fails_after_passing_exits_with_100() {
     let folder = Folder::new();
     let mut broken = run(7, &[("axpy", 1.1e5), ("softmax", 2e6)], SIZE);
     broken.results[1].verdict = Verdict::WrongOutput;
@@ -197,7 +193,7 @@ fn a_kernel_that_fails_where_it_passed_ends_with_exit_code_100() {
 }
 
 #[test]
-fn runs_without_a_benchmark_in_common_are_the_exit_code_4() {
+fn runs_without_common_benchmarks_exit_with_4() {
     let folder = Folder::new();
     folder.save("other.json", &run(4, &[("gemm", 1e6)], SIZE));
     folder
@@ -207,7 +203,7 @@ fn runs_without_a_benchmark_in_common_are_the_exit_code_4() {
 }
 
 #[test]
-fn a_run_that_did_not_come_to_its_end_is_said_to_lack_benchmarks() {
+fn an_incomplete_run_is_a_warning() {
     let folder = Folder::new();
     let mut partial = run(4, &[("axpy", 1e5)], SIZE);
     partial.finished = None;
@@ -216,11 +212,11 @@ fn a_run_that_did_not_come_to_its_end_is_said_to_lack_benchmarks() {
         .compare(&["before.json", "partial.json"])
         .success()
         .stdout(contains("1 removed"))
-        .stderr(contains("the run in `partial.json` did not come to its end"));
+        .stderr(contains("the run in `partial.json` is incomplete"));
 }
 
 #[test]
-fn benchmarks_of_other_names_are_matched_by_groups() {
+fn benchmarks_with_other_names_are_matched_by_groups() {
     let folder = Folder::new();
     folder.save("renamed.json", &run(5, &[("fast_axpy", 0.9e5), ("other", 1.0)], SIZE));
     folder
@@ -232,7 +228,7 @@ fn benchmarks_of_other_names_are_matched_by_groups() {
 }
 
 #[test]
-fn another_device_is_not_compared_unless_that_is_asked_for() {
+fn another_device_is_compared_only_on_request() {
     let folder = Folder::new();
     let other = run(6, &[("axpy", 2e5), ("softmax", 2e6)], SIZE);
     folder.save("b200.json", &on_gpu("NVIDIA B200", other));
@@ -243,9 +239,7 @@ fn another_device_is_not_compared_unless_that_is_asked_for() {
             "! device: NVIDIA H200 in the baseline, NVIDIA B200 in the candidate",
         ))
         .stdout(contains("2 not compared"))
-        .stdout(contains(
-            "(hint: `--allow-different-setups` compares them all the same)",
-        ));
+        .stdout(contains("(hint: `--allow-different-setups` compares them anyway)"));
     folder
         .compare(&["before.json", "b200.json", "--allow-different-setups"])
         .code(3)
@@ -253,7 +247,7 @@ fn another_device_is_not_compared_unless_that_is_asked_for() {
 }
 
 #[test]
-fn a_file_that_was_edited_is_refused() {
+fn an_edited_file_is_refused() {
     let folder = Folder::new();
     let text = fs_err::read_to_string(folder.path("slower.json")).expect("the file");
     fs_err::write(folder.path("slower.json"), text.replacen("axpy", "axpz", 1)).expect("it is written");
@@ -265,7 +259,7 @@ fn a_file_that_was_edited_is_refused() {
 }
 
 #[test]
-fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
+fn the_history_of_a_workspace_defines_noise_for_files_too() {
     let folder = Folder::new();
     folder.compare(&["before.json", "slower.json"]).code(3);
     folder.make_workspace();
@@ -283,7 +277,7 @@ fn the_history_of_a_workspace_says_what_is_noise_for_files_as_well() {
 }
 
 #[test]
-fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_helped() {
+fn baselines_are_found_in_the_target_directory_and_a_typo_has_a_suggestion() {
     let folder = Folder::new();
     folder.make_workspace();
     folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));
@@ -303,7 +297,7 @@ fn baselines_are_found_in_the_target_directory_of_the_workspace_and_a_typo_is_he
 }
 
 #[test]
-fn baselines_are_listed_with_what_is_known_of_them_or_by_their_names_alone() {
+fn baselines_are_listed_with_details_or_only_by_name() {
     let folder = Folder::new();
     folder.make_workspace();
     folder.save("target/gpubench/baselines/main.json", &run(1, &[("axpy", 1e5)], SIZE));

@@ -1,5 +1,5 @@
-//! Control windows between real processes: on the CPU device under a clock bound that it does not
-//! have. So a busy machine may make a claim look too short.
+//! Control windows between real processes, on the CPU device, under a clock bound that the device
+//! does not have. A busy machine can therefore make a claim look too short.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -54,8 +54,8 @@ fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<
 }
 "#;
 
-/// Control windows among 40 samples at least: the key draws one in four, and never lets more than
-/// eight others go by while the bound is not looked at.
+/// Fewest control windows among 40 samples: the key draws one in four, and at most eight other
+/// windows pass between two control windows until the bound is checked.
 const FEWEST: usize = 4;
 
 /// Positions of the benchmarks.
@@ -69,7 +69,7 @@ const KERNEL: &str = "__global__ void copy(const unsigned *x, unsigned *y, size_
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The roles are this same program.
+    // The roles run this same program.
     if std::env::args().nth(1).is_some_and(|verb| verb.starts_with("__")) {
         return match play(&App::parse().verb) {
             Some(Err(error)) => Err(error.into()),
@@ -80,17 +80,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("the CPU device is needed: {reason}").into());
     }
     let mut stage = Stage::set()?;
-    null_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
-    a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(&mut stage)?;
+    control_windows_are_interleaved_and_one_process_serves_every_case(&mut stage)?;
+    a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(&mut stage)?;
     without_a_clock_bound_there_is_no_control_worker(&mut stage)?;
     the_worker_of_a_plan_runs_its_control_windows_itself(&mut stage)?;
-    two_sides_take_turns_window_by_window(&mut stage)?;
-    a_second_measurement_has_no_number_and_no_input_of_the_first(&mut stage)?;
+    two_sides_alternate_window_by_window(&mut stage)?;
+    a_second_measurement_shares_no_number_and_no_input_with_the_first(&mut stage)?;
     println!("windows between real processes: 6 tests passed");
     Ok(())
 }
 
-fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+fn control_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     let mut processes = Vec::new();
     for case in 0..2 {
@@ -109,7 +109,7 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
             "{} control windows",
             control_windows.len()
         );
-        assert_eq!(controls_alone.len(), 8, "behind the worker's end");
+        assert_eq!(controls_alone.len(), 8, "after the worker's end");
         for window in control_windows.iter().chain(&controls_alone) {
             let facts = &window.facts;
             assert_eq!(facts.kind, WindowKind::Control);
@@ -135,9 +135,7 @@ fn null_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut St
     Ok(())
 }
 
-fn a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(
-    stage: &mut Stage,
-) -> Result<(), Box<dyn Error>> {
+fn a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
     let doomed = control_worker.process().expect("it is there").child().id();
@@ -156,7 +154,7 @@ fn a_control_worker_that_dies_costs_its_case_the_grade_and_is_replaced(
     let replacement = control_worker.process().expect("it was replaced").child();
     assert_ne!(replacement.id(), doomed);
 
-    // One that dies between two cases is replaced without a word.
+    // A control worker that dies between two cases is replaced silently.
     replacement.kill();
     replacement.end();
     let next = stage.measure(1, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
@@ -185,7 +183,7 @@ fn the_worker_of_a_plan_runs_its_control_windows_itself(stage: &mut Stage) -> Re
     Ok(())
 }
 
-/// Everything but the clock says that it passes.
+/// Asserts that a case passes, apart from the clock's check.
 fn assert_right(judgement: &Judgement) {
     let right = match judgement.verdict {
         Verdict::Pass | Verdict::TimeMismatch => true,
@@ -194,9 +192,9 @@ fn assert_right(judgement: &Judgement) {
     assert!(right, "{judgement:?}");
 }
 
-/// The candidate replays a plan, the baseline runs on the host: they share buffers, inputs'
+/// The candidate replays a plan and the baseline runs on the host. They share buffers, input
 /// distributions and the reference.
-fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+fn two_sides_alternate_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     let first = Numbering::default();
     let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, first, &mut control_worker)?;
@@ -216,7 +214,7 @@ fn two_sides_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dy
     let numbers = sides.iter().map(|(number, _)| *number);
     assert!(numbers.eq(1..=sides.len() as u32), "no number twice, none left out");
     let longest = sides.chunk_by(|one, other| one.1 == other.1).map(<[_]>::len).max();
-    // At the end of a turn one side may need an early check or a sample more than the other.
+    // At the end of its turn, one side may need one early check or sample more than the other.
     assert!(longest <= Some(12), "{longest:?} windows of one side in a row");
     let firsts: Vec<_> = sides.chunks(2).map(|pair| pair[0].1).collect();
     assert!(
@@ -235,7 +233,7 @@ fn digests(measured: &Measured) -> HashSet<u64> {
     windows.map(|window| window.facts.input_digest).collect()
 }
 
-fn a_second_measurement_has_no_number_and_no_input_of_the_first(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     let (mut numbers, mut inputs) = (HashSet::new(), HashSet::new());
     let mut numbering = Numbering::default();
@@ -293,7 +291,7 @@ fn kill(process: u32) {
     rustix::process::kill_process(id, rustix::process::Signal::KILL).expect("it is ours");
 }
 
-/// The roles that all cases share.
+/// The processes that all cases share.
 struct Stage {
     _folder: tempfile::TempDir,
     library: Vec<FrozenFile>,
@@ -347,8 +345,8 @@ impl Stage {
         })
     }
 
-    /// Measures the hosted benchmark's case of the axis' value at `value`. `at` is told how many
-    /// samples there are, after each.
+    /// Measures the case of the hosted benchmark whose axis value is at `value`. Calls `at` after
+    /// each sample with the number of samples.
     fn measure(
         &mut self,
         value: usize,
@@ -386,7 +384,7 @@ impl Stage {
         Ok(session.measure(&case)?)
     }
 
-    /// Measures two benchmarks in turns, by so many workers each.
+    /// Measures two alternating benchmarks with `workers` workers each.
     fn measure_both(
         &mut self,
         candidate: u32,
@@ -502,7 +500,7 @@ fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
         "[package]\nname = \"control-windows\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
     );
-    // The versions that are here already.
+    // The dependency versions that are downloaded already.
     fs_err::copy(
         concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock"),
         folder.join("Cargo.lock"),

@@ -1,5 +1,4 @@
-//! What CI sees of a comparison: exit codes, warnings, JUnit and CSV, as the real command gives
-//! them.
+//! A comparison in CI: exit codes, warnings, JUnit and CSV of the real command.
 
 mod run_folder;
 
@@ -15,7 +14,7 @@ const SIZE: Size = Size {
 };
 
 impl Folder {
-    /// One with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and
+    /// Returns a folder with `before.json`, `slower.json`, in which `axpy` takes 3 % longer, and
     /// `elsewhere.json` of another device.
     fn new() -> Folder {
         let folder = Folder::empty();
@@ -30,7 +29,7 @@ impl Folder {
         fs_err::read_to_string(self.path(name)).expect("the file")
     }
 
-    /// A stored run takes the place of a measured one.
+    /// Uses a stored run instead of measuring one.
     fn loaded(&self, run: &str, arguments: &[&str]) -> Assert {
         let loaded = [
             "--color",
@@ -45,10 +44,10 @@ impl Folder {
 }
 
 #[test]
-fn a_comparison_that_judged_nothing_warns_and_fails_where_that_is_asked_for() {
+fn a_comparison_that_judged_nothing_warns_and_fails_on_request() {
     let folder = Folder::new();
     let warning =
-        "no benchmark was judged against `before.json`: 2 not compared; a regression would not have been seen";
+        "no benchmark was judged against `before.json`: 2 not compared; a regression could have gone unnoticed";
     let compared = ["before.json", "elsewhere.json"];
     folder.compare(&compared).success().stderr(contains(warning));
     for when in ["all", "any"] {
@@ -67,7 +66,7 @@ fn a_comparison_that_judged_nothing_warns_and_fails_where_that_is_asked_for() {
 }
 
 #[test]
-fn only_new_benchmarks_are_nothing_that_was_judged() {
+fn new_benchmarks_alone_do_not_count_as_judged() {
     let folder = Folder::new();
     folder.save("new.json", &run(4, &[("gemm", 1e6)], SIZE));
     let lenient = [
@@ -90,7 +89,7 @@ fn only_new_benchmarks_are_nothing_that_was_judged() {
 }
 
 #[test]
-fn a_comparison_that_judged_something_passes_all_and_not_any() {
+fn a_partly_judged_comparison_passes_with_all_and_fails_with_any() {
     let folder = Folder::new();
     let mut partly = run(2, &[("axpy", 1e5), ("softmax", 2e6)], SIZE);
     partly.results[1].environment.flush_bytes = Some(0);
@@ -105,7 +104,7 @@ fn a_comparison_that_judged_something_passes_all_and_not_any() {
 }
 
 #[test]
-fn a_regression_counts_more_than_what_could_not_be_judged() {
+fn a_regression_outweighs_unjudged_benchmarks() {
     let folder = Folder::new();
     folder
         .compare(&[
@@ -119,14 +118,14 @@ fn a_regression_counts_more_than_what_could_not_be_judged() {
 }
 
 #[test]
-fn the_environment_says_it_as_well() {
+fn the_environment_variable_has_the_same_effect() {
     let folder = Folder::new();
     let mut command = folder.command(&["compare", "before.json", "elsewhere.json"]);
     command.env("GPUBENCH_FAIL_ON_INCONCLUSIVE", "all").assert().code(6);
 }
 
 #[test]
-fn junit_and_csv_know_a_regression() {
+fn junit_and_csv_report_a_regression() {
     let folder = Folder::new();
     let exports = [
         "--export-junit",

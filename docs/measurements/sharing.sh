@@ -52,7 +52,7 @@ for _ in $(seq 300); do
     sleep 0.1
 done
 if [ -e "$made/ready" ]; then
-    graded with-another-process "computes on the device"
+    graded with-another-process "using the device"
 else
     cat "$made/load.log"
     status=1

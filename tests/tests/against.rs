@@ -237,7 +237,10 @@ fn a_slower_revision_is_a_regression_with_exit_code_3() {
     let reshaped = row(&comparison, "reshaped");
     assert_eq!(reshaped["verdict"], "not-compared");
     let remark = reshaped["remark"].as_str().unwrap_or_default();
-    assert!(remark.contains("`x` has another type or shape there"), "{remark}");
+    assert!(
+        remark.contains("`x` has another type or shape in the baseline"),
+        "{remark}"
+    );
     assert_eq!(comparison["new"], serde_json::json!(["young::n=64"]));
     assert_eq!(comparison["removed"], serde_json::json!(["old::n=64"]));
     let records = finished.records();
@@ -312,7 +315,13 @@ fn an_unwritable_target_directory_has_exit_code_110() {
         .env("CARGO_TARGET_DIR", &target.path().to_string_lossy());
     let finished = run.finish().expect_code(110);
     assert!(finished.stderr.contains("error: cannot use `"), "{}", finished.stderr);
-    assert!(finished.stderr.contains("(hint: `--target-dir`"), "{}", finished.stderr);
+    assert!(
+        finished
+            .stderr
+            .contains("(hint: name a writable folder with `--target-dir`"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]
@@ -323,7 +332,7 @@ fn uncommitted_changes_are_measured_and_reported() {
     repository.git(&["checkout", "--quiet", "."]);
     let finished = finished.expect_code(0);
     assert!(
-        finished.stderr.contains("not committed is part of what is measured"),
+        finished.stderr.contains("the candidate includes uncommitted changes"),
         "{}",
         finished.stderr
     );
@@ -339,12 +348,12 @@ fn an_unknown_revision_is_an_error_with_a_hint() {
     assert!(
         finished
             .stderr
-            .contains("error: `nonsense` is no revision of the repository"),
+            .contains("error: `nonsense` is not a revision of the repository"),
         "{}",
         finished.stderr
     );
     assert!(
-        finished.stderr.contains("(hint: a branch, a tag, a hash"),
+        finished.stderr.contains("(hint: name a branch, a tag, a hash"),
         "{}",
         finished.stderr
     );
@@ -356,7 +365,7 @@ fn sources_outside_a_repository_are_an_error_with_a_hint() {
     repository.write(FAST);
     let finished = repository.run("HEAD").finish().expect_code(2);
     assert!(
-        finished.stderr.contains("is in no git repository"),
+        finished.stderr.contains("is not in a usable git repository"),
         "{}",
         finished.stderr
     );
@@ -416,9 +425,7 @@ fn a_build_error_of_the_baseline_names_the_baseline() {
     repository.git(&["checkout", "--quiet", "main"]);
     let finished = repository.run("broken").finish().expect_code(101);
     assert!(
-        finished
-            .stderr
-            .contains("error: the baseline, `broken`, cannot be measured"),
+        finished.stderr.contains("error: cannot measure the baseline `broken`"),
         "{}",
         finished.stderr
     );
@@ -464,7 +471,7 @@ fn a_compile_error_in_a_baseline_kernel_is_shown_with_the_compiler_output() {
     repository.git(&["checkout", "--quiet", "main"]);
     let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
     let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
-    let told = "warning: the baseline, `uncompiled`, has a kernel that does not compile";
+    let told = "warning: the baseline `uncompiled` has a kernel that does not compile";
     for words in [told, "could not compile `spin.cu`", ": error: "] {
         assert_eq!(
             finished.stderr.matches(words).count(),

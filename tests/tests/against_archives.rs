@@ -187,8 +187,8 @@ fn a_slower_kernel_in_the_new_archive_is_a_regression_with_exit_code_3() {
     side("baseline", fast, false);
     side("candidate", slow, true);
     for said in [
-        "Unpacked the baseline, `",
-        "Unpacked the candidate, `",
+        "Unpacked the baseline `",
+        "Unpacked the candidate `",
         " on main, archived 20",
     ] {
         assert!(finished.stderr.contains(said), "{}", finished.stderr);
@@ -243,12 +243,16 @@ fn kernels_missing_from_an_archive_are_compiled_for_the_comparison() {
     let finished = compared(&BareMachine::new(), slow, without_kernels)
         .finish()
         .expect_code(96);
-    let baseline = format!("error: the baseline, `{without_kernels}`, cannot be measured");
+    let baseline = format!("error: cannot measure the baseline `{without_kernels}`");
     assert!(finished.stderr.contains(&baseline), "{}", finished.stderr);
     let finished = compared(&BareMachine::new(), without_kernels, slow)
         .finish()
         .expect_code(96);
-    assert!(!finished.stderr.contains("error: the baseline"), "{}", finished.stderr);
+    assert!(
+        !finished.stderr.contains("cannot measure the baseline"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]
@@ -263,7 +267,7 @@ fn archives_without_a_common_benchmark_are_not_compared_and_a_message_says_so() 
         (&comparison["new"], &comparison["removed"]),
         (&json!(["renamed::n=64"]), &json!(["turns::n=64"]))
     );
-    let warning = format!("warning: the baseline, `{fast}`, has none of the selected benchmarks: nothing is compared");
+    let warning = format!("warning: the baseline `{fast}` has none of the selected benchmarks; nothing is compared");
     assert!(finished.stderr.contains(&warning), "{}", finished.stderr);
 }
 
@@ -306,15 +310,15 @@ fn an_unusable_baseline_archive_is_an_error_before_anything_is_measured() {
     for (name, words) in [
         ("missing", "could not open the archive"),
         ("text", "is not an archive of `cargo gpubench`"),
-        ("half", "is damaged: it ends too early"),
-        ("newer", "in a format that this tool"),
+        ("half", "is damaged: it is truncated"),
+        ("newer", "cannot read its format"),
         ("foreign", "is for riscv64gc-unknown-linux-gnu"),
         ("large", " unpacks to "),
     ] {
         let archive = path(name);
         let refused = compared(&machine, fast, &archive).finish().expect_code(103);
         assert_eq!(refused.stdout, "", "{name}");
-        let first = format!("error: the baseline, `{archive}`, cannot be measured\n");
+        let first = format!("error: cannot measure the baseline `{archive}`\n");
         assert!(refused.stderr.starts_with(&first), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains(words), "{name}: {}", refused.stderr);
         assert!(refused.stderr.contains("(hint: "), "{name}: {}", refused.stderr);
@@ -335,7 +339,7 @@ fn an_archive_with_kernels_for_other_devices_only_is_an_error_that_names_it() {
     });
     let told = format!("the kernels in the archive `{elsewhere}` are compiled for sm_80");
     let refused = compared(&machine, fast, &elsewhere).finish().expect_code(103);
-    let baseline = format!("error: the baseline, `{elsewhere}`, cannot be measured\ncaused by: {told}");
+    let baseline = format!("error: cannot measure the baseline `{elsewhere}`\ncaused by: {told}");
     assert!(refused.stderr.contains(&baseline), "{}", refused.stderr);
     let refused = compared(&machine, &elsewhere, fast).finish().expect_code(103);
     assert!(refused.stderr.contains(&format!("error: {told}")), "{}", refused.stderr);
@@ -387,10 +391,10 @@ fn a_revision_is_refused_without_sources() {
         .env("GPUBENCH_ARCHIVE_FILE", fast.as_str())
         .env("GPUBENCH_AGAINST", "main");
     let refused = by_environment.finish().expect_code(2);
-    let said = format!("error: `--against main` needs sources, and `{fast}` is an archive\n");
+    let said = format!("error: `--against main` needs sources, but `{fast}` is an archive\n");
     assert!(refused.stderr.contains(&said), "{}", refused.stderr);
     assert!(
-        refused.stderr.contains("(hint: `--against-archive FILE`"),
+        refused.stderr.contains("(hint: use `--against-archive FILE`"),
         "{}",
         refused.stderr
     );

@@ -197,7 +197,7 @@ fn a_kernel_that_does_not_compile_is_left_out_and_the_command_fails() {
         .finish()
         .expect_code(101);
     let words = [
-        "is without the kernels that could not be compiled",
+        "lacks the kernels that could not be compiled",
         "src/sources/broken.cu:5:21",
         "(hint: ",
     ];

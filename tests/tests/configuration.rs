@@ -282,7 +282,7 @@ fn a_part_without_a_case_writes_its_reports_and_ends_well() {
             junit.contains("<testsuites") && json.contains("\"run-finished\""),
             "{junit}{json}"
         );
-        let is_said = finished.stderr.contains("this part has none");
+        let is_said = finished.stderr.contains("this part of `--partition` has none");
         (junit.matches("<testcase").count(), is_said)
     };
     assert_eq!(in_part("slice:1/2"), (1, false));

@@ -455,7 +455,7 @@ fn a_worker_that_is_stopped_ends_its_case_alone_when_its_time_is_up() {
 #[test]
 fn a_worker_that_writes_done_of_another_window_ends_its_case_alone() {
     for added in ["1", "-1"] {
-        let words = ["call 1 has ended", "its device never wrote so"];
+        let words = ["the end of call 1", "its device does not"];
         assert_only_its_case_is_lost("FAKE_CUDA_NUMBERS", added, ["protocol-violation", "bad-claim"], &words);
     }
 }
@@ -572,7 +572,7 @@ fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
         &records,
         CASE,
         &[
-            "by the referee's clock a call takes",
+            "by the referee's clock",
             "two measurements in a row found this",
         ],
     );
@@ -602,7 +602,7 @@ fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
     assert_eq!(notices.len(), 1, "{notices:?}");
     assert!(
         notices[0].as_str().unwrap().starts_with(
-            "could not be measured again: the input generator failed: it panicked: these inputs \
+            "the second measurement failed: the input generator failed: it panicked: these inputs \
              were made before (at src/host.rs:"
         ),
         "{notices:?}"
@@ -634,7 +634,7 @@ fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.ends_with("the clock found the claims of the first of two measurements too short"),
+        reason.ends_with("in the first of two measurements, the claims were too short"),
         "{reason}"
     );
     // Nothing else remains of the first measurement: neither its samples, of half a millisecond,
@@ -693,7 +693,7 @@ fn work_between_windows_is_found_in_two_measurements() {
         &records,
         HOSTED,
         &[
-            "control windows were disturbed while the worker lived",
+            "control windows were slower while the worker lived",
             "two measurements in a row found this",
         ],
     );
@@ -716,7 +716,7 @@ fn work_between_windows_accuses_no_side_of_a_comparison() {
     assert!(result["cause"] != "works-between-windows", "{result:#}");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.starts_with("control windows were disturbed while the worker lived"),
+        reason.starts_with("control windows were slower while the worker lived"),
         "{reason}"
     );
 }
@@ -733,17 +733,17 @@ fn work_between_windows_of_one_measurement_is_advisory() {
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
-        reason.ends_with("control windows of the first of two measurements were disturbed while its workers lived"),
+        reason.ends_with("in the first of two measurements, control windows were disturbed while the workers lived"),
         "{reason}"
     );
 }
 
 /// In a notice: it passed the second time.
 fn tells_of_two(result: &Value) -> bool {
-    let told = "measured twice, and the second time counts";
+    let told = "measured twice; the second result counts";
     let notices = result["notices"].as_array().unwrap();
     let mut notices = notices.iter().filter_map(Value::as_str);
-    notices.any(|notice| notice.starts_with(told) && notice.contains(": the first time, "))
+    notices.any(|notice| notice.starts_with(told) && notice.contains("; first result: "))
 }
 
 /// Returns the median residual. Checks that each sample has a residual and that there are some

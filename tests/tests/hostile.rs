@@ -59,13 +59,13 @@ ends! {
 // Memory.
 ends! {
     a_write_just_behind_the_end_is_found_in_the_slack:
-        "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes behind the end of `y`";
+        "memory::writes_just_behind" is "wrong-output", "out-of-bounds", "4 bytes", "8 bytes past the end of `y`";
     a_write_just_before_the_start_is_found_in_the_slack:
         "memory::writes_just_before" is "wrong-output", "out-of-bounds", "4 bytes", "before the start of `y`";
     a_write_behind_scratch_is_found_in_the_slack:
-        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right behind the end of `scratch 0`";
+        "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right after the end of `scratch 0`";
     a_write_far_behind_the_end_meets_the_guard_page:
-        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes behind the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
+        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes past the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
     a_write_to_an_input_is_reported:
@@ -140,7 +140,7 @@ ends! {
     a_worker_that_aborts_is_named: "process::aborts" is "crashed", "killed", "SIGABRT", "call 1";
     a_worker_that_kills_itself_is_named: "process::kills_itself" is "crashed", "killed", "SIGKILL", "call 1";
     a_worker_that_stops_itself_times_out: "process::stops_itself" is "timeout", "slow", "call 1";
-    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loaded";
+    a_constructor_that_exits_is_named: "process::exits_when_loaded" is "crashed", "exited", "code 0", "loading";
 }
 
 /// Any verdict of the case is fine.
@@ -211,7 +211,7 @@ ends! {
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "src/host.rs:", "cannot double 600 numbers";
     a_benchmark_function_that_panics_is_named:
         "host::function_panics" is "error", "recording-failed", "panicked", "600 numbers are too many", "src/host.rs:";
-    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "src/host.rs:", "`host::function_hangs`", "your benchmark function did not return within 5s", "`--timeout` is for calls of kernels";
+    a_benchmark_function_that_hangs_is_named: "host::function_hangs" is "error", "recording-timeout", "src/host.rs:", "`host::function_hangs`", "your benchmark function did not return within 5s", "`--timeout` limits only calls of kernels";
     a_benchmark_function_that_exits_is_named: "host::function_exits" is "error", "recording-failed", "exited with code 0";
     a_benchmark_function_that_aborts_is_named: "host::function_aborts" is "error", "recording-failed", "SIGABRT";
     a_benchmark_function_that_is_not_reproducible_is_found: "host::function_is_random" is "error", "not-reproducible", "second process";
@@ -226,7 +226,7 @@ ends! {
     an_offset_past_the_end_is_named: "plans::offset_past_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
     an_argument_too_many_is_named: "plans::argument_too_many" is "error", "plan-invalid", "src/plans.rs:38", "3 parameters", "4 arguments", "argument 4, an `f32`, is one too many";
-    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, and `size_t` is expected (hint: `as usize`)";
+    an_argument_of_another_size_is_named: "plans::argument_of_another_size" is "error", "plan-invalid", "argument 3, for `n`, is a `u32`, but `size_t` is expected (hint: `as usize`)";
     a_copy_of_unequal_lengths_is_named: "plans::copy_of_unequal_lengths" is "error", "recording-failed", "40 bytes", "44";
     an_unknown_constant_is_an_error: "plans::constant_unknown" is "error", "plan-invalid", "no variable `nothing`";
     a_constant_of_another_size_is_named:
@@ -413,12 +413,12 @@ fn a_check_that_accepts_zeros_is_a_notice_that_can_be_denied() {
     let honest = "answers::copies_what_is_small::n=600";
     let records = alone(honest, &[]).finish().expect_code(0).records();
     let notices = records.result("answers::copies_what_is_small")["notices"].to_string();
-    assert!(notices.contains("writes nothing but zeros would pass"), "{notices}");
+    assert!(notices.contains("writes only zeros would pass"), "{notices}");
     assert_alone(
         honest,
         &["--deny", "notices"],
         "denied-notice",
-        &["nothing but zeros would pass"],
+        &["only zeros would pass"],
     );
 }
 
@@ -444,16 +444,16 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
     let result = records.result("shared::lacks_its_barrier");
     assert_eq!(
         result["windows"], 4,
-        "one in their own order, and one in another with two more to look closer"
+        "one in the usual order, and one in another with two more for the diagnosis"
     );
     let message = result["message"].as_str().unwrap_or_default();
-    assert!(message.contains("which `--schedule 1` repeats"), "{message}");
+    assert!(message.contains("`--schedule 1` repeats the order"), "{message}");
     let records = alone(case, &["--test", "--schedule", "1"])
         .finish()
         .expect_code(100)
         .records();
     let message = records.result("shared::lacks_its_barrier")["message"].to_string();
-    assert!(!message.contains("in their own order"), "nobody looked: {message}");
+    assert!(!message.contains("in the usual order"), "nobody looked: {message}");
 }
 
 #[test]
@@ -466,7 +466,7 @@ fn test_mode_finds_blocks_that_rely_on_their_order_and_names_the_order() {
     };
     let _ = tested(&["--threads", "1", "--schedule", "0"]).expect_code(0);
     let records = tested(&["--threads", "1"]).expect_code(100).records();
-    let words = ["which `--schedule 1` repeats", "rely on others that run before it"];
+    let words = ["`--schedule 1` repeats the order", "rely on blocks that run before it"];
     let benchmark = "shared::relies_on_the_order_of_blocks";
     records.assert_ends(benchmark, "wrong-output", "mismatch", &words);
     let _ = tested(&["--threads", "2", "--schedule", "1"]).expect_code(100);

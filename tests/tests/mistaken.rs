@@ -16,9 +16,9 @@ fn records() -> &'static Records {
 
 ends! {
     an_integer_for_a_float_is_named_with_its_line_and_the_declaration:
-        "integer_for_a_float" is "error", "plan-invalid", "src/lib.rs:56: argument 3, for `factor`, is an `i32`, and `float` is expected", "`scale(const float *x, float *y, float factor, size_t n)`";
+        "integer_for_a_float" is "error", "plan-invalid", "src/lib.rs:56: argument 3, for `factor`, is an `i32`, but `float` is expected", "`scale(const float *x, float *y, float factor, size_t n)`";
     a_buffer_of_doubles_for_floats_is_named:
-        "doubles_for_floats" is "error", "plan-invalid", "argument 1, for `x`, is an `InOut<f64>`, and `const float *` is expected (hint: its elements are `f32`)";
+        "doubles_for_floats" is "error", "plan-invalid", "argument 1, for `x`, is an `InOut<f64>`, but `const float *` is expected (hint: use a buffer of `f32`)";
     fields_in_another_order_are_named:
         "fields_in_another_order" is "error", "plan-invalid", "src/lib.rs:66: argument 3, for `window`, is a `Window`", "`last: u32`", "`first`";
     an_omitted_argument_is_named:
@@ -42,5 +42,5 @@ fn an_unused_input_is_a_notice() {
     let result = records().result("input_left_out");
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);
     let notices = result["notices"].to_string();
-    assert!(notices.contains("no launch is given the input `bias`"), "{notices}");
+    assert!(notices.contains("no launch uses the input `bias`"), "{notices}");
 }

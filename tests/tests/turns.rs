@@ -21,7 +21,7 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let second = run(Run::on(&fixture)).args(HONEST).args(["--no-wait"]).finish();
     let second = second.expect_code(0);
     assert!(
-        second.stderr.contains("warning: process ") && second.stderr.contains("the times of both are disturbed"),
+        second.stderr.contains("warning: process ") && second.stderr.contains("each run disturbs the other's times"),
         "{}",
         second.stderr
     );
@@ -43,7 +43,7 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let _ = first.finish().expect_code(130);
     second.finish().expect_code(0).records().result("answers::honest");
     let stderr = std::fs::read_to_string(&stderr).expect("it is there");
-    assert!(stderr.contains(") has `") && stderr.contains(".lock`"), "{stderr}");
+    assert!(stderr.contains(") holds `") && stderr.contains(".lock`"), "{stderr}");
 }
 
 /// The outer process waits for the run that it started, so waiting for it would be a deadlock.
@@ -55,7 +55,7 @@ fn a_nested_run_does_not_wait_for_its_parent() {
         run.env("XDG_RUNTIME_DIR", runtime_folder.path().to_str().expect("UTF-8"))
     };
     let quiet = run().finish().expect_code(0);
-    assert!(!quiet.stderr.contains("disturbed"), "{}", quiet.stderr);
+    assert!(!quiet.stderr.contains("disturbs"), "{}", quiet.stderr);
     let folder = runtime_folder.path().join("gpubench");
     let mut locks = std::fs::read_dir(folder).expect("a folder");
     let lock = locks.next().expect("a lock").expect("readable").path();
@@ -63,7 +63,7 @@ fn a_nested_run_does_not_wait_for_its_parent() {
     held.lock().expect("the lock is free");
     let nested = run().finish().expect_code(0);
     assert!(
-        nested.stderr.contains("which started this run, measures on"),
+        nested.stderr.contains("which started this run, also measures on"),
         "{}",
         nested.stderr
     );

@@ -121,13 +121,13 @@ fn a_second_worker_that_is_wrong_fails_the_case() {
 
 #[test]
 fn a_second_worker_that_exits_fails_the_case() {
-    let words = ["the case's worker 2 exited with code 3 in call"];
+    let words = ["worker 2 of the case exited with code 3 in call"];
     assert_fails_in_the_second("exits_in_the_second_process", "crashed", "exited", &words);
 }
 
 #[test]
 fn a_second_worker_that_exits_before_its_first_call_fails_the_case() {
-    let words = ["the case's worker 2 exited with code 4 while its kernels were loaded"];
+    let words = ["worker 2 of the case exited with code 4 while loading its kernels"];
     assert_fails_in_the_second("exits_when_the_second_process_loads_it", "crashed", "exited", &words);
 }
 

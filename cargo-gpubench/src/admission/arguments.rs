@@ -1,13 +1,13 @@
-//! The arguments of a launch beside the parameters that the kernel's source declares.
+//! Compares the arguments of a launch with the parameters in the kernel's source.
 //!
-//! The device compares sizes. Here it is seen that an `i32` is no `float`, as far as the source's
-//! text and the types that the launch was written with tell. What they do not tell is not refused.
+//! The device only compares sizes. This check also refuses an `i32` for a `float`, as far as the
+//! source's text and the launch's types tell. It accepts what it cannot decide.
 
 use gpubench::catalog::{Catalog, DType};
 use gpubench::plan::{Argument, ArgumentType, FieldType, KernelRef, Launch};
 use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters};
 
-/// What a kernel's source declares it with; nothing where its text does not tell.
+/// Returns the parameters that a kernel's source declares; `None` if its text does not tell.
 pub(super) fn parameters_of(catalog: &Catalog, kernel: &KernelRef) -> Option<Vec<Parameter>> {
     let source = catalog.sources.get(kernel.source as usize)?;
     source
@@ -16,12 +16,12 @@ pub(super) fn parameters_of(catalog: &Catalog, kernel: &KernelRef) -> Option<Vec
         .then(|| declared_parameters(source, &kernel.name))?
 }
 
-/// Checks the arguments of a launch beside the parameters of its kernel.
+/// Compares the arguments of a launch with the parameters of its kernel.
 ///
 /// # Errors
-/// The first that does not fit.
+/// The first mismatch.
 pub(super) fn fit(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
-    // What does not say its types was not written with a launcher of this version.
+    // A launch without types was recorded with another version of the launcher.
     if launch.types.len() != launch.arguments.len() {
         return Ok(());
     }
@@ -32,13 +32,13 @@ pub(super) fn fit(launch: &Launch, parameters: &[Parameter]) -> Result<(), Strin
     })
 }
 
-/// What is wrong, if anything is.
+/// Returns the first mismatch as an error.
 fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
     let given: Vec<Given<'_>> = launch.arguments.iter().zip(&launch.types).map(Given::from).collect();
     if given.len() != parameters.len() {
         return match parameters.iter().all(Parameter::is_one) {
             true => Err(of_another_number(&given, parameters)),
-            // A macro among them may be several.
+            // A macro among the parameters may expand to several.
             false => Ok(()),
         };
     }
@@ -52,8 +52,7 @@ fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), String> {
     })
 }
 
-/// Too many arguments or too few, with the one that is missing or one too many where there is but
-/// one such.
+/// Describes a wrong number of arguments. Names the missing or surplus argument if only one fits.
 fn of_another_number(given: &[Given<'_>], parameters: &[Parameter]) -> String {
     let fits = |given: &[&Given<'_>], parameters: &[&Parameter]| {
         let mut pairs = given.iter().zip(parameters);
@@ -94,7 +93,7 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// An argument, with what it is in Rust.
+/// An argument with its Rust type.
 struct Given<'a> {
     argument: &'a Argument,
     ty: &'a ArgumentType,
@@ -115,28 +114,29 @@ impl Given<'_> {
         }
     }
 
-    /// Whether it can be what the parameter is, and if not, why.
+    /// Checks the argument against a parameter. The error says why it does not fit.
     fn fits(&self, parameter: &Parameter) -> Result<(), String> {
         let written = type_of(parameter);
-        let otherwise = |hint: &str| Err(format!("is {}, and `{written}` is expected{hint}", self.shown()));
+        let otherwise = |hint: &str| Err(format!("is {}, but `{written}` is expected{hint}", self.shown()));
         match (self.argument, &parameter.ty, self.ty.fields.as_slice()) {
             (_, ParameterType::Unknown, _) => Ok(()),
             (Argument::Pointer { .. }, ty, _) if may_hold_an_address(ty) => Ok(()),
             (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(""),
-            // Integers may be the bits of anything, and a kernel may move what it does not read.
+            // Integers may hold the bits of any type, and a kernel may copy elements without
+            // reading them.
             (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
                 if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
             {
-                otherwise(&format!(" (hint: its elements are `{expected}`)"))
+                otherwise(&format!(" (hint: use a buffer of `{expected}`)"))
             }
             (Argument::Pointer { .. }, ParameterType::Pointer(_), _) => Ok(()),
-            // Zero was the null pointer before there was `Null`.
+            // Before `Null` existed, zero was the null pointer.
             (Argument::Value(bytes), ParameterType::Pointer(_), _)
                 if bytes.len() == 8 && bytes.iter().all(|byte| *byte == 0) =>
             {
                 Ok(())
             }
-            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: buffers are pointers)"),
+            (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(" (hint: pass a buffer)"),
             (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
                 match is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
                     true => Ok(()),
@@ -148,7 +148,7 @@ impl Given<'_> {
         }
     }
 
-    /// Whether it is what is usually given for the parameter.
+    /// Returns whether the argument is a usual one for the parameter.
     fn is_meant_for(&self, parameter: &Parameter) -> bool {
         let same = match (self.argument, &parameter.ty) {
             (Argument::Value(bytes), ParameterType::Number(dtype)) => bytes.len() == dtype.size(),
@@ -158,19 +158,19 @@ impl Given<'_> {
         same && self.fits(parameter).is_ok()
     }
 
-    /// Whether a struct's fields are those of the struct in C++.
+    /// Checks that a struct's fields match those of the C++ struct.
     fn fields_fit(&self, fields: &[Field]) -> Result<(), String> {
         let (name, own) = (&self.ty.name, &self.ty.fields);
         for field in fields {
-            let Some(beside) = own.iter().find(|own| own.offset == field.offset) else {
+            let Some(own_field) = own.iter().find(|own| own.offset == field.offset) else {
                 continue;
             };
-            let swapped = beside.name != field.name && own.iter().any(|own| own.name == field.name);
-            if !is_like(beside.dtype, field.dtype) || swapped {
+            let swapped = own_field.name != field.name && own.iter().any(|own| own.name == field.name);
+            if !is_like(own_field.dtype, field.dtype) || swapped {
                 return Err(format!(
-                    "is a `{name}` whose field {} stands where the kernel has {} (hint: the fields of both structs are \
-                     the same, in the same order)",
-                    in_rust(beside),
+                    "is a `{name}` whose field {} is where the kernel has {} (hint: declare the same fields, in \
+                     the same order, in both structs)",
+                    in_rust(own_field),
                     in_cpp(field)
                 ));
             }
@@ -200,7 +200,7 @@ fn in_cpp(field: &Field) -> String {
     format!("the {ty} `{}`", field.name)
 }
 
-/// The type alone, as it is written.
+/// Returns the type without the name, as written.
 fn type_of(parameter: &Parameter) -> &str {
     let written = parameter.written.as_str();
     match &parameter.name {
@@ -209,7 +209,8 @@ fn type_of(parameter: &Parameter) -> &str {
     }
 }
 
-/// Whether an address fits: an integer of its size, alone in a struct or not in one.
+/// Returns whether an address fits: in an integer of its size, either plain or the only field of a
+/// struct.
 fn may_hold_an_address(ty: &ParameterType) -> bool {
     let dtype = match ty {
         ParameterType::Number(dtype) => *dtype,
@@ -219,8 +220,8 @@ fn may_hold_an_address(ty: &ParameterType) -> bool {
     !dtype.is_float() && dtype.size() == 8
 }
 
-/// Whether a value of one type can be meant where the other is expected, when both have the same
-/// size. Bits of a 16-bit float come as `u16` from crates that have no other.
+/// Returns whether a value of one type may be intended for another type of the same size. Crates
+/// without a 16-bit float type pass its bits as `u16`.
 fn is_like(given: DType, expected: DType) -> bool {
     match (given.is_float(), expected.is_float()) {
         (false, false) => true,

@@ -1,10 +1,9 @@
-//! Whether a recorded plan may run: validation against declared tensors and device limits.
+//! Admission of recorded plans: validation against declared tensors and device limits.
 //!
-//! Plans are made by a benchmark function with `gpubench::Launcher` (`gpubench-runtime/src/plan/`),
-//! called in the author's process; `broker/recording/recordings.rs` asks for each of them twice.
-//! That process runs user code, so nothing is replayed that has not been validated here: by the
-//! rules that the launcher keeps too (`gpubench-runtime/src/plan/rules.rs`), and by what the broker
-//! alone knows.
+//! A benchmark function records a plan with `gpubench::Launcher` (`gpubench-runtime/src/plan/`) in
+//! the author's process; `broker/recording/recordings.rs` requests every plan twice. That process
+//! runs user code, so no plan is replayed before this module validates it: by the launcher's own
+//! rules (`gpubench-runtime/src/plan/rules.rs`), and by facts that only the broker knows.
 
 mod arguments;
 mod validate;

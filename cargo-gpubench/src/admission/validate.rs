@@ -1,8 +1,8 @@
-//! Validation of a recording before anything is built from it.
+//! Validation of a recording before it is used.
 //!
-//! The rules of every plan are in the runtime, and checked here again: the process that recorded it
-//! runs user code. What the broker alone knows is here: which kernels there are, how much it can
-//! hold, and who may run what.
+//! The runtime checks the rules of every plan. They are checked here again, because the recording
+//! process runs user code. Only the broker can check the rest: which kernels exist, how much memory
+//! a case needs, and which process may run what.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -17,11 +17,11 @@ use gpubench_diagnostic::in_backticks;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS, MAX_SOURCES};
 
-/// Largest total of a case's tensors and scratch in bytes: what a 64-bit address space can
-/// certainly map several times over.
+/// Most bytes of a case's tensors and scratch. A 64-bit address space can map several times as
+/// many.
 const MAX_CASE_BYTES: u64 = 1 << 42;
 
-/// What is wrong with a recording, in words that name the tensor, kernel or step.
+/// An invalid recording. The text names the tensor, kernel or step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
@@ -32,10 +32,10 @@ fn invalid(message: impl Into<String>) -> Invalid {
     Invalid(message.into())
 }
 
-/// Validates the recording of a case made for a device, with who has what duty there.
+/// Validates a case's recording for a device. `placement` says which process runs which code.
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first problem.
 pub fn validate(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
     let recording = placement.recording;
     gpubench::plan::check(recording, facts).map_err(|error| invalid(error.to_string()))?;
@@ -55,8 +55,8 @@ pub fn validate(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &Device
     }
 }
 
-/// Bytes that a case takes on the device and beside it: every tensor as often as the roles hold it,
-/// and scratch.
+/// Returns the bytes that a case needs on the device and in memory: every copy of each tensor, and
+/// scratch.
 pub fn memory_needed(placement: &CodePlacement<'_>) -> u64 {
     let recording = placement.recording;
     let of = |tensor: &Tensor| tensor.bytes().saturating_mul(placement.copies(tensor));
@@ -64,7 +64,7 @@ pub fn memory_needed(placement: &CodePlacement<'_>) -> u64 {
     tensors.chain(scratch(recording)).fold(0, u64::saturating_add)
 }
 
-/// Bytes of every scratch allocation, those of the reference among them.
+/// Returns the bytes of every scratch allocation, including the reference's.
 fn scratch(recording: &Recording) -> impl Iterator<Item = u64> {
     plans(recording).flat_map(|plan| plan.scratch.iter().copied())
 }
@@ -73,8 +73,8 @@ fn plans(recording: &Recording) -> impl Iterator<Item = &Plan> {
     std::iter::once(&recording.plan).chain(recording.reference.plan())
 }
 
-/// The broker holds descriptors of every buffer and module, and the shared page has room for so
-/// many outputs.
+/// Checks the limits: the broker holds descriptors of every buffer and module, and the shared page
+/// has a fixed number of outputs.
 fn size(recording: &Recording) -> Checked {
     let tensors = &recording.tensors;
     let bytes = tensors.iter().map(Tensor::bytes).chain(scratch(recording));
@@ -84,7 +84,9 @@ fn size(recording: &Recording) -> Checked {
     let launched = plans(recording).flat_map(kernels).chain(generators(recording));
     let sources = launched.map(|kernel| kernel.source).collect::<BTreeSet<_>>().len();
     match () {
-        () if total > MAX_CASE_BYTES => Err(invalid(format!("its tensors and scratch have {total} bytes together"))),
+        () if total > MAX_CASE_BYTES => Err(invalid(format!(
+            "its tensors and scratch have {total} bytes in total; the limit is {MAX_CASE_BYTES}"
+        ))),
         () if outputs > MAX_OUTPUTS => Err(invalid(format!(
             "it has {outputs} outputs; at most {MAX_OUTPUTS} are possible"
         ))),
@@ -99,8 +101,7 @@ fn size(recording: &Recording) -> Checked {
 }
 
 fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
-    // A source's text is looked through once for each of its kernels, however often that is
-    // launched.
+    // Searches a source's text once per kernel, however often the kernel is launched.
     let mut known = HashMap::new();
     for (position, step) in plan.steps.iter().enumerate() {
         let Step::Launch(launch) = step else { continue };
@@ -122,12 +123,12 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
     Ok(())
 }
 
-/// The source must be one of the crate's, and have a kernel of the name before any template
-/// arguments. What is compiled already is looked into when it is made ready for the device.
+/// Checks that a kernel's source exists and has a kernel of its name, without template arguments.
+/// Compiled sources are checked when they are prepared for the device.
 fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     let source = catalog.sources.get(kernel.source as usize);
     let source = source.ok_or_else(|| invalid(format!("kernel `{kernel}` names a source that does not exist")))?;
-    // What the text does not show, the compiler finds.
+    // The compiler finds what the text does not show.
     if !source.form.is_compiled() || makes_kernels_by_macros(source) {
         return Ok(());
     }
@@ -147,9 +148,9 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     )))
 }
 
-/// The referee runs generators and references in the process that holds pristine and expected
-/// outputs. So it runs no kernel from a file that also has a kernel under test: its author could
-/// write both.
+/// Refuses referee kernels from a file that also has a kernel under test. The referee runs
+/// generators and references in the process that holds pristine inputs and expected outputs, and
+/// the file's author could write both.
 fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
     let under_test: Vec<&SourceFile> = kernels(&recording.plan)
         .filter_map(|kernel| catalog.sources.get(kernel.source as usize)?.files.first())
@@ -166,8 +167,9 @@ fn kernels_of_the_referee(recording: &Recording, catalog: &Catalog) -> Checked {
         return Ok(());
     };
     Err(invalid(format!(
-        "its {what} kernel `{kernel}` is compiled from `{}`, where a kernel under test stands; on this device the referee runs it beside the \
-         expected outputs (hint: put reference and generator kernels in a file of their own, which whoever is graded does not write)",
+        "its {what} kernel `{kernel}` comes from `{}`, which also has a kernel under test; on this device the referee, which holds the \
+         expected outputs, would run it (hint: move reference and generator kernels to a separate file that the author of the kernel under \
+         test does not write)",
         file.path
     )))
 }

@@ -1,5 +1,4 @@
-//! Kernels that were compiled ahead as a compiler: what the archive has is taken from it, the rest
-//! is compiled here where that is possible.
+//! A compiler that takes kernels from an archive, and compiles the rest here if possible.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use gpubench_device::compilers::{Compiled, Compiler, KernelBuildError, Wanted};
 use gpubench_device::{Backend, FrozenFile};
 use gpubench_diagnostic::in_backticks;
 
-/// Why no compiler is here, as a person reads it.
+/// Why there is no compiler here, as text for people.
 pub type NoCompiler = String;
 
-/// The kernels of an archive that a device can run, before a compiler of this machine.
+/// A compiler that prefers an archive's kernels for the device over a compiler of this machine.
 pub struct AheadCompiler {
     images: Vec<Image>,
     identity: String,
@@ -31,12 +30,12 @@ struct Image {
     sha256: Digest,
 }
 
-/// The digest a source is found by: of its files and options as the catalog has them.
+/// Returns the digest that identifies a source: of its files and options in the catalog.
 pub fn source_digest(source: &Source) -> Digest {
     Digest::of(&codec::encode(source))
 }
 
-/// The kernels of an archive that run on a device, those that fit it best first.
+/// Returns the kernels of an archive that run on a device, best fit first.
 pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a ArchivedKernels> {
     let distance = Backend::of(device.kind).distance;
     let mut fitting: Vec<(u32, &ArchivedKernels)> = manifest
@@ -49,7 +48,7 @@ pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a Arch
 }
 
 impl AheadCompiler {
-    /// The compiler of an archive that was unpacked to `folder`.
+    /// Returns the compiler for an archive that was unpacked to `folder`.
     pub fn new(
         fitting: &[&ArchivedKernels],
         folder: &Utf8Path,
@@ -67,7 +66,7 @@ impl AheadCompiler {
         AheadCompiler {
             images: fitting.iter().map(image).collect(),
             identity: match &here {
-                // It makes no difference then what was compiled where.
+                // Both compile the same way, so one name is enough.
                 Ok(here) if ahead == format!("{} for {}", here.identity(), here.target()) => here.identity().to_owned(),
                 Ok(here) => format!("ahead: {ahead}; here: {}", here.identity()),
                 Err(_) => format!("ahead: {ahead}"),
@@ -79,8 +78,8 @@ impl AheadCompiler {
         }
     }
 
-    /// The compiler of this machine for a source, or why there is none. What is compiled already
-    /// needs no compiler.
+    /// Returns this machine's compiler for a source, or why there is none. A source that is
+    /// compiled already needs no compiler.
     fn here(&self, source: &Source) -> Result<&dyn Compiler, NoCompiler> {
         let here = self.here.as_ref().map_err(NoCompiler::clone)?;
         match here.lack().filter(|_| source.form.is_compiled()) {
@@ -89,7 +88,7 @@ impl AheadCompiler {
         }
     }
 
-    /// The image with most of the names: all of them, if there is one.
+    /// Returns the image with the most of these names, and the names that it lacks.
     fn best(&self, source: &Source, names: &[String]) -> Option<(&Image, Vec<String>)> {
         let digest = source_digest(source);
         let missing = |image: &Image| -> Vec<String> {
@@ -148,9 +147,9 @@ impl Compiler for AheadCompiler {
         let sealed = FrozenFile::copy_of(compiled)?;
         let archived = self.images.iter().find(|image| image.path == compiled);
         match archived {
-            // The copy is looked at, which nobody can exchange any more.
+            // Checks the frozen copy, which nobody can replace.
             Some(image) if !image.sha256.is_of(&sealed) => Err(KernelBuildError::Unusable(format!(
-                "the kernels in `{}` were changed after they were unpacked (hint: run the archive again, where nothing else writes to that \
+                "the kernels in `{}` changed after they were unpacked (hint: run the archive again while nothing else writes to that \
                  folder)",
                 compiled.display()
             ))),
@@ -182,9 +181,9 @@ impl Compiler for AheadCompiler {
 
 fn not_ahead(source: &Source, names: &[String], reason: &str) -> KernelBuildError {
     KernelBuildError::NoCompiler(format!(
-        "`{}` was not compiled ahead with {}, and cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
-        source.name,
-        in_backticks(names)
+        "the archive has no compiled {} of `{}`, and it cannot be compiled here: {reason} (hint: archive again, or install a compiler here)",
+        in_backticks(names),
+        source.name
     ))
 }
 
@@ -199,7 +198,7 @@ mod tests {
     use gpubench_device::compilers::PORTABLE;
 
     #[test]
-    fn machine_code_runs_on_its_major_version_from_its_own_minor_version_on() {
+    fn machine_code_runs_on_its_major_version_and_later_minor_versions() {
         for (target, device, expected) in [
             ("sm_80", 80, Some(0)),
             ("sm_80", 86, Some(6)),
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_were_exchanged_behind_their_check_are_refused() {
+    fn kernels_that_change_after_their_check_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
         let mut archived = kernels("a.cu", &["k"], "image");
@@ -257,12 +256,12 @@ mod tests {
         fs_err::write(&image, "exchanged").expect("written");
         assert_eq!(fs_err::read(sealed.path()).expect("readable"), b"compiled");
         let refused = compiler.freeze(image.as_std_path()).expect_err("it is another");
-        let words = format!("the kernels in `{image}` were changed after they were unpacked");
+        let words = format!("the kernels in `{image}` changed after they were unpacked");
         assert!(refused.to_string().starts_with(&words), "{refused}");
     }
 
     #[test]
-    fn what_was_compiled_ahead_is_used_and_what_was_not_is_named() {
+    fn compiled_kernels_are_used_and_missing_ones_are_named() {
         let archived = [
             kernels("a.cu", &["k<1>"], "small"),
             kernels("a.cu", &["k<1>", "k<2>"], "large"),
@@ -287,7 +286,7 @@ mod tests {
         assert_eq!(part.library.as_deref(), Some(Path::new("/x/large")));
         insta::assert_snapshot!(
             part.rejected["k<3>"],
-            @"`a.cu` was not compiled ahead with `k<3>`, and cannot be compiled here: there is no NVRTC (hint: archive again, or install a compiler here)"
+            @"the archive has no compiled `k<3>` of `a.cu`, and it cannot be compiled here: there is no NVRTC (hint: archive again, or install a compiler here)"
         );
         compile(&source("b.cu"), &["k<1>"]).expect_err("another source is not there");
     }

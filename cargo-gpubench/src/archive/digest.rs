@@ -15,12 +15,12 @@ use gpubench_diagnostic::hexadecimal;
 pub struct Digest(String);
 
 impl Digest {
-    /// The digest of some bytes.
+    /// Returns the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest::finish(Sha256::new_with_prefix(bytes))
     }
 
-    /// Whether it is the digest of a sealed copy; not where the copy cannot be read.
+    /// Returns whether this is the digest of a frozen copy; false if the copy cannot be read.
     pub(super) fn is_of(&self, copy: &FrozenFile) -> bool {
         let Ok(mut file) = fs_err::File::open(copy.path()) else {
             return false;
@@ -28,10 +28,10 @@ impl Digest {
         Digest::while_copying(&mut file, &mut io::sink()).is_ok_and(|(_, digest)| digest == *self)
     }
 
-    /// Copies all there is to read; gives the number of bytes and their digest.
+    /// Copies everything. Returns the number of bytes and their digest.
     ///
     /// # Errors
-    /// When reading or writing fails.
+    /// Reading or writing fails.
     pub(super) fn while_copying(from: &mut impl Read, to: &mut impl Write) -> Result<(u64, Digest), CopyError> {
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         let mut piece = vec![0; 64 << 10];
@@ -53,7 +53,7 @@ impl Digest {
     }
 }
 
-/// Which side of a copy failed.
+/// The side of a copy that failed.
 #[derive(Debug)]
 pub(super) enum CopyError {
     Read(io::Error),

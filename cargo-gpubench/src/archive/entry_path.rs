@@ -1,8 +1,9 @@
-//! Which paths an entry of an archive may have.
+//! Valid paths of an archive's entries.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-/// A path that leads to a place below the folder an archive is unpacked to, whatever the folder is.
+/// Returns the path if it stays in the folder that the archive is unpacked to, whatever the folder
+/// is.
 pub(super) fn inside(path: &str) -> Option<Utf8PathBuf> {
     let path = Utf8Path::new(path);
     let plain = |component| matches!(component, Utf8Component::Normal(_));
@@ -15,14 +16,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_below_the_folder_are_inside() {
+    fn paths_in_the_folder_are_valid() {
         for path in ["manifest.json", "libraries/tidy/libtidy.so", "kernels/sm_90/0..1"] {
             assert_eq!(inside(path).as_deref(), Some(Utf8Path::new(path)));
         }
     }
 
     #[test]
-    fn paths_that_climb_or_start_elsewhere_are_not() {
+    fn paths_out_of_the_folder_are_invalid() {
         for path in [
             "",
             ".",

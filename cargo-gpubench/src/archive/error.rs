@@ -1,4 +1,4 @@
-//! Why an archive cannot be made or used.
+//! Errors of making or using an archive.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,7 @@ use gpubench_contract::units::size;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Why an archive cannot be made or used.
+/// An error of making or using an archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
@@ -19,46 +19,44 @@ pub enum ArchiveError {
     Missing {
         /// The file.
         archive: Utf8PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The file is something else.
+    /// The file is not an archive.
     #[error("`{archive}` is not an archive of `cargo gpubench`")]
     NotAnArchive {
         /// The file.
         archive: Utf8PathBuf,
     },
-    /// The archive is not as it was made.
+    /// The archive is damaged.
     #[error("the archive `{archive}` is damaged: {damage}")]
     Damaged {
         /// The file.
         archive: Utf8PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         damage: Damage,
     },
-    /// An entry would be unpacked to somewhere else.
-    #[error("the archive `{archive}` has an entry that leads out of its folder: `{entry}`")]
+    /// An entry would be unpacked outside the folder.
+    #[error("the archive `{archive}` has an entry outside its folder: `{entry}`")]
     Outside {
         /// The file.
         archive: Utf8PathBuf,
         /// The entry's path.
         entry: String,
     },
-    /// An entry is a link, a device or something that extends another entry.
-    #[error("the archive `{archive}` has an entry that is no plain file: `{entry}`, {kind}")]
+    /// An entry is a link, a device or an extension of another entry.
+    #[error("the archive `{archive}` has an entry that is not a regular file: `{entry}`, {kind}")]
     NotPlain {
         /// The file.
         archive: Utf8PathBuf,
         /// The entry's path.
         entry: String,
-        /// What it is instead, for people.
+        /// The kind of entry, for people.
         kind: String,
     },
     /// The archive's format is newer than this tool.
-    #[error(
-        "the archive `{archive}` was made by cargo gpubench {made_by} in a format that this tool, {ours}, does not know"
-    )]
+    #[error("the archive `{archive}` was made by cargo gpubench {made_by}; this tool, {ours}, cannot read its format")]
     Newer {
         /// The file.
         archive: Utf8PathBuf,
@@ -68,7 +66,7 @@ pub enum ArchiveError {
         ours: &'static str,
     },
     /// The libraries are for another platform.
-    #[error("the archive `{archive}` is for {made_for}, and this tool is for {here}")]
+    #[error("the archive `{archive}` is for {made_for}, but this tool is for {here}")]
     OtherTarget {
         /// The file.
         archive: Utf8PathBuf,
@@ -84,145 +82,145 @@ pub enum ArchiveError {
         archive: Utf8PathBuf,
         /// The package.
         package: String,
-        /// How loading it failed.
+        /// The loading error.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The kernels were compiled for other devices only.
-    #[error("the kernels in the archive `{archive}` are compiled for {}, and this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
+    /// The kernels were compiled only for other devices.
+    #[error("the kernels in the archive `{archive}` are compiled for {}, but this device is {device}; they cannot be compiled here: {reason}", .compiled_for.join(", "))]
     OtherArchitecture {
         /// The file.
         archive: Utf8PathBuf,
-        /// What they are compiled for.
+        /// The targets of the kernels.
         compiled_for: Vec<String>,
         /// This device.
         device: String,
         /// Why they cannot be compiled here.
         reason: String,
     },
-    /// There is not enough room for what is in it.
-    #[error("the archive `{archive}` unpacks to {}, and `{folder}` has room for {}", size(*.needed), size(*.free))]
+    /// The disk has too little space.
+    #[error("the archive `{archive}` unpacks to {}, but `{folder}` has only {} free", size(*.needed), size(*.free))]
     NoRoom {
         /// The file.
         archive: Utf8PathBuf,
-        /// Where it was to be unpacked to.
+        /// The folder to unpack to.
         folder: Utf8PathBuf,
         /// Bytes of its files.
         needed: u64,
-        /// Bytes that are free there.
+        /// Free bytes on the disk.
         free: u64,
     },
-    /// The folder to unpack to is in use.
+    /// The folder to unpack to is not empty.
     #[error("the folder `{folder}` is not empty")]
     FolderNotEmpty {
         /// The folder.
         folder: Utf8PathBuf,
     },
-    /// The name of a file that goes into the archive is longer than names in archives are.
-    #[error("`{path}` is longer than a name in an archive may be")]
+    /// The name of a file is too long for an archive.
+    #[error("the name `{path}` is too long for an archive")]
     LongName {
         /// The name.
         path: String,
     },
-    /// The archive would list more than is read again.
-    #[error("the archive would have a manifest of {}, and at most {} are read", size(*.length), size(*.longest))]
+    /// The archive's manifest would be too long to read.
+    #[error("the archive's manifest would have {}; the limit is {}", size(*.length), size(*.longest))]
     LongManifest {
-        /// Bytes of its manifest.
+        /// Bytes of the manifest.
         length: u64,
-        /// Most bytes of one.
+        /// The limit in bytes.
         longest: u64,
     },
-    /// The archive holds more files than are unpacked.
-    #[error("the archive `{archive}` has {files} files, and at most {most} are unpacked")]
+    /// The archive has too many files.
+    #[error("the archive `{archive}` has {files} files; the limit is {most}")]
     ManyFiles {
         /// The archive.
         archive: Utf8PathBuf,
-        /// How many its manifest lists.
+        /// Number of files in its manifest.
         files: usize,
-        /// Most files of one.
+        /// The limit.
         most: usize,
     },
-    /// The user wants no more of it.
+    /// The user interrupts.
     #[error("interrupted")]
     Interrupted,
-    /// A file that goes into the archive is not what it was when the archive was begun.
+    /// A file changed while it was being archived.
     #[error("`{path}` changed while it was being archived")]
     Changed {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// A library is not what was unpacked.
-    #[error("`{path}` was changed after it was unpacked")]
+    /// A library changed after it was unpacked.
+    #[error("`{path}` changed after it was unpacked")]
     Exchanged {
         /// The file.
         path: Utf8PathBuf,
     },
-    /// What was unpacked cannot be kept as it is.
+    /// An unpacked library cannot be frozen.
     #[error(transparent)]
     Incomplete(#[from] FreezeError),
     /// A path is not UTF-8.
     #[error("the path `{path}` is not UTF-8")]
     PathNotUtf8 {
-        /// The path, as well as it can be shown.
+        /// The path in printable form.
         path: String,
     },
-    /// A library cannot be understood.
+    /// A library cannot be parsed.
     #[error("could not read which libraries `{library}` needs")]
     LibraryUnreadable {
         /// The library.
         library: Utf8PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         #[source]
         source: object::Error,
     },
     /// A file or a folder cannot be read or written.
     #[error("could not {action} `{path}`")]
     Io {
-        /// What was tried.
+        /// The failed action.
         action: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
-/// In what way an archive is not as it was made.
+/// The damage of an archive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// The end is missing.
-    #[error("it ends too early")]
+    #[error("it is truncated")]
     Truncated,
-    /// The compressed data make no sense, or their checksum is another.
+    /// The compressed data are invalid, or their checksum does not match.
     #[error("its contents do not match its checksum")]
     Contents,
-    /// There is more than the manifest lists.
-    #[error("it holds more than its manifest lists")]
+    /// The archive has more than its manifest lists.
+    #[error("it contains more than its manifest lists")]
     TooLong,
-    /// The manifest makes no sense.
+    /// The manifest is invalid.
     #[error("its manifest cannot be read: {0}")]
     Manifest(String),
-    /// A file is not the one that was archived.
-    #[error("`{0}` is not what was archived")]
+    /// A file differs from the archived one.
+    #[error("`{0}` is not the file that was archived")]
     File(String),
-    /// A file that the manifest lists is not there.
+    /// A file of the manifest is missing.
     #[error("`{0}` is missing")]
     Absent(String),
-    /// An entry that the manifest does not list, or for a second time.
+    /// An entry is not in the manifest, or appears twice.
     #[error("its manifest does not list `{0}`")]
     Unlisted(String),
 }
 
 impl ArchiveError {
-    /// An [`ArchiveError::PathNotUtf8`].
+    /// Returns an [`ArchiveError::PathNotUtf8`].
     pub(crate) fn not_utf8(path: &Path) -> ArchiveError {
         ArchiveError::PathNotUtf8 {
             path: path.display().to_string(),
         }
     }
 
-    /// An [`ArchiveError::Io`] for `map_err`.
+    /// Returns an [`ArchiveError::Io`] for `map_err`.
     pub(super) fn io(action: &'static str, path: impl Into<Utf8PathBuf>) -> impl FnOnce(io::Error) -> ArchiveError {
         let path = path.into();
         move |source| ArchiveError::Io { action, path, source }
@@ -240,37 +238,37 @@ impl Expected for ArchiveError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Missing { .. } | Self::NotAnArchive { .. } => {
-                "`cargo gpubench archive --archive-file FILE` makes one where the sources are"
+                "make one where the sources are: `cargo gpubench archive --archive-file FILE`"
             }
             Self::Damaged {
                 damage: Damage::TooLong,
                 ..
-            } => "do not trust where this file came from, or make it again",
-            Self::Damaged { .. } => "copy it again from where it was made, or make it again",
+            } => "this file may have been tampered with: make it again",
+            Self::Damaged { .. } => "copy it again from the machine that made it, or make it again",
             Self::Outside { .. } | Self::NotPlain { .. } => {
-                "`cargo gpubench archive` makes no such entries: do not trust where this file came from"
+                "do not trust this file: `cargo gpubench archive` makes no such entries"
             }
             Self::Newer { made_by, ours, .. } => {
-                &format!("install cargo gpubench {made_by} here, or archive again with {ours}")
+                &format!("install cargo gpubench {made_by} here, or make the archive again with {ours}")
             }
-            Self::OtherTarget { here, .. } => &format!("archive again on a machine like this one, {here}"),
+            Self::OtherTarget { here, .. } => &format!("make the archive on a machine like this one, {here}"),
             Self::Library { source, .. } => return Some(library_hint(&gpubench_diagnostic::chain(&**source))),
             Self::OtherArchitecture { device, .. } if device.starts_with("sm_") => &format!(
                 "archive again with `--gpu-arch {device}`, or install NVRTC here: `pip install nvidia-cuda-nvrtc`"
             ),
-            Self::OtherArchitecture { .. } => "archive again where a C++ compiler is, or install g++ or clang here",
-            Self::FolderNotEmpty { .. } => {
-                "name a folder that is empty or does not exist, or add `--extract-overwrite`"
+            Self::OtherArchitecture { .. } => {
+                "archive again on a machine with a C++ compiler, or install g++ or clang here"
             }
-            Self::LongName { .. } => "give the package, its library or the library that it needs a shorter name",
+            Self::FolderNotEmpty { .. } => "name an empty or new folder, or add `--extract-overwrite`",
+            Self::LongName { .. } => "shorten the name of the package, its library or the library that it needs",
             Self::LongManifest { .. } | Self::ManyFiles { .. } => {
-                "make several archives, each of some packages: `--package NAME`"
+                "make several archives, each for some of the packages: `--package NAME`"
             }
-            Self::Exchanged { .. } => "run the archive again, where nothing else writes to that folder",
-            Self::Changed { .. } => "archive again while nothing else builds",
-            Self::NoRoom { .. } => &format!("free some of the disk, {ELSEWHERE}"),
+            Self::Exchanged { .. } => "run the archive again while nothing else writes to that folder",
+            Self::Changed { .. } => "archive again while no other build runs",
+            Self::NoRoom { .. } => &format!("free some disk space, {ELSEWHERE}"),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                &format!("the disk is full: free some of it, {ELSEWHERE}")
+                &format!("the disk is full: free some space, {ELSEWHERE}")
             }
             Self::Interrupted
             | Self::PathNotUtf8 { .. }
@@ -284,16 +282,17 @@ impl Expected for ArchiveError {
     }
 }
 
-const ELSEWHERE: &str = "or name a folder on another with `TMPDIR`, or `--extract-to` for `--archive-file`";
+const ELSEWHERE: &str =
+    "or name a folder on another disk with `TMPDIR` (with `--archive-file`, also with `--extract-to`)";
 
-/// The dynamic linker says what is wrong in words of its own.
+/// Returns a hint for a message of the dynamic linker.
 fn library_hint(message: &str) -> String {
     if message.contains("version `") && message.contains("not found") {
-        "this machine's system libraries are older than those it was built with: archive again on a machine as old as this one".to_owned()
+        "this machine's system libraries are older than those of the machine that made the archive: archive again on a machine as old as this one".to_owned()
     } else if message.contains("cannot open shared object file") {
-        "install the library that is missing here, or link it statically".to_owned()
+        "install the missing library here, or link it statically".to_owned()
     } else if message.contains("failed to map segment") {
-        "the folder may be mounted `noexec`: name another with `TMPDIR`, or `--extract-to` for `--archive-file`"
+        "the folder may be mounted `noexec`: name another with `TMPDIR` (with `--archive-file`, also with `--extract-to`)"
             .to_owned()
     } else {
         format!("archive again with cargo gpubench {}", env!("CARGO_PKG_VERSION"))

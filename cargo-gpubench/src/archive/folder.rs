@@ -1,4 +1,4 @@
-//! The folder an archive is unpacked to.
+//! The folder that an archive is unpacked to.
 
 use std::io;
 
@@ -7,23 +7,22 @@ use tempfile::TempDir;
 
 use super::ArchiveError;
 
-/// Where an archive is unpacked to.
+/// The target of unpacking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ExtractTo {
-    /// A new folder among the system's temporary files, removed when the run ends.
+    /// A new temporary folder, removed when the run ends.
     #[default]
     Temporary,
-    /// This folder, which is kept.
+    /// This folder, which remains.
     Kept {
         /// The folder.
         folder: Utf8PathBuf,
-        /// Whether files of the same names are replaced, and others left; else a folder that has
-        /// something in it is refused.
+        /// Whether to replace files of the same names. If not, the folder must be empty.
         overwrite: bool,
     },
 }
 
-/// A folder that exists and may be unpacked to; a temporary one is removed when this is dropped.
+/// An existing folder to unpack to. Dropping it removes a temporary folder.
 #[derive(Debug)]
 pub struct ExtractionFolder {
     path: Utf8PathBuf,
@@ -31,10 +30,10 @@ pub struct ExtractionFolder {
 }
 
 impl ExtractionFolder {
-    /// Makes the folder ready.
+    /// Prepares the folder.
     ///
     /// # Errors
-    /// It cannot be made, is something else, or has something in it and that is refused.
+    /// It cannot be created, is not a folder, or is not empty although it must be.
     pub(super) fn prepare(wanted: &ExtractTo) -> Result<ExtractionFolder, ArchiveError> {
         match wanted {
             ExtractTo::Temporary => ExtractionFolder::temporary(),
@@ -66,13 +65,13 @@ impl ExtractionFolder {
         })
     }
 
-    /// Its path, absolute.
+    /// Returns the absolute path.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }
 
-    /// A new file below it, with the folders it lies in. One that was there is replaced, not
-    /// written into: it may be a link, or in use.
+    /// Creates a file and its parent folders. Replaces an existing file instead of writing into it:
+    /// it may be a link, or in use.
     pub(super) fn create(&self, path: &Utf8Path) -> Result<fs_err::File, ArchiveError> {
         let path = self.path.join(path);
         if let Some(parent) = path.parent() {

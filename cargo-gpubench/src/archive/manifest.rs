@@ -1,4 +1,4 @@
-//! What an archive says of itself.
+//! The manifest of an archive.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use super::{ArchiveError, Digest};
 use crate::config::CaseSettings;
 use gpubench_contract::Revision;
 
-/// The version of the format that this tool writes, and the newest that it reads.
+/// The format version that this tool writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
 
-/// Name of the entry that holds the manifest: always the first.
+/// Name of the manifest's entry, always the first.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// Most bytes of a manifest, which is read as a whole: some forty thousand files.
+/// Most bytes of a manifest, which is read as a whole: enough for about forty thousand files.
 pub(super) const LONGEST_MANIFEST: u64 = 16 << 20;
 
-/// Most files of an archive: each is made, written and removed again.
+/// Most files of an archive: each is created, written and removed again.
 const MOST_FILES: usize = 1 << 14;
 
-/// What an archive says of itself, and every file in it.
+/// The manifest of an archive, with every file in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the format.
@@ -30,12 +30,12 @@ pub struct Manifest {
     pub tool_version: String,
     /// Version of `gpubench-runtime` that the libraries were built with.
     pub runtime_version: String,
-    /// The platform the libraries are for, such as `x86_64-unknown-linux-gnu`.
+    /// The platform of the libraries, for example `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// When the archive was made, in UTC as RFC 3339 has it.
+    /// Creation time of the archive, in UTC as RFC 3339.
     pub created_at: String,
-    /// Where the sources stood; unknown where they lie in no git repository, and in archives that
-    /// are older than this field.
+    /// The revision of the sources; `None` outside a git repository, and in archives older than
+    /// this field.
     #[serde(default)]
     pub revision: Option<Revision>,
     /// The benchmark libraries, in workspace order.
@@ -55,26 +55,25 @@ pub struct ArchivedLibrary {
     pub crate_name: String,
     /// The shared library.
     pub file: ArchivedFile,
-    /// Shared libraries that it needs and that came out of the build.
+    /// Shared libraries that it needs and that the build made.
     pub needs: Vec<ArchivedFile>,
-    /// How its package wants its cases to be measured.
+    /// Measurement settings of its package.
     #[serde(default)]
     pub settings: CaseSettings,
 }
 
-/// Kernels of one source, compiled ahead for one kind of processor.
+/// Compiled kernels of one source for one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedKernels {
     /// Digest of the source: its files and its options.
     pub source: Digest,
-    /// The source as named in `cuda_source!`.
+    /// The source's name in `cuda_source!`.
     pub source_name: String,
-    /// The kernels in it, as name expressions.
+    /// Name expressions of the kernels.
     pub names: Vec<String>,
-    /// What it is compiled for: an architecture such as `sm_90`, or a level of processors such as
-    /// `x86-64-v3`.
+    /// The target: an architecture such as `sm_90`, or a level of processors such as `x86-64-v3`.
     pub target: String,
-    /// The compiler, for people.
+    /// The compiler's name, for people.
     pub compiler: String,
     /// The compiled image.
     pub file: ArchivedFile,
@@ -92,14 +91,14 @@ pub struct ArchivedFile {
 }
 
 impl ArchivedFile {
-    /// The path it has below a folder.
+    /// Returns the path of the file in a folder.
     pub(super) fn below(&self, folder: &Utf8Path) -> camino::Utf8PathBuf {
         folder.join(&self.path)
     }
 }
 
 impl Manifest {
-    /// Every file but the manifest itself.
+    /// Returns every file except the manifest.
     pub fn files(&self) -> impl Iterator<Item = &ArchivedFile> {
         let of_libraries = self
             .libraries
@@ -108,7 +107,7 @@ impl Manifest {
         of_libraries.chain(self.kernels.iter().map(|kernels| &kernels.file))
     }
 
-    /// Holds an archive to its most files.
+    /// Checks the limit on the number of files.
     pub(super) fn refuse_many_files(&self, archive: &Utf8Path) -> Result<(), ArchiveError> {
         match self.files().count() {
             files if files > MOST_FILES => Err(ArchiveError::ManyFiles {
@@ -120,14 +119,14 @@ impl Manifest {
         }
     }
 
-    /// What kernels were compiled ahead for, each once.
+    /// Returns the targets of the compiled kernels, each once.
     pub fn targets(&self) -> Vec<String> {
         let targets: BTreeSet<&String> = self.kernels.iter().map(|kernels| &kernels.target).collect();
         targets.into_iter().cloned().collect()
     }
 }
 
-/// The part of a manifest that every version of the format has.
+/// The part of a manifest that every format version has.
 #[derive(Debug, Deserialize)]
 pub(super) struct Origin {
     pub(super) format: u32,
@@ -139,8 +138,7 @@ mod tests {
     use super::*;
     use crate::config::SampleCount;
 
-    /// Archives outlive the tool that made them: a field that is renamed here can no longer be read
-    /// there.
+    /// Archives outlive the tool that made them: a renamed field cannot be read by other versions.
     #[test]
     fn the_manifest_has_these_fields() {
         let file = |path: &str| ArchivedFile {

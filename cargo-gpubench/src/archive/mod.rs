@@ -1,10 +1,8 @@
-//! Archives: what was built on one machine, to be run on another that has no cargo, no sources and
-//! no network.
+//! Archives: builds that run on another machine without cargo, sources and network.
 //!
 //! An archive is a `.tar.gz`. Its first entry is a [`Manifest`], which lists every other entry with
-//! its size and its digest. [`write()`] makes one from what a build yields; [`unpack`] puts one
-//! into a folder and gives back the same [`Built`](crate::build::Built), so that a run cannot tell
-//! the two apart.
+//! its size and digest. [`write()`] makes an archive from a build. [`unpack`] unpacks it into a
+//! folder and returns the same [`Built`](crate::build::Built), so that a run treats both alike.
 
 mod ahead;
 mod digest;

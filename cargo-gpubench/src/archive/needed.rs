@@ -1,4 +1,4 @@
-//! The shared libraries that a library needs and that came out of the build.
+//! The shared libraries that a library needs and that the build made.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use object::Object;
 
 use super::ArchiveError;
 
-/// Every library below `search`'s folders that `library` needs, directly or through another, by the
-/// name it is needed under. What is found nowhere there is the system's.
+/// Returns every library in `search`'s folders that `library` needs, directly or through others, by
+/// the name under which it is needed. Libraries that are not found there belong to the system.
 ///
 /// # Errors
 /// A library cannot be read.
@@ -33,7 +33,7 @@ pub(super) fn needed_from(
     Ok(found)
 }
 
-/// A name with `/` in it is looked up as a path, not in folders.
+/// The linker treats a name with `/` as a path and searches no folders.
 fn names_needed_by(library: &Utf8Path) -> Result<Vec<String>, ArchiveError> {
     let bytes = fs_err::read(library).map_err(ArchiveError::io("read", library))?;
     let unreadable = |source| ArchiveError::LibraryUnreadable {

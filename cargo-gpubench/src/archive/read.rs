@@ -1,4 +1,4 @@
-//! Reading an archive.
+//! Reads an archive.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -13,10 +13,10 @@ use super::{ArchiveError, Damage, FORMAT, Manifest};
 use gpubench_contract::units::size;
 use gpubench_diagnostic::{AtMost, is_too_much, open_regular};
 
-/// The first two bytes of what gzip makes.
+/// The first two bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// A file that begins as an archive does.
+/// A file that starts like an archive.
 pub(super) struct Archive<'a> {
     pub(super) path: Utf8PathBuf,
     file: File,
@@ -24,10 +24,10 @@ pub(super) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    /// Opens an archive. Nothing more is read of it once it is `interrupted`.
+    /// Opens an archive. Reading stops once `interrupted` is set.
     ///
     /// # Errors
-    /// It is not there, or is something else.
+    /// The file does not exist, or is not an archive.
     pub(super) fn open(path: &Utf8Path, interrupted: &'a AtomicBool) -> Result<Archive<'a>, ArchiveError> {
         let missing = |source| ArchiveError::Missing {
             archive: path.to_owned(),
@@ -42,19 +42,19 @@ impl<'a> Archive<'a> {
         Ok(archive)
     }
 
-    /// What the archive says of itself. No more than the manifest is read.
+    /// Reads the manifest, and nothing after it.
     ///
     /// # Errors
-    /// The manifest is not there, or cannot be used.
+    /// The manifest is missing or unusable.
     pub(super) fn manifest(&self) -> Result<Manifest, ArchiveError> {
         let mut tar = tar::Archive::new(self.contents(most_of_file(LONGEST_MANIFEST))?);
         let entries = tar.entries().map_err(|error| self.unreadable(error))?;
-        // Raw: the long names of extensions are not gathered in memory.
+        // Raw entries: tar does not collect long names of extensions in memory.
         let mut first = match entries.raw(true).next() {
             Some(Ok(first)) if &*first.path_bytes() == MANIFEST.as_bytes() => first,
             Some(Err(error)) if self.is_interrupted() => return Err(self.unreadable(error)),
-            // What tar cannot make sense of has no kind; what cannot be decompressed or read has
-            // one.
+            // An entry that tar cannot parse has the kind `Other`. Decompression and read errors
+            // have other kinds.
             Some(Err(error)) if error.kind() != io::ErrorKind::Other => return Err(self.unreadable(error)),
             _ => return Err(self.not_an_archive()),
         };
@@ -66,7 +66,7 @@ impl<'a> Archive<'a> {
         self.parse(&mut first)
     }
 
-    /// Reads all of it once, so that nothing is done with a damaged one.
+    /// Reads the whole archive once, so that a damaged one is never used.
     ///
     /// # Errors
     /// It is damaged, or longer than its manifest says.
@@ -76,10 +76,10 @@ impl<'a> Archive<'a> {
         copied.map(drop).map_err(|error| self.unreadable(error))
     }
 
-    /// Gives the entries behind the manifest to `each`, in order.
+    /// Passes the entries after the manifest to `each`, in order.
     ///
     /// # Errors
-    /// An entry is none that an archive has, or `each` fails.
+    /// An entry is not valid in an archive, or `each` fails.
     pub(super) fn files(
         &self,
         manifest: &Manifest,
@@ -127,7 +127,7 @@ impl<'a> Archive<'a> {
         serde_json::from_slice(&text).map_err(unusable)
     }
 
-    /// What is in it, from the start: `most` bytes, and an error where there are more.
+    /// Returns the decompressed contents from the start. Reading fails after `most` bytes.
     fn contents(&self, most: u64) -> Result<Wanted<'a, impl Read>, ArchiveError> {
         let mut file = &self.file;
         file.rewind().map_err(ArchiveError::io("read", &*self.path))?;
@@ -164,7 +164,8 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// What the decoder says is about the contents; all else is the system's.
+    /// Converts a read error. Errors of the decoder are about the contents; all others are the
+    /// system's.
     pub(super) fn unreadable(&self, error: io::Error) -> ArchiveError {
         match error.kind() {
             _ if self.is_interrupted() => ArchiveError::Interrupted,
@@ -177,7 +178,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// A reader that gives nothing more once it is interrupted.
+/// A reader that fails once the user interrupts.
 struct Wanted<'a, R> {
     from: R,
     interrupted: &'a AtomicBool,
@@ -186,30 +187,30 @@ struct Wanted<'a, R> {
 impl<R: Read> Read for Wanted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.interrupted.load(Ordering::Relaxed) {
-            // Not of the kind of this name, after which a read is tried again.
+            // Not `ErrorKind::Interrupted`: readers retry after that.
             true => Err(io::Error::other("interrupted")),
             false => self.from.read(buffer),
         }
     }
 }
 
-/// Bytes of a header, and what the contents of an entry are padded to.
+/// Bytes of a header, and the block size of an entry's contents.
 const BLOCK: u64 = 512;
 
-/// Most bytes behind the last entry: tar fills whole records with zeros.
+/// Most bytes after the last entry: tar fills whole records with zeros.
 const LONGEST_END: u64 = 64 << 10;
 
 fn most_of_file(size: u64) -> u64 {
     size.div_ceil(BLOCK).saturating_add(1).saturating_mul(BLOCK)
 }
 
-/// Most bytes that the contents of an archive with this manifest have.
+/// Returns the most bytes of an archive with this manifest.
 fn most_bytes(manifest: &Manifest) -> u64 {
     let files = manifest.files().map(|file| most_of_file(file.size));
     files.fold(most_of_file(LONGEST_MANIFEST) + LONGEST_END, u64::saturating_add)
 }
 
-/// What people call the kinds of entries that extend others, or are no files.
+/// Describes the kinds of entries that extend other entries or are not regular files.
 fn kind_of(kind: tar::EntryType) -> String {
     let name = match kind {
         tar::EntryType::GNULongName => "a GNU long name",
@@ -225,7 +226,7 @@ fn kind_of(kind: tar::EntryType) -> String {
     name.to_owned()
 }
 
-/// Names in a file from elsewhere must not reach the terminal as commands.
+/// Makes a name printable: untrusted names must not control the terminal.
 fn printable(name: &str) -> String {
     name.escape_debug().to_string()
 }

@@ -1,4 +1,4 @@
-//! Archives that are as they should be, and all the ways in which one may not be.
+//! Valid archives, and every way in which an archive can be invalid.
 
 use std::io::{self, Read, Write};
 use std::process::Command;
@@ -22,12 +22,12 @@ const TARGET: &str = if cfg!(target_arch = "aarch64") {
     "x86_64-unknown-linux-gnu"
 };
 
-/// Without an interruption.
+/// No interrupt.
 fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> {
     super::unpack(archive, to, &AtomicBool::new(false))
 }
 
-/// A folder for a test, and what it is removed with.
+/// A folder for a test, removed when dropped.
 struct Place {
     _folder: tempfile::TempDir,
     path: Utf8PathBuf,
@@ -82,7 +82,7 @@ fn plain<'a>(path: &'a str, contents: &'a [u8]) -> Entry<'a> {
     (path, EntryType::Regular, contents)
 }
 
-/// A `.tar.gz` of any entries, whose paths may be what no writer of ours would let pass.
+/// Returns a `.tar.gz` of any entries, including paths that the tool never writes.
 fn packed(entries: &[Entry<'_>]) -> Vec<u8> {
     let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for (path, kind, contents) in entries {
@@ -113,7 +113,7 @@ fn refusal(archive: &[u8]) -> ArchiveError {
 }
 
 #[test]
-fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
+fn an_archive_larger_than_the_disk_is_refused_before_anything_is_written() {
     let mut manifest = manifest(&[(FILE, CONTENTS)]);
     manifest.libraries[0].file.size = u64::MAX / 2;
     let place = Place::new();
@@ -128,7 +128,7 @@ fn what_does_not_fit_on_the_disk_is_refused_before_anything_is_written() {
     assert_eq!(fs_err::read_dir(&folder).expect("it was made").count(), 0);
 }
 
-/// How an error is shown, with the archive's own folder left out.
+/// Formats an error without the archive's own folder.
 fn shown(error: &ArchiveError, place: &Utf8Path) -> String {
     anstream::adapter::strip_str(&Explanation(error).to_string())
         .to_string()
@@ -146,7 +146,7 @@ const FILE: &str = "libraries/tidy/libtidy.so";
 const CONTENTS: &[u8] = b"the library, as far as these tests care";
 
 #[test]
-fn what_is_packed_is_unpacked() {
+fn packed_files_are_unpacked() {
     let place = Place::new();
     let archive = place.file(
         "a.tar.gz",
@@ -164,7 +164,7 @@ fn what_is_packed_is_unpacked() {
 }
 
 #[test]
-fn a_library_that_was_exchanged_behind_its_check_is_refused() {
+fn a_library_that_changes_after_its_check_is_refused() {
     let place = Place::new();
     let archive = place.file(
         "a.tar.gz",
@@ -181,7 +181,7 @@ fn a_library_that_was_exchanged_behind_its_check_is_refused() {
 }
 
 #[test]
-fn a_library_that_is_exchanged_later_is_not_the_one_that_is_loaded() {
+fn a_later_change_of_a_library_does_not_reach_the_loaded_copy() {
     let place = Place::new();
     let archive = place.file(
         "a.tar.gz",
@@ -197,10 +197,10 @@ fn a_library_that_is_exchanged_later_is_not_the_one_that_is_loaded() {
 }
 
 #[test]
-fn a_flipped_bit_never_changes_what_is_unpacked() {
+fn a_flipped_bit_never_changes_the_unpacked_files() {
     let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
     let place = Place::new();
-    // The time and the system in gzip's own header mean nothing.
+    // The time and the system in the gzip header have no effect.
     let harmless = 4..10;
     let mut refused = 0;
     for position in (0..good.len()).filter(|position| !harmless.contains(position)) {
@@ -225,7 +225,7 @@ fn a_flipped_bit_never_changes_what_is_unpacked() {
 }
 
 #[test]
-fn an_archive_that_ends_early_is_refused_wherever_it_ends() {
+fn a_truncated_archive_is_refused_wherever_it_ends() {
     let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
     for length in 2..good.len() {
         let error = refusal(&good[..length]);
@@ -238,7 +238,7 @@ fn an_archive_that_ends_early_is_refused_wherever_it_ends() {
 }
 
 #[test]
-fn every_refusal_says_what_is_wrong_and_what_to_do() {
+fn every_error_has_a_cause_and_a_hint() {
     let good = manifest(&[(FILE, CONTENTS)]);
     let newer = {
         let mut manifest = serde_json::to_value(&good).expect("it can be written");
@@ -327,14 +327,14 @@ fn every_refusal_says_what_is_wrong_and_what_to_do() {
 }
 
 #[test]
-fn an_archive_that_is_not_there_is_refused() {
+fn a_missing_archive_is_refused() {
     let place = Place::new();
     let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is not there");
     insta::assert_snapshot!(shown(&error, &place.path));
 }
 
 #[test]
-fn a_pipe_is_refused_and_not_waited_for() {
+fn a_pipe_is_refused_without_waiting() {
     let place = Place::new();
     let made = std::process::Command::new("mkfifo").arg(place.archive()).status();
     assert!(made.expect("mkfifo").success());
@@ -359,22 +359,22 @@ fn an_interrupted_archive_leaves_nothing() {
 }
 
 #[test]
-fn an_archive_of_more_files_than_any_crate_makes_is_neither_made_nor_unpacked() {
+fn an_archive_with_too_many_files_is_neither_made_nor_unpacked() {
     let names: Vec<String> = (0..=16_384).map(|number| format!("kernels/{number}")).collect();
     let empty: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b""[..])).collect();
     let entries: Vec<Entry<'_>> = names.iter().map(|name| plain(name, b"")).collect();
-    let said = "has 16385 files, and at most 16384 are unpacked";
+    let message = "has 16385 files; the limit is 16384";
     let shown = shown_refusal(&with_manifest(&manifest(&empty), &entries));
-    assert!(shown.contains(said) && shown.contains("--package"), "{shown}");
+    assert!(shown.contains(message) && shown.contains("--package"), "{shown}");
     let error = manifest(&empty)
         .refuse_many_files("a.tar.gz".into())
         .expect_err("too many");
-    assert!(error.to_string().contains(said), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
     assert!(manifest(&empty[1..]).refuse_many_files("a.tar.gz".into()).is_ok());
 }
 
 #[test]
-fn nothing_is_written_outside_of_the_folder() {
+fn nothing_is_written_outside_the_folder() {
     let good = manifest(&[(FILE, CONTENTS)]);
     for path in [
         "../escaped",
@@ -417,11 +417,11 @@ fn nothing_is_written_outside_of_the_folder() {
     }
 }
 
-/// Zeros that an archive is blown up with: many times what is read of one that lists so little.
+/// Zeros that inflate an archive: far more than is read of an archive with such a manifest.
 const BLOWN_UP: usize = 48 << 20;
 
 #[test]
-fn entries_that_extend_others_are_not_gathered_in_memory() {
+fn extension_entries_are_not_collected_in_memory() {
     let good = manifest(&[(FILE, CONTENTS)]);
     let zeros = vec![0; BLOWN_UP];
     for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
@@ -441,7 +441,7 @@ fn entries_that_extend_others_are_not_gathered_in_memory() {
 }
 
 #[test]
-fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
+fn decompression_stops_at_the_size_in_the_manifest() {
     let good = manifest(&[(FILE, CONTENTS)]);
     let zeros = vec![0; BLOWN_UP];
     let too_long = |case: &str, archive: &[u8]| {
@@ -462,14 +462,14 @@ fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
         &with_manifest(&good, &[plain(FILE, CONTENTS), plain("extra", &zeros)]),
     );
     too_long("the listed entry", &with_manifest(&good, &[plain(FILE, &zeros)]));
-    // Behind the two blocks of zeros that end an archive.
+    // After the two zero blocks that end an archive.
     let mut gzip = flate2::read::GzDecoder::new(io::Cursor::new(with_manifest(&good, &[plain(FILE, CONTENTS)])));
     let mut tar = Vec::new();
     gzip.read_to_end(&mut tar).expect("a good archive");
     tar.extend_from_slice(&zeros);
     let mut trailing = GzEncoder::new(Vec::new(), Compression::default());
     trailing.write_all(&tar).expect("memory takes it");
-    too_long("behind the end", &trailing.finish().expect("memory takes it"));
+    too_long("after the end", &trailing.finish().expect("memory takes it"));
     let manifest = packed(&[plain(MANIFEST, &zeros)]);
     assert!(matches!(
         refusal(&manifest),
@@ -478,8 +478,8 @@ fn what_is_decompressed_is_no_more_than_the_manifest_lists() {
 }
 
 #[test]
-fn a_refusal_leaves_nothing_among_temporary_files() {
-    // What no other test unpacks, so that folders of other tests do not count.
+fn a_refused_archive_leaves_no_temporary_files() {
+    // No other test unpacks this, so folders of other tests do not count.
     let contents = b"unpacked by one test alone".as_slice();
     let archive = with_manifest(
         &manifest(&[(FILE, contents)]),
@@ -503,7 +503,7 @@ fn a_refusal_leaves_nothing_among_temporary_files() {
 }
 
 #[test]
-fn a_kept_folder_is_new_or_empty_unless_it_may_be_overwritten() {
+fn a_kept_folder_must_be_new_or_empty_unless_overwriting_is_allowed() {
     let place = Place::new();
     let archive = place.file(
         "a.tar.gz",
@@ -518,7 +518,7 @@ fn a_kept_folder_is_new_or_empty_unless_it_may_be_overwritten() {
     assert!(folder.join(FILE).exists(), "it is kept");
     let error = unpack(&archive, &to(false)).expect_err("it is in use");
     insta::assert_snapshot!(shown(&error, &place.path));
-    // What is replaced may be a link, which must not be written through.
+    // The replaced file may be a link, and must not be written through.
     let precious = place.file("precious", b"precious");
     fs_err::remove_file(folder.join(FILE)).expect("removed");
     fs_err::os::unix::fs::symlink(&precious, folder.join(FILE)).expect("linked");
@@ -574,7 +574,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
 }
 
 #[test]
-fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not() {
+fn libraries_of_the_build_are_archived_and_system_libraries_are_not() {
     let place = Place::new();
     library(&place, "innermost", &[]);
     library(&place, "inner", &["innermost"]);
@@ -593,7 +593,7 @@ fn libraries_that_came_out_of_the_build_go_along_and_those_of_the_system_do_not(
 }
 
 #[test]
-fn names_are_in_the_headers_or_refused() {
+fn names_that_do_not_fit_the_header_are_refused() {
     let place = Place::new();
     let outer = library(&place, "outer", &[]);
     let named = |length| {
@@ -629,7 +629,7 @@ fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn a_missing_folder_is_named() {
     let place = Place::new();
     let outer = library(&place, "outer", &[]);
     let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
@@ -639,7 +639,7 @@ fn a_folder_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_full_disk_says_what_to_do() {
+fn a_full_disk_has_a_hint() {
     let error = ArchiveError::Io {
         action: "write",
         path: "libraries/tidy/libtidy.so".into(),

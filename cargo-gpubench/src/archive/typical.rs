@@ -1,20 +1,19 @@
-//! What a typical device of an architecture says of itself: plans are recorded for it where there
-//! is no device to ask.
+//! Facts of a typical device of each architecture: plans are recorded with them if there is no
+//! device to query.
 //!
-//! A benchmark function may choose its kernels by any of these facts. Where the device of the run
-//! has others and a plan then names other kernels, those are compiled there.
+//! A benchmark function may choose kernels by these facts. If the run's device has other facts and
+//! a plan then uses other kernels, they are compiled there.
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// What differs between architectures: capability, name, multiprocessors, threads of a
-/// multiprocessor, shared memory by opting in, L2 cache.
+/// The facts that differ between architectures: capability, name, multiprocessors, threads per
+/// multiprocessor, opt-in shared memory, L2 cache.
 type Typical = (u32, &'static str, u32, u32, u64, u64);
 
-/// The device of each architecture that is most often met where kernels are measured, in the order
-/// of capabilities.
+/// The most common device of each architecture, ordered by capability.
 const DEVICES: [Typical; 9] = [
     (75, "T4", 40, 1024, 64 * KIB, 4 * MIB),
     (80, "A100", 108, 2048, 163 * KIB, 40 * MIB),
@@ -27,8 +26,8 @@ const DEVICES: [Typical; 9] = [
     (120, "RTX 5090", 170, 1536, 99 * KIB, 96 * MIB),
 ];
 
-/// The facts of a typical device of a compute capability, `major * 10 + minor`. One that is not in
-/// the table is taken to be like the next older one, and one older than all like the oldest.
+/// Returns the facts of a typical device of a compute capability, `major * 10 + minor`. A
+/// capability that is not in the table gets the facts of the next older one, or of the oldest.
 pub fn typical_device(capability: u32) -> DeviceFacts {
     let older = DEVICES.iter().rev().find(|device| device.0 <= capability);
     let (_, name, multiprocessors, threads, shared_optin, l2) = *older.unwrap_or(&DEVICES[0]);
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_not_in_the_table_is_like_the_next_older_one() {
+    fn a_device_outside_the_table_gets_the_next_older_facts() {
         let limits = |capability| {
             let device = typical_device(capability);
             assert_eq!(device.capability, capability);
@@ -66,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_the_order_of_capabilities() {
+    fn the_table_is_ordered_by_capability() {
         assert!(DEVICES.is_sorted_by_key(|device| device.0));
     }
 }

@@ -1,4 +1,4 @@
-//! Unpacking an archive into a folder.
+//! Unpacks an archive into a folder.
 
 use std::collections::HashMap;
 use std::env::consts::ARCH;
@@ -13,20 +13,20 @@ use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, Extract
 use crate::build::{Built, BuiltLibrary, Coverage, freeze_libraries};
 use gpubench_device::FrozenFile;
 
-/// An archive in a folder, every file of it verified.
+/// An unpacked archive. Every file is verified.
 #[derive(Debug)]
 pub struct Unpacked {
-    /// The folder; a temporary one is removed with this.
+    /// The folder; a temporary folder is removed with it.
     pub folder: ExtractionFolder,
-    /// What the archive says of itself.
+    /// The manifest.
     pub manifest: Manifest,
 }
 
 impl Unpacked {
-    /// The libraries, as a build gives them.
+    /// Returns the libraries in the form of a build.
     ///
     /// # Errors
-    /// One is not any more what was unpacked, or there is no memory for its copy.
+    /// A library changed after it was unpacked, or there is no memory for its copy.
     pub fn built(&self) -> Result<Built, ArchiveError> {
         Ok(Built {
             libraries: self
@@ -73,14 +73,14 @@ impl Unpacked {
 /// Verifies an archive and unpacks it.
 ///
 /// # Errors
-/// It is not an archive, damaged, newer than this tool, for another platform, or of too many files;
-/// the folder cannot be had or written to; or it is interrupted.
+/// The file is not an archive, is damaged, newer than this tool, for another platform, or has too
+/// many files; the folder cannot be created or written; or the user interrupts.
 pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> Result<Unpacked, ArchiveError> {
     let archive = Archive::open(archive, interrupted)?;
     let manifest = archive.manifest()?;
     manifest.refuse_many_files(&archive.path)?;
     let folder = ExtractionFolder::prepare(to)?;
-    refuse_more_than_fits(&archive.path, &manifest, &folder)?;
+    refuse_larger_than_disk(&archive.path, &manifest, &folder)?;
     archive.verify(&manifest)?;
     refuse_other_platform(&archive.path, &manifest.target)?;
     let expected = manifest.files().map(|file| (file.path.clone(), file.clone())).collect();
@@ -93,9 +93,9 @@ pub fn unpack(archive: &Utf8Path, to: &ExtractTo, interrupted: &AtomicBool) -> R
     }
 }
 
-/// What the manifest says is all that will be written: an archive of more is refused before, by
-/// [`Archive::verify`].
-fn refuse_more_than_fits(
+/// Checks the free space. The manifest lists everything that will be written: [`Archive::verify`]
+/// refuses an archive with more.
+fn refuse_larger_than_disk(
     archive: &Utf8Path,
     manifest: &Manifest,
     folder: &ExtractionFolder,
@@ -115,7 +115,7 @@ fn refuse_more_than_fits(
     })
 }
 
-/// What is still to come.
+/// An archive being unpacked: the folder, and the files still to come.
 struct Unpacking {
     folder: ExtractionFolder,
     expected: HashMap<String, ArchivedFile>,
@@ -146,8 +146,8 @@ impl Unpacking {
     }
 }
 
-/// A library is loaded by this tool's own processes: processor and C library must be theirs. Other
-/// versions of the C library are told apart by the dynamic linker alone.
+/// Refuses another platform. This tool's own processes load the libraries, so the processor and the
+/// C library must match. Only the dynamic linker can tell versions of the C library apart.
 fn refuse_other_platform(archive: &Utf8Path, made_for: &str) -> Result<(), ArchiveError> {
     let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
     let mut parts = made_for.split('-');

@@ -1,4 +1,4 @@
-//! Making an archive.
+//! Writes an archive.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,17 +18,17 @@ use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest
 use crate::build::{Built, BuiltLibrary};
 use gpubench_contract::Revision;
 
-/// What goes into an archive.
+/// The contents of an archive.
 #[derive(Debug)]
 pub struct Contents {
     manifest: Manifest,
-    /// Where each file of the manifest is now, by its path in the archive.
+    /// The current path of each file of the manifest, by its path in the archive.
     places: BTreeMap<String, Utf8PathBuf>,
 }
 
 impl Contents {
-    /// What a build of sources that stood at `revision` yielded, with the shared libraries that it
-    /// needs and brought forth.
+    /// Returns the libraries of a build of sources at `revision`, with the shared libraries that
+    /// they need and that the build made.
     ///
     /// # Errors
     /// A library cannot be read.
@@ -71,8 +71,8 @@ impl Contents {
         })
     }
 
-    /// Adds kernels that `compiler`, which is named for people, compiled from a source into one
-    /// file, for `target`: `sm_90`, or a level of processors.
+    /// Adds kernels that `compiler`, a name for people, compiled from a source into one file for
+    /// `target`: `sm_90`, or a level of processors.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -119,17 +119,17 @@ impl Contents {
     }
 }
 
-/// Writes an archive and gives its size in bytes. A file of the name is replaced once the new one
-/// is complete.
+/// Writes an archive and returns its size in bytes. Replaces an existing file when the new one is
+/// complete.
 ///
 /// # Errors
-/// A file cannot be read or written, or changed meanwhile.
+/// A file cannot be read or written, or changes meanwhile.
 pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveError> {
     let folder = archive.parent().filter(|parent| !parent.as_str().is_empty());
     let folder = folder.unwrap_or(Utf8Path::new("."));
     let temporary = tempfile::Builder::new()
         .prefix(".gpubench-archive-")
-        // As any new file: the user's mask takes away what it takes away.
+        // The user's umask applies, as for any new file.
         .permissions(std::fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .map_err(ArchiveError::io("create a file in", folder))?;
@@ -163,8 +163,8 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
     Ok(file.metadata().map_err(unwritten())?.len())
 }
 
-/// Headers say nothing of the machine or the time, so that equal contents make equal archives. A
-/// name is in the header or refused: readers refuse all that extends an entry.
+/// Returns the header of an entry. It has no machine or time, so that equal contents make equal
+/// archives. The name must fit the header: readers refuse entries that extend others.
 fn append(tar: &mut tar::Builder<impl Write>, path: &str, bytes: &[u8]) -> io::Result<()> {
     let mut header = tar::Header::new_ustar();
     header.set_path(path)?;

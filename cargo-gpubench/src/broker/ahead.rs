@@ -1,4 +1,4 @@
-//! Compiling ahead: the kernels of every case, for a device that is not here.
+//! Ahead-of-time compilation: the kernels of every case, for a device that this machine lacks.
 
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
@@ -18,9 +18,9 @@ use gpubench_diagnostic::{Failure, Interrupted, print_warning};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 
-/// What kernels are compiled ahead for.
+/// A target of ahead-of-time compilation.
 pub(crate) struct AheadTarget {
-    /// Its name: `sm_90`, or a level of processors.
+    /// The name: `sm_90`, or a level of processors.
     pub(crate) name: String,
     /// The device that plans are recorded for.
     pub(crate) facts: Facts,
@@ -28,20 +28,21 @@ pub(crate) struct AheadTarget {
     pub(crate) compiler: Box<dyn Compiler>,
 }
 
-/// What came of compiling ahead for a target.
+/// The result of compiling for one target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ahead {
-    /// Kernels that were compiled.
+    /// Number of compiled kernels.
     pub(crate) kernels: usize,
-    /// Sources, or instantiations of them, that the compiler found errors in.
+    /// Number of sources, or instantiations of them, with compile errors.
     pub(crate) sources_that_do_not_compile: usize,
 }
 
-/// Records every case for the target's device and adds the kernels that they launch to an archive.
-/// What cannot be recorded or compiled is warned of, and fails when it is run.
+/// Records every case for the target's device and adds the compiled kernels to an archive. Prints a
+/// warning for each case or kernel that cannot be recorded or compiled; it fails when the archive
+/// runs.
 ///
 /// # Errors
-/// The user interrupts, cases cannot be told apart, or a file cannot be read.
+/// The user interrupts, two cases have the same name, or a file cannot be read.
 pub(crate) fn compile_ahead(
     target: &AheadTarget,
     built: &Built,
@@ -58,8 +59,8 @@ pub(crate) fn compile_ahead(
     for (library, catalog) in catalogs.iter().enumerate() {
         let package = &built.libraries[library].package;
         let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
-        // Which kernels a plan launches seldom depends on how many blocks fit; a plan that is run
-        // is recorded anew.
+        // The occupancy rarely decides which kernels a plan launches, and a run records the plan
+        // again.
         let mut ask = |_: &FrozenFile, _: &OccupancyQuery| Ok(1);
         let build = KernelBuild {
             compiler: &*target.compiler,
@@ -70,7 +71,7 @@ pub(crate) fn compile_ahead(
         let occupancies = Occupancies::new(build, &mut ask);
         let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies)?;
         for (case, failure) in of_library.iter().zip(&recorded) {
-            // A case that skips itself lacks nothing.
+            // A case that skips itself needs no kernels.
             if let Err(failure) = failure
                 && failure.verdict.is_failure()
             {
@@ -97,8 +98,8 @@ pub(crate) fn compile_ahead(
     Ok(ahead)
 }
 
-/// What a compiler says, and what a device lacks, is shown whole; of all else the first line: the
-/// run will tell the rest.
+/// Warns of a failure. Prints compiler messages and missing device features in full, and only the
+/// first line of other messages: the run prints the rest.
 fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
     let message = match failure.cause {
         Cause::CompileFailed | Cause::Unsupported => &*failure.message,

@@ -1,4 +1,4 @@
-//! `cargo gpubench archive`: from options to an archive.
+//! `cargo gpubench archive`: makes an archive from the options.
 
 use camino::Utf8PathBuf;
 use gpubench::catalog::DeviceFacts;
@@ -21,12 +21,12 @@ use gpubench_device::cuda::Architecture;
 use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, print_warning};
 use gpubench_measure::clients::Output;
 
-/// An archive was made, and lacks kernels that were asked for.
+/// The archive was written, but lacks requested kernels.
 #[derive(Debug, thiserror::Error)]
-#[error("`{archive}` is without the kernels that could not be compiled for {}", .targets.join(" and "))]
+#[error("`{archive}` lacks the kernels that could not be compiled for {}", .targets.join(" and "))]
 struct NotCompiledAhead {
     archive: Utf8PathBuf,
-    /// What they were to be compiled for.
+    /// The targets of the missing kernels.
     targets: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Expected for NotCompiledAhead {
 
     fn hint(&self) -> Option<String> {
         Some(
-            "cases that launch them fail where it is run; `requires(..)` keeps a case from devices that it is not for"
+            "cases that launch them will fail when the archive runs; limit cases to suitable devices with `requires(..)`"
                 .to_owned(),
         )
     }
@@ -46,11 +46,11 @@ impl Expected for NotCompiledAhead {
 /// Builds the selected packages and archives their libraries.
 ///
 /// # Errors
-/// What keeps the archive from being made.
+/// Anything that prevents the archive from being written.
 pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     let interrupt = catch_interrupts()?;
     let verbosity = options.output.verbosity;
-    // Before the build: what is changed meanwhile need not be in it.
+    // Read before the build: later changes may not be in the archive.
     let revision = revision_of(&options.build)?;
     let built = build_cdylibs(&options.build, interrupt.flag())?;
     built.notices.iter().for_each(|notice| print_warning(notice));
@@ -60,7 +60,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
         output: Output::Captured,
         interrupt: &interrupt,
     };
-    // A library that cannot be listed here cannot be listed there either.
+    // A library that cannot be listed here cannot be listed on another machine either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let mut contents = Contents::of(&built, revision)?;
     let mut archived = vec![match built.libraries.len() {
@@ -77,7 +77,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
             .for_each(|notice| print_warning(notice));
         let compiled = compile_ahead(&target, &built, &catalogs, &mut authors, &mut contents, &interrupt)?;
         archived.push(format!("{} for {}", counted(compiled.kernels, "kernel"), target.name));
-        if compiled.sources_that_do_not_compile > 0 && is_asked_for(options, &target) {
+        if compiled.sources_that_do_not_compile > 0 && is_requested(options, &target) {
             lacking.push(target.name);
         }
     }
@@ -98,27 +98,27 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-/// A crate for GPUs may have kernels that no compiler for processors takes; where no GPU is named,
-/// the CPU device is what the archive is for.
-fn is_asked_for(options: &ArchiveOptions, target: &AheadTarget) -> bool {
+/// Returns whether missing kernels for the target are a failure. A crate for GPUs may have kernels
+/// that no CPU compiler accepts. Without `--gpu-arch`, the archive is for the CPU device.
+fn is_requested(options: &ArchiveOptions, target: &AheadTarget) -> bool {
     options.architectures.is_empty() || target.name != PORTABLE
 }
 
-/// Where the sources stand.
+/// Returns the revision of the sources.
 ///
 /// # Errors
-/// Cargo cannot say where they are.
+/// Cargo cannot locate the workspace.
 fn revision_of(build: &BuildOptions) -> Result<Option<Revision>, Failure> {
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { root, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     Ok(Git::in_folder(&root).revision())
 }
 
-/// What kernels can be compiled for here: the CPU device, and the GPUs that are asked for. Without
-/// a compiler for the CPU device kernels are compiled where the archive is run.
+/// Returns the targets to compile for: the CPU device and the requested GPUs. Without a compiler
+/// for the CPU device, its kernels are compiled where the archive runs.
 ///
 /// # Errors
-/// `--nvrtc` names none, or there is no compiler for a GPU that is asked for.
+/// `--nvrtc` does not name NVRTC, or there is no compiler for a requested GPU.
 fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     let mut targets = Vec::new();
     match HostCompiler::find() {
@@ -136,9 +136,9 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
     if compilers.is_empty() {
         let names: Vec<String> = options.architectures.iter().map(ToString::to_string).collect();
         return Err(SetupMissing {
-            what: format!("found neither NVRTC nor nvcc to compile kernels ahead for {}", names.join(", ")),
-            hint: "`pip install nvidia-cuda-nvrtc` brings NVRTC; where it lies elsewhere, name it with `--nvrtc PATH`. Without `--gpu-arch` \
-                   kernels are compiled where the archive is run"
+            what: format!("found neither NVRTC nor nvcc to compile kernels for {}", names.join(", ")),
+            hint: "install NVRTC with `pip install nvidia-cuda-nvrtc`, or name it with `--nvrtc PATH`. Without `--gpu-arch`, \
+                   kernels are compiled where the archive runs"
                 .to_owned(),
         }
         .into());
@@ -154,12 +154,12 @@ fn targets(options: &ArchiveOptions) -> Result<Vec<AheadTarget>, Failure> {
 
 fn warn_of_lack(target: &str, reason: &str) {
     print_warning(&format_args!(
-        "no kernels are compiled ahead for {target}, so that running the archive there takes a compiler: {reason}"
+        "no kernels are compiled for {target}, so running the archive there needs a compiler: {reason}"
     ));
 }
 
-/// Recording looks at what benchmark functions may know, and at the memory that is free, which is
-/// another machine's.
+/// Returns the facts for recording. Benchmark functions see the target's device facts. The target's
+/// free memory is unknown.
 fn facts_for_recording(device: DeviceFacts) -> Facts {
     Facts {
         device,

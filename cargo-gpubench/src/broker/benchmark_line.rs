@@ -1,11 +1,11 @@
-//! Where the benchmark is whose own code went wrong.
+//! The source location of a benchmark whose own code failed.
 
 use gpubench::catalog::Benchmark;
 use gpubench_contract::{BenchmarkComplete, Cause};
 
-/// Puts the benchmark's line and name in front of a message about what its author wrote, unless the
-/// message has a line of its file.
-pub(super) fn say_where(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
+/// Puts the benchmark's line and name before a message about its code, unless the message already
+/// names a line of that file.
+pub(super) fn add_location(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
     let is_of_the_author = matches!(
         result.cause,
         Some(
@@ -33,7 +33,7 @@ mod tests {
     use gpubench::catalog::Selection;
     use gpubench_testing::every_verdict;
 
-    fn said(cause: Cause, message: &str) -> String {
+    fn located_message(cause: Cause, message: &str) -> String {
         let benchmark = Benchmark {
             library: "image".to_owned(),
             path: "blur".to_owned(),
@@ -47,17 +47,17 @@ mod tests {
         };
         let mut result = every_verdict().results.remove(0);
         (result.cause, result.message) = (Some(cause), Some(message.to_owned()));
-        say_where(&mut result, &benchmark);
+        add_location(&mut result, &benchmark);
         result.message.unwrap_or_default()
     }
 
     #[test]
-    fn what_the_author_wrote_is_named_with_its_line_once() {
+    fn a_message_about_user_code_names_its_line_once() {
         let located = "src/lib.rs:12: `blur`: it launches nothing";
-        assert_eq!(said(Cause::PlanInvalid, "it launches nothing"), located);
-        assert_eq!(said(Cause::PlanInvalid, located), located);
+        assert_eq!(located_message(Cause::PlanInvalid, "it launches nothing"), located);
+        assert_eq!(located_message(Cause::PlanInvalid, located), located);
         let panicked = "it panicked: no (at src/lib.rs:20:5)";
-        assert_eq!(said(Cause::RecordingFailed, panicked), panicked);
-        assert_eq!(said(Cause::Mismatch, "1 of 2 elements"), "1 of 2 elements");
+        assert_eq!(located_message(Cause::RecordingFailed, panicked), panicked);
+        assert_eq!(located_message(Cause::Mismatch, "1 of 2 elements"), "1 of 2 elements");
     }
 }

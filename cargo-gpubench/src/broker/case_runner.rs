@@ -1,11 +1,11 @@
-//! A run's cases, measured one after another.
+//! The loop that measures the cases of a run.
 
 use std::time::Instant;
 
 use gpubench::catalog::OccupancyQuery;
 
 use super::against::baseline_run::{BaselineCase, BaselineRun};
-use super::benchmark_line::say_where;
+use super::benchmark_line::add_location;
 use super::cases::{Case, Naming};
 use super::environment;
 use super::options::{CaseOptions, RunOptions};
@@ -38,7 +38,7 @@ pub(super) struct CaseRunner<'a> {
     reporting: Reporting,
 }
 
-/// A case whose turn it is.
+/// The case being measured.
 struct CurrentCase<'c> {
     case: &'c Case,
     options: CaseOptions,
@@ -46,8 +46,7 @@ struct CurrentCase<'c> {
 }
 
 impl<'a> CaseRunner<'a> {
-    /// Draws the seed, opens the reports and tells that the run begins. A `referee` that has its
-    /// device already is used.
+    /// Draws the seed, opens the reports and announces the run. Uses `referee` if one already runs.
     ///
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
@@ -100,8 +99,8 @@ impl<'a> CaseRunner<'a> {
         })
     }
 
-    /// Records the cases of both sides, and compiles what they use. Gives those of the candidate
-    /// and those that the other revision has as well, none without one.
+    /// Records the cases of both sides and compiles their kernels. Returns the cases of the
+    /// candidate and those of the baseline; the latter are empty without a baseline.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let CaseRunner {
             roles,
@@ -138,13 +137,13 @@ impl<'a> CaseRunner<'a> {
             };
             self.reporting.benchmark_started(&current.announced);
             let began = Instant::now();
-            let mut result = self.settle(&current, prepared, &theirs)?;
+            let mut result = self.result_of(&current, prepared, &theirs)?;
             if let Some(benchmark) = selected.benchmark(case) {
-                say_where(&mut result, benchmark);
+                add_location(&mut result, benchmark);
             }
             result.wall_ns = began.elapsed().as_nanos() as u64;
             self.reporting.benchmark_complete(&result);
-            self.settle_owed(&current);
+            self.add_owed_result(&current);
             if result.verdict.is_failure() && self.settings.options.fail_fast {
                 return Ok(RunEnd::FailedFast);
             }
@@ -152,21 +151,21 @@ impl<'a> CaseRunner<'a> {
         Ok(RunEnd::Completed)
     }
 
-    /// Concludes the run, and gives what the command exits with.
+    /// Ends the run and returns the exit code.
     ///
     /// # Errors
     /// A result could not be written.
     pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
-        // As long as code of others runs, it can hold locks on the files that are written now.
+        // User code that still runs can hold locks on the files written next.
         drop(self.candidate);
         let other = self.baseline_run.map(|baseline_run| baseline_run.results);
         self.reporting.finish(end, &self.settings.seeds, other)
     }
 
-    /// Gives a case its result.
-    fn settle(
+    /// Returns the result of a case.
+    fn result_of(
         &mut self,
         current: &CurrentCase<'_>,
         prepared: Prepared,
@@ -203,7 +202,7 @@ impl<'a> CaseRunner<'a> {
                     result.event_overhead_ns = None;
                     result.conservation = None;
                 }
-                self.settle_baseline(current, unmeasured, baseline_case, measured.baseline);
+                self.add_baseline_result(current, unmeasured, baseline_case, measured.baseline);
                 if measured.roles == RolesAfterwards::Unknown {
                     self.retire_roles(current.case);
                 }
@@ -220,7 +219,7 @@ impl<'a> CaseRunner<'a> {
         Ok(result)
     }
 
-    /// Measures a case, in turns with its counterpart where there is one.
+    /// Measures a case. Alternates with the baseline's case if there is one.
     fn measure_one(
         &mut self,
         current: &CurrentCase<'_>,
@@ -264,8 +263,8 @@ impl<'a> CaseRunner<'a> {
         session.measure_and_confirm(&pair)
     }
 
-    /// Gives the counterpart of a case its result, where the other revision has the case.
-    fn settle_baseline(
+    /// Adds the baseline's result of a case, if the baseline has the case.
+    fn add_baseline_result(
         &mut self,
         current: &CurrentCase<'_>,
         mut result: BenchmarkComplete,
@@ -278,7 +277,7 @@ impl<'a> CaseRunner<'a> {
             (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
             (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
                 let expectations = Expectations {
-                    // It is the candidate that is judged.
+                    // Only the candidate is judged.
                     criteria: PassCriteria::default(),
                     ..self.settings.expectations(&current.options)
                 };
@@ -290,37 +289,37 @@ impl<'a> CaseRunner<'a> {
             }
         }
         if let Some(baseline_run) = &mut self.baseline_run {
-            baseline_run.results.keep_looked_at(result, current.options.analyses);
+            baseline_run.results.add(result, current.options.analyses);
         }
     }
 
-    /// What the author of a case, the referee and the control worker are in the middle of is unknown:
-    /// the next case gets new ones.
+    /// Replaces the author, the referee and the control worker before the next case: their state is
+    /// unknown.
     fn retire_roles(&mut self, case: &Case) {
         self.candidate.authors.retire(self.candidate.selected.library_of(case));
         self.roles.retire();
     }
 
-    /// Where the candidate could not be measured, the other revision was not either.
-    fn settle_owed(&mut self, current: &CurrentCase<'_>) {
+    /// Adds a result for a baseline case that was not measured because the candidate's was not.
+    fn add_owed_result(&mut self, current: &CurrentCase<'_>) {
         let mut theirs = self.unmeasured(current);
-        theirs.message = Some("it takes turns with the candidate, which was not measured".to_owned());
+        theirs.message = Some("it alternates with the candidate, which was not measured".to_owned());
         if let Some(baseline_run) = self
             .baseline_run
             .as_mut()
-            .filter(|baseline_run| baseline_run.owes(current.case))
+            .filter(|baseline_run| baseline_run.lacks_result_of(current.case))
         {
             baseline_run.results.results.push(theirs);
         }
     }
 
-    /// What only the other revision has is told, not measured.
+    /// Reports the cases that only the baseline has. They are not measured.
     fn note_removed(&mut self) {
         let Some(baseline_run) = &mut self.baseline_run else {
             return;
         };
         let device = environment::device(self.candidate.selected.facts).short();
-        for case in baseline_run.only_there {
+        for case in baseline_run.only_in_baseline {
             let started = self.names.announce(case, 0);
             let result = BenchmarkComplete::unmeasured(&started, device.clone(), Verdict::Skipped);
             baseline_run.results.results.push(result);
@@ -341,7 +340,7 @@ impl<'a> CaseRunner<'a> {
     }
 }
 
-/// The instruments, and whoever follows the run.
+/// Telemetry and the reports, updated while a case runs.
 struct CaseWatcher<'a> {
     telemetry: &'a mut Telemetry,
     reporting: &'a mut Reporting,

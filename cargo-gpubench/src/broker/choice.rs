@@ -1,4 +1,4 @@
-//! Which cases of built libraries are run, and which are not.
+//! The cases of built libraries that a run selects, and the rest.
 
 use gpubench::catalog::Catalog;
 
@@ -12,22 +12,22 @@ use crate::build::Built;
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
 
-/// The cases of a run, and those that it leaves out.
+/// The cases of a run, and the cases that it leaves out.
 #[derive(Clone, Debug)]
 pub(super) struct ChosenCases {
-    /// The packages that they come from.
+    /// Names of their packages.
     pub(super) packages: Vec<String>,
-    /// What is selected.
+    /// The selected cases.
     pub(super) cases: Vec<Case>,
-    /// Cases that there are and that are not selected.
+    /// The existing cases that are not selected.
     pub(super) left_out: Vec<Case>,
 }
 
 impl ChosenCases {
-    /// The cases that the command line selects.
+    /// Returns the cases that the command line selects.
     ///
     /// # Errors
-    /// It selects none, or fits none.
+    /// No case is selected, or no case matches.
     pub(super) fn of(
         options: &RunOptions,
         built: &Built,
@@ -36,16 +36,14 @@ impl ChosenCases {
     ) -> Result<ChosenCases, Failure> {
         let cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
         if cases.is_empty() {
-            let what = "every selected case is in another part of `--partition`: this part has none";
+            let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
         }
         let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
         let every: Vec<&Case> = left_out.iter().collect();
         let naming = Naming::for_packages(built.libraries.len());
-        for name in options.cases.names.idle_skips(&every, naming) {
-            print_warning(&format!(
-                "no case is called `{name}`: `--skip` leaves out nothing by it"
-            ));
+        for name in options.cases.names.unmatched_skips(&every, naming) {
+            print_warning(&format!("no case is called `{name}`, so this `--skip` has no effect"));
         }
         let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
@@ -56,14 +54,14 @@ impl ChosenCases {
         })
     }
 
-    /// Which form of names is shown.
+    /// Returns the form in which names are shown.
     pub(super) fn naming(&self) -> Naming {
         Naming::for_packages(self.packages.len())
     }
 }
 
-/// The cases of the other revision that fit the command line, in whatever part of it: parts that
-/// are counted begin elsewhere there. What does not fit is no failure of this one.
+/// Returns the baseline's cases that match the command line. Ignores `--partition`: its counted
+/// parts start at other cases there. A selection that matches nothing only prints a warning.
 pub(super) fn choose_other_cases(
     options: &RunOptions,
     other: &OtherRevision,
@@ -75,12 +73,12 @@ pub(super) fn choose_other_cases(
         ..options.cases.clone()
     };
     cases_of(other.built(), catalogs, CaseDevice::of(facts), &selection).unwrap_or_else(|error| {
-        print_warning(&format!("the baseline has nothing to compare with: {}", chain(&error)));
+        print_warning(&format!("the baseline has nothing to compare: {}", chain(&error)));
         Vec::new()
     })
 }
 
-/// The cases of the libraries on a device, ignored ones too.
+/// Returns the cases of the libraries on a device, including ignored ones.
 pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, Failure> {
     let selection = CaseSelection {
         ignored: IgnoredSelection::Include,

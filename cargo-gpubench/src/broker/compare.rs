@@ -1,4 +1,4 @@
-//! `cargo gpubench compare`: stored runs are read, compared and shown.
+//! `cargo gpubench compare`: reads, compares and shows stored runs.
 
 use regex::Regex;
 
@@ -17,32 +17,32 @@ use gpubench_report::{
 use gpubench_store::compare::{Matching, NamedRun, Rules, compare};
 use gpubench_store::{Home, RunName, StoredRun, load};
 
-/// What `cargo gpubench compare` is asked.
+/// The options of `cargo gpubench compare`.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// Each run is compared with the first. Where there is none, the baselines are listed.
+    /// The runs: each is compared with the first. If empty, the baselines are listed.
     pub runs: Vec<RunName>,
-    /// Only benchmarks in whose names one of these is found; all of them where there are none.
+    /// Shows only benchmarks whose names match one of these; all if empty.
     pub filters: Vec<Regex>,
-    /// Only benchmarks that changed by at least this, as a fraction.
+    /// Shows only benchmarks that changed by at least this, as a fraction.
     pub least_change: Option<f64>,
-    /// Which benchmarks belong together.
+    /// How benchmarks are paired.
     pub matching: Matching,
-    /// What is taken for a change.
+    /// What counts as a change.
     pub judging: JudgingOptions,
-    /// Where runs and histories are.
+    /// The folders of runs and histories.
     pub places: PlaceOptions,
-    /// How the comparison is written to standard output.
+    /// The format on standard output.
     pub format: ComparisonFormat,
-    /// Whether it is coloured.
+    /// Whether standard output is coloured.
     pub color: Color,
-    /// How much of it is shown.
+    /// How much is shown.
     pub verbosity: Verbosity,
-    /// Where it is written to as Markdown as well.
+    /// Where the comparison is also written as Markdown.
     pub export_markdown: Option<OutputTarget>,
 }
 
-/// How a comparison is written.
+/// The format of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ComparisonFormat {
     /// A table
@@ -57,8 +57,8 @@ pub enum ComparisonFormat {
 /// Compares stored runs and shows what changed.
 ///
 /// # Errors
-/// A run cannot be read, no benchmark fits the filters or is found by the groups, or the comparison
-/// cannot be written.
+/// A run cannot be read, no benchmark matches the filters or groups, or the comparison cannot be
+/// written.
 pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     if options.runs.is_empty() {
         return list(&options.places.home()?, options);
@@ -80,7 +80,7 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The baselines there are, and what is known of each; only their names for those who want quiet.
+/// Lists the baselines with a description of each; only their names with `--quiet`.
 fn list(home: &Home, options: &CompareOptions) -> Result<ExitCode, Failure> {
     let names = home.known();
     let page = match options.verbosity {
@@ -94,7 +94,7 @@ fn list(home: &Home, options: &CompareOptions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-/// What is known of a baseline; one that cannot be read is warned about.
+/// Describes a baseline. Warns if it cannot be read.
 fn known_of(name: &str, home: &Home) -> Option<ComparedRun> {
     let run = name.parse().map(|name| load(&RunName::Baseline(name), home)).ok()?;
     run.inspect_err(|error| print_warning(&chain(error)))
@@ -102,7 +102,7 @@ fn known_of(name: &str, home: &Home) -> Option<ComparedRun> {
         .map(|run| NamedRun { name, run: &run }.described())
 }
 
-/// Each run beside the first.
+/// Compares each run with the first.
 fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonComplete>, Failure> {
     let runs: Vec<(String, StoredRun)> = options
         .runs
@@ -126,7 +126,7 @@ fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonCo
         .collect()
 }
 
-/// A run with the results that the filters choose.
+/// Returns a run with only the results that the filters choose.
 fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<StoredRun, Failure> {
     if !filters.is_empty() {
         run.results.retain(|result| {
@@ -145,7 +145,7 @@ fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<Store
     Ok(run)
 }
 
-/// A run of which `-g` finds nothing has nothing to compare.
+/// Refuses a run in which `-g` matches nothing: there is nothing to compare.
 fn must_match(name: &RunName, run: &StoredRun, matching: &Matching) -> Result<(), BaselineError> {
     match matching {
         Matching::Groups(expression) if !run.results.iter().any(|result| matching.takes(result)) => {
@@ -171,7 +171,7 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
 fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), Failure> {
     let mut stdout = Output::stdout();
     match options.format {
-        // Standard output is for the export.
+        // Standard output is reserved for the export.
         ComparisonFormat::Human if options.export_markdown == Some(OutputTarget::StandardOutput) => {
             Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
         }
@@ -206,7 +206,7 @@ fn page(comparisons: &[ComparisonComplete], options: &CompareOptions, terminal: 
     }
 }
 
-/// One comment of all comparisons, each with its share of the room.
+/// Returns one comment for all comparisons. Each gets an equal share of the maximum length.
 fn comment(comparisons: &[ComparisonComplete]) -> String {
     let room = GITHUB_LIMIT / comparisons.len().max(1);
     let comments: Vec<String> = comparisons
@@ -216,7 +216,7 @@ fn comment(comparisons: &[ComparisonComplete]) -> String {
     comments.join("\n")
 }
 
-/// As for a run, a benchmark that fails counts more than one that is slower.
+/// Returns the exit code. As for a run, a failed benchmark outweighs a slower one.
 fn outcome(comparisons: &[ComparisonComplete], gate: Gate) -> ExitCode {
     if comparisons.iter().any(ComparisonComplete::has_newly_failed) {
         return ExitCode::BenchmarkFailed;

@@ -1,4 +1,4 @@
-//! The device of a run: what is asked for, or the best there is.
+//! The choice of a run's device: the requested one, or the best available.
 
 use std::num::NonZeroUsize;
 
@@ -8,19 +8,20 @@ use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceRequest,
 use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 
-/// The device of a run.
+/// The chosen device of a run.
 pub(super) struct ChosenDevice {
     pub(super) order: DeviceOrder,
     pub(super) facts: Facts,
 }
 
-/// A usable device, with the referee that had to be started to ask it; or why there is none.
+/// A usable device, with the referee if one was started to query it; or why the device is not
+/// usable.
 type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 
 /// Finds the first usable device that the options admit, in the order of [`Backend::ALL`].
 ///
 /// # Errors
-/// It is not there, or the user interrupts.
+/// No admitted device is usable, or the user interrupts.
 pub(super) fn choose_device(
     options: &RunOptions,
     interrupt: &Interrupt,
@@ -75,13 +76,14 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
     }
 }
 
-/// More threads than processors wait for each other, at every barrier of every block.
+/// Warns if there are more threads than processors: the threads wait for each other at every
+/// barrier of every block.
 fn warn_of_crowding(facts: &Facts, threads: Option<NonZeroUsize>) {
     let processors = available_threads();
     let crowded = threads.filter(|threads| *threads > processors && facts.backend().words().is_the_host);
     if let Some(threads) = crowded {
         print_warning(&format!(
-            "{threads} threads share {processors} processors: times are those of waiting for each other (hint: leave out `--threads`)"
+            "{threads} threads share {processors} processors, so times include waiting for each other (hint: leave out `--threads`)"
         ));
     }
 }

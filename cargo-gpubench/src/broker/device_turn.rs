@@ -1,5 +1,4 @@
-//! Runs on one device measure one after the other: two at once would each find the other in its
-//! times.
+//! Exclusive use of a device: runs that measure at the same time would disturb each other's times.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -14,16 +13,16 @@ use gpubench_store::{Holder, LockError};
 use super::options::{Action, OtherRuns, RunOptions};
 use crate::turn::{lock_file, wait_for};
 
-/// The right to measure on a device, for as long as this lives. The system takes it back when the
+/// The right to measure on a device while this value lives. The system releases the lock if the
 /// process dies.
 #[derive(Debug)]
 pub(super) struct DeviceTurn {
     _lock: Option<File>,
 }
 
-/// Another run keeps the device.
+/// Another run uses the device.
 #[derive(Debug, thiserror::Error)]
-#[error("another run measures on this device")]
+#[error("another run is using this device")]
 struct DeviceBusy {
     source: LockError,
 }
@@ -34,16 +33,16 @@ impl Expected for DeviceBusy {
     }
 
     fn hint(&self) -> Option<String> {
-        Some("end that process, or measure beside it with `--no-wait`".to_owned())
+        Some("end that process, or measure at the same time with `--no-wait`".to_owned())
     }
 }
 
 impl DeviceTurn {
-    /// Waits until no other run of this user measures on the device. Calls without a time are none
-    /// of anybody's business. `before_waiting` lets go of what would disturb the other run.
+    /// Waits until no other run of this user measures on the device. Returns at once if the run
+    /// measures no times. `before_waiting` releases resources that would disturb the other run.
     ///
     /// # Errors
-    /// Another run keeps the device for an hour, or Ctrl-C.
+    /// Another run uses the device for an hour, or Ctrl-C.
     pub(super) fn take(
         options: &RunOptions,
         facts: &Facts,
@@ -70,7 +69,7 @@ impl DeviceTurn {
             let who = if is_ours { ", which started this run," } else { "" };
             let device = printable_line(&facts.device.name);
             print_warning(&format!(
-                "{holder}{who} measures on `{device}` as well: the times of both are disturbed"
+                "{holder}{who} also measures on `{device}`: each run disturbs the other's times"
             ));
             return Ok(DeviceTurn { _lock: None });
         }
@@ -85,16 +84,16 @@ impl DeviceTurn {
         }
     }
 
-    /// Where there is nowhere to meet, a run goes on without the others.
+    /// Continues without a lock if there is no folder for one.
     fn alone(error: &io::Error) -> DeviceTurn {
         print_warning(&format!(
-            "whether other runs measure on this device is not known: {error}"
+            "cannot tell whether another run is using this device: {error}"
         ));
         DeviceTurn { _lock: None }
     }
 }
 
-/// Names a device: a GPU by its UUID, the host by its kind.
+/// Returns a name for a device: the UUID of a GPU, the kind of the host.
 fn key(facts: &Facts) -> String {
     let identity = facts.identity.as_deref().unwrap_or(facts.backend().words().noun);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
@@ -104,8 +103,8 @@ fn key(facts: &Facts) -> String {
         .collect()
 }
 
-/// The user's folder for what lives as long as processes do: `$XDG_RUNTIME_DIR/gpubench`, or one
-/// among temporary files.
+/// Returns the user's folder for files that live as long as processes: `$XDG_RUNTIME_DIR/gpubench`,
+/// or a folder among the temporary files.
 fn folder() -> io::Result<Utf8PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let runtime = std::env::var("XDG_RUNTIME_DIR")
@@ -123,15 +122,17 @@ fn folder() -> io::Result<Utf8PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // Among temporary files anybody may have been there first.
+    // Another user may have created the folder among the temporary files.
     let metadata = folder.symlink_metadata()?;
     match metadata.is_dir() && metadata.uid() == user {
         true => Ok(folder),
-        false => Err(io::Error::other(format!("`{folder}` is no folder of this user's"))),
+        false => Err(io::Error::other(format!(
+            "`{folder}` is not a folder that this user owns"
+        ))),
     }
 }
 
-/// Whether a process started this one, itself or through others: it waits for this one.
+/// Returns whether a process started this one, directly or through others, and so waits for it.
 fn is_ancestor(process: u32) -> bool {
     let parent_of = |process: u32| -> Option<u32> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_started_this_process_is_known() {
+    fn ancestors_of_this_process_are_found() {
         assert!(is_ancestor(std::os::unix::process::parent_id()));
         assert!(!is_ancestor(std::process::id()));
     }

@@ -1,9 +1,9 @@
-//! Surroundings of a run, as far as they can be read.
+//! The environment of a run.
 
 use gpubench_contract::{Device, Environment, Flush};
 use gpubench_device::Facts;
 
-/// What is around this process now.
+/// Returns the current environment of this process.
 pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -30,7 +30,7 @@ pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), com
     }
 }
 
-/// The device of a run.
+/// Returns the record of the run's device.
 pub(super) fn device(facts: &Facts) -> Device {
     let known = &facts.device;
     Device {
@@ -38,7 +38,7 @@ pub(super) fn device(facts: &Facts) -> Device {
         name: known.name.clone(),
         multiprocessors: Some(u64::from(known.multiprocessors)),
         capability: (known.capability > 0).then_some(u64::from(known.capability)),
-        // Facts of the host as a device hold what is flushed of its cache, not the cache.
+        // The host's facts hold the flushed bytes of the cache, not the cache size.
         l2_bytes: (!facts.backend().words().is_the_host).then_some(known.l2_bytes),
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,

@@ -1,4 +1,4 @@
-//! The libraries of a run, built here or taken from an archive.
+//! The libraries of a run, built here or unpacked from an archive.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::{Failure, print_warning, printable_line};
 use gpubench_measure::clients::Interrupt;
 
-/// Libraries, and the folder they lie in where it goes with the run.
+/// The libraries, with their temporary folder if there is one.
 #[derive(Debug)]
 pub(crate) struct Libraries {
-    /// What a build yields.
+    /// The result of the build.
     pub(crate) built: Built,
-    /// The archive that it comes from.
+    /// The archive that the libraries come from.
     pub(crate) archive: Option<OpenedArchive>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct OpenedArchive {
 }
 
 impl OpenedArchive {
-    /// Where the sources stood, as far as the archive says.
+    /// Returns the revision of the archived sources, if the archive names one.
     pub(crate) fn revision(&self) -> Option<&Revision> {
         self.unpacked.manifest.revision.as_ref()
     }
@@ -49,17 +49,17 @@ impl fmt::Display for OpenedArchive {
             Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             Err(_) => created.clone(),
         };
-        // What an archive says of itself may come from anybody.
-        let said = printable_line(&format!("({revision}, archived {created})"));
-        write!(f, "`{}` {said}", self.path)
+        // The text of an archive is untrusted.
+        let details = printable_line(&format!("({revision}, archived {created})"));
+        write!(f, "`{}` {details}", self.path)
     }
 }
 
 impl Libraries {
-    /// Builds, or unpacks.
+    /// Builds or unpacks the libraries.
     ///
     /// # Errors
-    /// When the one or the other fails.
+    /// The build or the unpacking fails.
     pub(crate) fn obtain(source: &LibrarySource, interrupt: &Interrupt) -> Result<Libraries, Failure> {
         match source {
             LibrarySource::Build(options) => {
@@ -80,11 +80,11 @@ impl Libraries {
         }
     }
 
-    /// The compiler of a run: where there is an archive, what it has for the device comes before a
-    /// compiler of this machine.
+    /// Returns the compiler of a run. Kernels of an archive that fit the device take precedence
+    /// over a compiler of this machine.
     ///
     /// # Errors
-    /// There is no compiler here, and the archive has nothing for the device.
+    /// There is no compiler here, and the archive has no kernels for the device.
     pub(crate) fn compiler(
         &self,
         device: &DeviceFacts,
@@ -100,14 +100,13 @@ impl Libraries {
         }
     }
 
-    /// Whether there are kernels for the device that were compiled elsewhere.
+    /// Returns whether the archive has compiled kernels for the device.
     pub(crate) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
         let archive = self.archive.as_ref();
         archive.is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
     }
 
-    /// A library that was built here could not be listed; one from elsewhere may not fit this
-    /// machine.
+    /// Explains why a library could not be listed: one from an archive may not fit this machine.
     pub(crate) fn explain(&self, error: ListingError) -> Failure {
         match &self.archive {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
@@ -121,8 +120,8 @@ impl Libraries {
     }
 }
 
-/// Puts what was compiled ahead, as the manifest of an archive that was unpacked to `folder` has
-/// it, before a compiler of this machine.
+/// Returns a compiler that prefers the compiled kernels of the archive unpacked to `folder` over a
+/// compiler of this machine.
 fn ahead_of(
     here: Result<Box<dyn Compiler>, Failure>,
     archive: &Utf8Path,
@@ -152,7 +151,7 @@ fn ahead_of(
     }
 }
 
-/// Whether every kernel needs a compiler: PTX may run where nothing was compiled ahead.
+/// Returns whether every kernel needs a compiler. PTX may run without any compiled kernels.
 fn all_are_compiled(catalogs: &[Catalog]) -> bool {
     let mut sources = catalogs.iter().flat_map(|catalog| &catalog.sources);
     sources.all(|source| source.form.is_compiled())
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_for_other_devices_and_no_compiler_are_an_archive_that_cannot_be_used() {
+    fn an_archive_for_other_devices_is_unusable_without_a_compiler() {
         let gpu = refused(without_a_compiler(&["sm_80", PORTABLE], &[SourceForm::Cuda]), 103);
         let cpu = refused(without_a_cpp_compiler(&["sm_80"]), 103);
         insta::assert_snapshot!(format!("{gpu}\n{cpu}"));
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_need_no_compiler_are_tried() {
+    fn kernels_without_need_of_a_compiler_are_tried() {
         let sources = [SourceForm::Cuda, SourceForm::Ptx];
         let compiler = without_a_compiler(&["sm_80"], &sources).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(compiler.identity(), "none");
@@ -281,7 +280,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains("`missing`, and cannot be compiled here: found neither"),
+                .contains("no compiled `missing` of `a.cu`, and it cannot be compiled here: found neither"),
             "{error}"
         );
     }

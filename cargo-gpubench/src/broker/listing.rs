@@ -1,4 +1,4 @@
-//! The names of selected cases: printed, or noted for commands that build nothing.
+//! The names of the selected cases: printed, or saved for commands that build nothing.
 
 use super::cases::{Case, Naming, write_names};
 use super::choice::ChosenCases;
@@ -9,14 +9,14 @@ use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{OutputError, json_line};
 use gpubench_store::Listing;
 
-/// Notes the names of all cases. Commands that need them say so where there are none, so a full
-/// target directory is no reason not to measure.
+/// Saves the names of all cases. A failure only prints a warning, so that a full disk does not
+/// prevent measuring.
 pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
     let cases = chosen.cases.iter().chain(&chosen.left_out);
     let names: Vec<String> = cases.map(Case::full_name).collect();
     if let Err(error) = Listing::remember(&built.target_directory, &chosen.packages, &names) {
         print_warning(&format!(
-            "the names of the cases are not noted for `show-config`: {}",
+            "could not save the names of the cases for `show-config`: {}",
             chain(&error)
         ));
     }
@@ -25,7 +25,7 @@ pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
 /// Prints the names of the selected cases.
 ///
 /// # Errors
-/// Standard output cannot be written to.
+/// Standard output cannot be written.
 pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, Failure> {
     let (cases, naming) = (&chosen.cases, chosen.naming());
     match format {
@@ -45,7 +45,7 @@ pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result
     Ok(ExitCode::Success)
 }
 
-/// The cases as records.
+/// Returns the cases as records.
 fn listed(cases: &[Case], naming: Naming) -> impl Iterator<Item = BenchmarkListed> {
     cases.iter().enumerate().map(move |(index, case)| BenchmarkListed {
         schema_version: SchemaVersion,

@@ -1,5 +1,5 @@
-//! The broker: the command itself. It spawns the other roles, leads every case through its windows
-//! and asks for a verdict.
+//! The broker: the command itself. It starts the other processes, runs every case's windows and
+//! decides the verdicts.
 
 mod against;
 mod ahead;

@@ -1,4 +1,4 @@
-//! Overrides of the configuration that no benchmark heeds.
+//! Warnings about overrides of the configuration that match no benchmark.
 
 use gpubench::catalog::Catalog;
 
@@ -9,9 +9,8 @@ use crate::config::{CaseNames, CaseOverride};
 use gpubench_device::Backend;
 use gpubench_diagnostic::print_warning;
 
-/// Warns of overrides whose filters fit nothing: neither what is selected nor what else there is,
-/// on whatever kind of device. Where the workspace may have benchmarks that are not built, nothing
-/// is said.
+/// Warns of overrides whose filters match no case, selected or not, on any kind of device. Does
+/// nothing if the workspace may have benchmarks that are not built.
 pub(super) fn warn_of_idle_overrides(
     overrides: &[CaseOverride],
     chosen: &ChosenCases,
@@ -23,7 +22,7 @@ pub(super) fn warn_of_idle_overrides(
     }
     let mut cases = chosen.cases.clone();
     for Backend { kind, .. } in Backend::ALL {
-        // What cannot be told apart there is refused when that device is used.
+        // Two cases with the same name are an error only when this device is used.
         let Ok(others) = every_case(
             built,
             catalogs,
@@ -36,12 +35,12 @@ pub(super) fn warn_of_idle_overrides(
         };
         cases.extend(others);
     }
-    for idle in fitting_none(overrides, &cases) {
+    for idle in matching_none(overrides, &cases) {
         print_warning(&idle.told_as_idle(cases.iter().map(|case| &*case.path)));
     }
 }
 
-fn fitting_none<'a>(overrides: &'a [CaseOverride], cases: &[Case]) -> Vec<&'a CaseOverride> {
+fn matching_none<'a>(overrides: &'a [CaseOverride], cases: &[Case]) -> Vec<&'a CaseOverride> {
     let names: Vec<_> = cases.iter().map(|case| (case.name(), case.full_name())).collect();
     let fits = |other: &CaseOverride| {
         let mut names = names.iter().map(|(name, full_name)| CaseNames { name, full_name });

@@ -1,4 +1,4 @@
-//! Where results and sources are.
+//! The folders of results and sources.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -10,23 +10,23 @@ use gpubench_diagnostic::Failure;
 use gpubench_store::history::{self, History};
 use gpubench_store::{Home, RunName, StoreError};
 
-/// Where stored runs and histories are, for commands that measure nothing.
+/// The folders of stored runs and histories, for commands that measure nothing.
 #[derive(Clone, Debug, Default)]
 pub struct PlaceOptions {
-    /// The folder of histories; in the target directory where it is not said.
+    /// The folder of histories; by default, in the target directory.
     pub histories: Option<Utf8PathBuf>,
-    /// Where the workspace is.
+    /// The workspace.
     pub manifest: ManifestOptions,
-    /// Its target directory, where it is not cargo's own.
+    /// Its target directory, if it is not cargo's default.
     pub target_dir: Option<Utf8PathBuf>,
 }
 
 impl PlaceOptions {
-    /// Where these runs and the histories are. Cargo is asked where a baseline is named; files are
-    /// files without a workspace as well, and in one its history counts.
+    /// Returns the folder of the named runs and of the histories. Asks cargo if a baseline is
+    /// named, or if there is a workspace: its history counts. Files need no workspace.
     ///
     /// # Errors
-    /// When cargo cannot say.
+    /// Cargo cannot locate the target directory.
     pub(super) fn home_of<'a>(&self, names: impl IntoIterator<Item = &'a RunName>) -> Result<Home, Failure> {
         let mut names = names.into_iter();
         let is_needed = names.any(|name| matches!(name, RunName::Baseline(_)));
@@ -37,16 +37,16 @@ impl PlaceOptions {
         }
     }
 
-    /// What is below the target directory.
+    /// Returns the folder of results in the target directory.
     ///
     /// # Errors
-    /// When cargo cannot say where that is.
+    /// Cargo cannot locate the target directory.
     pub fn home(&self) -> Result<Home, Failure> {
         let folders = WorkspaceFolders::find(&self.manifest, self.target_dir.as_deref())?;
         Ok(Home::in_target_directory(&folders.target))
     }
 
-    /// The history of a run's device, where there is one.
+    /// Returns the history of a run's device, if there is one.
     ///
     /// # Errors
     /// It cannot be read.
@@ -58,7 +58,7 @@ impl PlaceOptions {
     }
 }
 
-/// Where a run's results and sources are.
+/// The folders of a run's results and sources.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     home: Home,
@@ -66,10 +66,10 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Asks cargo, where there is a workspace and anything is asked for that needs it.
+    /// Asks cargo, if there is a workspace and an option needs it.
     ///
     /// # Errors
-    /// When cargo cannot say.
+    /// Cargo cannot locate the workspace.
     pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, Failure> {
         match libraries {
             LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
@@ -87,19 +87,20 @@ impl Places {
         }
     }
 
-    /// Where results are kept by name.
+    /// Returns the folder of named results.
     pub(super) fn home(&self) -> &Home {
         &self.home
     }
 
-    /// The revision of the sources, where anything is asked for that names it.
+    /// Returns the revision of the sources, if an option stores or compares it.
     pub(super) fn revision(&self, results: &ResultOptions) -> Option<Revision> {
         let sources: &Utf8Path = self.sources.as_deref()?;
         results.is_about_files().then(|| Git::in_folder(sources).revision())?
     }
 }
 
-/// Files can be loaded and compared without a workspace; in one, its history counts.
+/// Returns whether a workspace's history counts. Files can be loaded and compared without a
+/// workspace.
 fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
     results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
 }

@@ -1,4 +1,4 @@
-//! `cargo gpubench report`: from stored runs to a page.
+//! `cargo gpubench report`: makes a page from stored runs.
 
 use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
@@ -12,18 +12,18 @@ use gpubench_store::compare::{NamedRun, compare};
 use gpubench_store::history::{History, HistoryEntry};
 use gpubench_store::{Home, RunName, StoreError, StoredRun};
 
-/// What `cargo gpubench report` is asked.
+/// The options of `cargo gpubench report`.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
-    /// Stored runs: the latest is reported, the others are what went before. At least one.
+    /// Stored runs, at least one. The page reports the latest; the others are its past.
     pub runs: Vec<RunName>,
-    /// Stored runs that the reported one is compared with.
+    /// Stored runs to compare the reported one with.
     pub compare: Vec<RunName>,
-    /// What is taken for a change.
+    /// What counts as a change.
     pub judging: JudgingOptions,
-    /// Where runs and histories are.
+    /// The folders of runs and histories.
     pub places: PlaceOptions,
-    /// The page to write; `gpubench/report.html` in the target directory where it is not said.
+    /// The page to write; by default, `gpubench/report.html` in the target directory.
     pub output: Option<OutputTarget>,
 }
 
@@ -35,7 +35,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let home = options.places.home_of(options.runs.iter().chain(&options.compare))?;
     let mut runs = load_all(&options.runs, &home)?;
     runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
-    // clap asks for one at least.
+    // clap requires at least one.
     let Some((name, run)) = runs.pop() else {
         return Ok(ExitCode::Success);
     };
@@ -52,9 +52,9 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let report = HtmlReport {
         run: &run,
         comparisons: &comparisons,
-        history: &went_before(past, &runs, &run),
+        history: &earlier_entries(past, &runs, &run),
     };
-    let output = options.output.clone().unwrap_or_else(|| usual_place(&options.places));
+    let output = options.output.clone().unwrap_or_else(|| default_page(&options.places));
     output.write(&report.page())?;
     if let Some(file) = output.file() {
         status(Verbosity::Normal, "Report", address(file));
@@ -62,8 +62,8 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-/// Where runs put their pages; outside of a workspace the current folder.
-fn usual_place(places: &PlaceOptions) -> OutputTarget {
+/// Returns the default page of runs; outside a workspace, a file in the current folder.
+fn default_page(places: &PlaceOptions) -> OutputTarget {
     let page = places.home().ok().and_then(|home| home.page().ok());
     page.map_or_else(|| "gpubench-report.html".into(), OutputTarget::File)
 }
@@ -75,18 +75,18 @@ fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, 
         .collect()
 }
 
-/// When a run began, as something that can be ordered; texts that are no moments go first.
+/// Returns when a run began, as a sort key. Invalid times sort first.
 fn began(started_at: &str) -> Option<jiff::Timestamp> {
     started_at.parse().ok()
 }
 
-/// The history and the other runs that were named, each run once, the oldest first.
-fn went_before(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
+/// Returns the history and the other named runs, each run once, oldest first.
+fn earlier_entries(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
     let mut entries = past.map_or_else(Vec::new, |past| past.entries);
     for (name, run) in others {
         if DeviceIdentity::of(&run.run) != DeviceIdentity::of(&latest.run) {
             print_warning(&format!(
-                "`{name}` is left out: it was measured on another device or in another way than the latest run"
+                "`{name}` is left out: its device or measurement settings differ from those of the latest run"
             ));
         } else if entries.iter().all(|entry| entry.run_id != run.run.run_id) {
             entries.push(HistoryEntry::of(run));

@@ -1,4 +1,4 @@
-//! Telling whoever listens what happens in a run, and what becomes of its results.
+//! The reports of a run, and what is done with its results.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use gpubench_report::{
     Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
 };
 
-/// The listeners of a run, and what becomes of its results.
+/// The reporters of a run, and what is done with its results.
 pub(super) struct Reporting {
     reporters: Reporters,
     bookkeeping: Bookkeeping,
@@ -26,12 +26,12 @@ pub(super) struct Reporting {
     results: Vec<BenchmarkComplete>,
     format: MessageFormat,
     began: Instant,
-    /// The first listener's failure. The others are still told everything; the run ends with it.
+    /// The first reporter's failure. The other reporters continue; the run ends with this failure.
     failure: Option<OutputError>,
 }
 
 impl Reporting {
-    /// Opens what the options ask for, and tells that the run begins.
+    /// Opens the requested outputs and announces the run.
     ///
     /// # Errors
     /// A file cannot be created, or the history of the device cannot be used.
@@ -52,16 +52,16 @@ impl Reporting {
             began,
             failure: None,
         };
-        reporting.tell(|reporter| reporter.run_started(&run, cases));
+        reporting.notify(|reporter| reporter.run_started(&run, cases));
         Ok(reporting)
     }
 
-    /// A case begins.
+    /// Reports the start of a case.
     pub(super) fn benchmark_started(&mut self, started: &BenchmarkStarted) {
-        self.tell(|reporter| reporter.benchmark_started(started));
+        self.notify(|reporter| reporter.benchmark_started(started));
     }
 
-    /// The run does something else.
+    /// Reports the start of another phase.
     pub(super) fn phase(&mut self, phase: Phase) {
         let progress = Progress {
             phase,
@@ -69,33 +69,33 @@ impl Reporting {
             value: None,
             cv: None,
         };
-        self.tell(|reporter| reporter.progress(&progress));
+        self.notify(|reporter| reporter.progress(&progress));
     }
 
-    /// The case has another sample.
+    /// Reports another sample of the case.
     pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
         let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
-        self.tell(|reporter| reporter.progress(&progress));
+        self.notify(|reporter| reporter.progress(&progress));
     }
 
-    /// Shows what compilers say, where no table will.
+    /// Prints compiler messages if no table will show them.
     pub(super) fn show_compile_errors(&self, errors: &[&str]) {
         if self.format == MessageFormat::Json {
             errors.iter().for_each(|error| print_error(error));
         }
     }
 
-    /// A case has its verdict.
+    /// Reports the verdict of a case.
     pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
-        self.tell(|reporter| reporter.benchmark_complete(result));
+        self.notify(|reporter| reporter.benchmark_complete(result));
         self.results.push(result.clone());
     }
 
-    /// A measured run has ended; `other` is what came of the revision that it was measured in turns
-    /// with. Gives what the command exits with, and publishes the seed.
+    /// Ends a measured run and publishes the seed. `other` has the results of the baseline that the
+    /// run alternated with. Returns the exit code.
     ///
     /// # Errors
-    /// When something could not be written.
+    /// Something could not be written.
     pub(super) fn finish(self, end: RunEnd, seeds: &Seeds, other: Option<OtherResults>) -> Result<ExitCode, Failure> {
         let count = |counts: fn(Verdict) -> bool| self.count(|result| counts(result.verdict)) as u64;
         let finished = RunFinished {
@@ -116,27 +116,27 @@ impl Reporting {
         self.results.iter().filter(|result| counts(result)).count()
     }
 
-    /// Compares the results, closes the reports and keeps what is to be kept.
+    /// Compares the results, closes the reports and stores the results.
     ///
     /// # Errors
-    /// When something could not be written; everything else is written all the same.
+    /// Something could not be written. Everything else is still written.
     pub(super) fn conclude(mut self, finished: RunFinished, other: Option<OtherResults>) -> Result<ExitCode, Failure> {
         let of_results = self.exit_code_of_results();
-        // A part of `--partition` may have no case.
+        // A part of `--partition` may have no cases.
         let has_results = !self.results.is_empty();
         let results = std::mem::take(&mut self.results);
         let stored = self.bookkeeping.stored(self.run.clone(), results, finished.clone());
         let comparison = match other {
             None => self.bookkeeping.compare(&stored),
-            Some(other) => self.bookkeeping.compare_in_turns(&stored, other),
+            Some(other) => self.bookkeeping.compare_interleaved(&stored, other),
         };
         let judged = comparison.as_ref().filter(|_| has_results);
         let passage = judged.map_or(GateResult::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
         if let Some(comparison) = &comparison {
-            self.tell(|reporter| reporter.comparison_complete(comparison));
+            self.notify(|reporter| reporter.comparison_complete(comparison));
         }
-        self.tell(|reporter| reporter.run_finished(&finished));
+        self.notify(|reporter| reporter.run_finished(&finished));
         let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
         failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
@@ -151,8 +151,8 @@ impl Reporting {
         })
     }
 
-    /// What the command exits with where benchmarks failed: a kernel that does not compile is no
-    /// failed benchmark.
+    /// Returns the exit code if benchmarks failed. A kernel that does not compile is not a failed
+    /// benchmark.
     fn exit_code_of_results(&self) -> Option<ExitCode> {
         let of = |cause| self.count(|result| result.cause == Some(cause));
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
@@ -165,7 +165,7 @@ impl Reporting {
         }
     }
 
-    fn tell(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
+    fn notify(&mut self, each: impl Fn(&mut dyn Reporter) -> Result<(), OutputError>) {
         if let Err(failure) = self.reporters.tell(each)
             && !failure.is_broken_pipe()
         {
@@ -174,7 +174,7 @@ impl Reporting {
     }
 }
 
-/// What a run or a comparison exits with where no benchmark failed.
+/// Returns the exit code of a run or comparison without failed benchmarks.
 pub(super) fn exit_code_of(passage: GateResult) -> ExitCode {
     match passage {
         GateResult::Open => ExitCode::Success,
@@ -183,12 +183,12 @@ pub(super) fn exit_code_of(passage: GateResult) -> ExitCode {
     }
 }
 
-/// A comparison that says nothing must not look like one without a regression.
+/// Warns of an undecided comparison: it must not look like one without a regression.
 pub(super) fn warn_of_undecided(undecided: &str) {
-    print_warning(&format!("{undecided}; a regression would not have been seen"));
+    print_warning(&format!("{undecided}; a regression could have gone unnoticed"));
 }
 
-/// The command ends with one failure; the others are told before.
+/// Returns the first failure as the result of the command, and prints the others.
 fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
     let mut failures = failures.into_iter();
     let Some(first) = failures.next() else { return Ok(()) };
@@ -196,7 +196,7 @@ fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
     Err(first)
 }
 
-/// What is shown, and every export.
+/// Returns the reporters: the one on the terminal and every export.
 fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError> {
     let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
         MessageFormat::Human => Box::new(terminal_reporter(options)),

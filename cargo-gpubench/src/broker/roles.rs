@@ -1,4 +1,4 @@
-//! The referee and the control worker of a run, each started when it is first needed.
+//! The referee and the control worker of a run. Each starts when it is first needed.
 
 use gpubench::catalog::OccupancyQuery;
 
@@ -11,16 +11,16 @@ use gpubench_protocol::wire::Begin;
 pub(super) struct Roles<'a> {
     device: DeviceOrder,
     begin: Begin,
-    /// A referee that has its device and waits for the seed.
+    /// A referee that has opened the device and waits for the seed.
     waiting: Option<RefereeClient>,
-    /// One that can be given cases.
+    /// A referee that is ready for cases.
     begun: Option<RefereeClient>,
     control_worker: ControlWorker,
     interrupt: &'a Interrupt,
 }
 
 impl<'a> Roles<'a> {
-    /// Roles on a device. A `referee` that has it already is used.
+    /// Returns the roles on a device. Uses `referee` if one already runs.
     pub(super) fn on(
         device: DeviceOrder,
         begin: Begin,
@@ -37,10 +37,10 @@ impl<'a> Roles<'a> {
         }
     }
 
-    /// The referee, ready for a case, and the control worker.
+    /// Returns the referee, ready for a case, and the control worker.
     ///
     /// # Errors
-    /// The referee cannot be started, or has no memory for its part.
+    /// The referee cannot be started, or lacks memory.
     pub(super) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut ControlWorker), RoleFailure> {
         let referee = match self.begun.take() {
             Some(referee) => referee,
@@ -58,7 +58,7 @@ impl<'a> Roles<'a> {
     /// Asks the device for the occupancy of a compiled kernel.
     ///
     /// # Errors
-    /// The referee cannot tell.
+    /// The referee cannot answer.
     pub(super) fn occupancy(&mut self, module: &FrozenFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
         let interrupt = self.interrupt;
         let answer = self
@@ -72,7 +72,7 @@ impl<'a> Roles<'a> {
         })
     }
 
-    /// What they are in the middle of is unknown: the next case gets new ones.
+    /// Ends both processes, because their state is unknown. The next case starts new ones.
     pub(super) fn retire(&mut self) {
         (self.waiting, self.begun) = (None, None);
         self.control_worker.retire();

@@ -1,4 +1,4 @@
-//! The command from its options to its exit code.
+//! The command, from its options to its exit code.
 
 use super::case_runner::CaseRunner;
 use super::device_choice::choose_device;
@@ -13,12 +13,11 @@ use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
 use gpubench_diagnostic::{ExitCode, Failure};
 
-/// Does what the options say.
+/// Runs the command.
 ///
 /// # Errors
 ///
-/// Whatever keeps the run from having a result for every selected case. A benchmark that fails is a
-/// result.
+/// Anything that prevents a result for a selected case. A failed benchmark is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
     let places = Places::of(&options.libraries, &results)?;
@@ -43,7 +42,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
-    // A referee that waits would have a place on the device meanwhile.
+    // A waiting referee would occupy the device in the meantime.
     let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
     let mut runner = CaseRunner::begin(options, candidate, baseline_run, referee, plan, &interrupt)?;
     let end = runner.measure();
@@ -51,7 +50,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     runner.finish(end)
 }
 
-/// What becomes of the results, where there are some.
+/// Returns what is done with the results, if there are any.
 fn results_wanted(options: &RunOptions) -> ResultOptions {
     match options.action {
         Action::Measure => options.results.clone(),

@@ -1,17 +1,17 @@
-//! What a run and its cases are called in records.
+//! Names of a run and its cases in records.
 
 use super::cases::{Case, Naming};
 use gpubench_contract::{BenchmarkStarted, SchemaVersion};
 
-/// What a run and its cases are called.
+/// Names of a run and its cases.
 pub(super) struct RunNames {
     pub(super) run_id: String,
     naming: Naming,
 }
 
 impl RunNames {
-    /// Draws the run's id: sixteen random hexadecimal digits, or the time where the system has no
-    /// randomness to give.
+    /// Draws the run's id: sixteen random hexadecimal digits, or the time if the system has no
+    /// randomness.
     pub(super) fn draw(naming: Naming) -> RunNames {
         let number = getrandom::u64().unwrap_or_else(|_| jiff::Timestamp::now().as_nanosecond() as u64);
         RunNames {
@@ -20,7 +20,7 @@ impl RunNames {
         }
     }
 
-    /// The first record of a case.
+    /// Returns the first record of a case.
     pub(super) fn announce(&self, case: &Case, index: usize) -> BenchmarkStarted {
         BenchmarkStarted {
             schema_version: SchemaVersion,

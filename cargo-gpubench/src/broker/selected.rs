@@ -1,4 +1,4 @@
-//! The cases of a run, with what they come from and what they are measured on.
+//! The selected cases of a run, with their libraries and device.
 
 use std::rc::Rc;
 
@@ -11,45 +11,45 @@ use crate::build::BuiltLibrary;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::{DeviceOrder, Facts};
 
-/// What is to be measured, and on what.
+/// The selected cases, with their libraries and device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected<'a> {
     /// The built libraries.
     pub(super) libraries: &'a [BuiltLibrary],
-    /// Where compiled kernels are kept.
+    /// The cache of compiled kernels.
     pub(super) target_directory: &'a Utf8Path,
-    /// What each library says of its benchmarks.
+    /// The catalog of each library.
     pub(super) catalogs: &'a [Catalog],
     /// The selected cases.
     pub(super) cases: &'a [Case],
     /// The device.
     pub(super) device: DeviceOrder,
-    /// What it is.
+    /// Facts about the device.
     pub(super) facts: &'a Facts,
 }
 
-/// The candidate of a run, or the revision that it is measured in turns with.
+/// One side of a run: the candidate, or the baseline that alternates with it.
 pub(super) struct Side<'a> {
-    /// Its libraries and cases.
+    /// The libraries and cases.
     pub(super) selected: Selected<'a>,
-    /// Their authors.
+    /// The authors.
     pub(super) authors: Authors<'a>,
-    /// The compiler of their kernels.
+    /// The compiler of the kernels.
     pub(super) compiler: Rc<dyn Compiler>,
 }
 
 impl<'a> Selected<'a> {
-    /// The library a case comes from.
+    /// Returns the library of a case.
     pub(super) fn library(&self, case: &Case) -> &'a BuiltLibrary {
         &self.libraries[self.library_of(case)]
     }
 
-    /// The benchmark that a case is of.
+    /// Returns the benchmark of a case.
     pub(super) fn benchmark(&self, case: &Case) -> Option<&'a Benchmark> {
         self.catalogs[self.library_of(case)].benchmarks.get(case.benchmark)
     }
 
-    /// Position of the library a case comes from.
+    /// Returns the position of a case's library.
     ///
     /// # Panics
     /// Never: cases are selected from these libraries' catalogs.

@@ -1,4 +1,4 @@
-//! What a run's options say of how its cases are measured, settled for its device.
+//! The measurement settings of a run, resolved for its device.
 
 use std::num::NonZeroUsize;
 
@@ -15,14 +15,14 @@ use gpubench_protocol::wire::Begin;
 use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
 use gpubench_store::compare::Threshold;
 
-/// How a run measures.
+/// The measurement settings of a run.
 pub(super) struct RunSettings<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) mode: RunMode,
     pub(super) seeds: Seeds,
-    /// How calls are measured.
+    /// The method: cold or warm.
     pub(super) method: Method,
-    /// Bytes that are flushed before each.
+    /// Bytes to flush before each call.
     pub(super) flush_bytes: u64,
     pub(super) interrupt: &'a Interrupt,
     device: DeviceOrder,
@@ -31,10 +31,10 @@ pub(super) struct RunSettings<'a> {
 }
 
 impl<'a> RunSettings<'a> {
-    /// Draws the seed, where none is given.
+    /// Draws the seed if none is given.
     ///
     /// # Errors
-    /// The operating system gives no random seed.
+    /// The operating system provides no random seed.
     pub(super) fn of(
         options: &'a RunOptions,
         device: DeviceOrder,
@@ -59,7 +59,7 @@ impl<'a> RunSettings<'a> {
         })
     }
 
-    /// How the referee measures.
+    /// Returns the referee's settings.
     pub(super) fn begin(&self) -> Begin {
         Begin {
             master_seed: *self.seeds.master(),
@@ -69,12 +69,12 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// How caches are flushed, and how many bytes that goes through.
+    /// Returns how caches are flushed, and how many bytes.
     pub(super) fn flush(&self) -> (Flush, u64) {
         (self.options.measurement.flush, self.flush_bytes)
     }
 
-    /// How a case is measured, which may have a counterpart.
+    /// Returns the protocol of a case, which may have a baseline case.
     pub(super) fn protocol_for(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> Protocol<'_> {
         let stop = StopRule {
             step: self.facts.clock_tick_ns,
@@ -88,7 +88,7 @@ impl<'a> RunSettings<'a> {
                 ..WarmUpRule::default()
             },
             stop: match baseline_case {
-                // How far samples spread is no measure of how well the ratio of pairs is known.
+                // The spread of samples does not tell how precise the ratio of pairs is.
                 BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
                 _ => stop,
             },
@@ -104,8 +104,8 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// Seeds of the orders of threads that a test tries: the one that is asked for, else those that
-    /// the device has.
+    /// Returns the seeds of the thread orders that a test tries: the requested one, else the
+    /// device's.
     fn schedules(&self) -> &[u64] {
         match &self.options.measurement.schedule {
             Some(schedule) => std::slice::from_ref(schedule),
@@ -124,13 +124,13 @@ impl<'a> RunSettings<'a> {
             (_, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
             (_, InterimAnalyses::UntilDecided) => match self.facts.backend().words().advisory {
                 None => WorkerCountRule::until_known(workers),
-                // Such times are not worth twice the time.
+                // Advisory times are not worth twice the run time.
                 Some(_) => WorkerCountRule::first_of(workers),
             },
         }
     }
 
-    /// What the rounds of a case and its counterpart are to decide.
+    /// Returns what the rounds of a case and its baseline decide.
     pub(super) fn question(&self, case: &CaseOptions) -> DecisionRule {
         DecisionRule {
             analyses: case.analyses,
@@ -143,7 +143,7 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// What the samples of a case are held against.
+    /// Returns what the samples of a case are compared with.
     pub(super) fn expectations(&self, case: &CaseOptions) -> Expectations {
         Expectations {
             target_cv: case.stopping.target_cv,

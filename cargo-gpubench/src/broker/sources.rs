@@ -1,4 +1,4 @@
-//! The libraries of a run: what is measured, and what it is measured in turns with.
+//! The libraries of a run: the candidate's, and those of the baseline that it alternates with.
 
 use std::rc::Rc;
 
@@ -25,31 +25,31 @@ use gpubench_device::compilers::Processors;
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
-/// Something of the candidate's, and of the revision that it is measured in turns with.
+/// A pair of values: the candidate's, and the baseline's if the run alternates with one.
 #[derive(Debug)]
 pub(super) struct Both<T> {
     pub(super) candidate: T,
     pub(super) other: Option<T>,
 }
 
-/// What is measured of what both sides list.
+/// The selected cases of both sides.
 pub(super) struct Chosen {
     catalogs: Both<Vec<Catalog>>,
     pub(super) ours: ChosenCases,
     theirs: Option<OtherCases>,
 }
 
-/// What was built, or unpacked.
+/// The built or unpacked libraries of both sides.
 pub(super) struct Sources {
     pub(super) candidate: Libraries,
     pub(super) other: Option<OtherRevision>,
 }
 
 impl Sources {
-    /// Builds or unpacks. The other revision is looked for before anything is built.
+    /// Builds or unpacks the libraries. Locates the baseline before it builds anything.
     ///
     /// # Errors
-    /// One of them cannot be had.
+    /// One of the sides cannot be built or unpacked.
     pub(super) fn build(
         options: &RunOptions,
         results: &ResultOptions,
@@ -64,17 +64,17 @@ impl Sources {
         let other = baseline_source.map(|baseline_source| baseline_source.build(verbosity, interrupt));
         let other = other.transpose()?;
         if let (Some(archive), Some(_)) = (&candidate.archive, &other) {
-            status(verbosity, "Unpacked", format_args!("the candidate, {archive}"));
+            status(verbosity, "Unpacked", format_args!("the candidate {archive}"));
         }
         Ok(Sources { candidate, other })
     }
 
-    /// What is measured.
+    /// Returns the libraries of the candidate.
     pub(super) fn built(&self) -> &Built {
         &self.candidate.built
     }
 
-    /// Names the libraries, as `cargo bench --no-run` names its executables.
+    /// Prints the libraries, as `cargo bench --no-run` prints its executables.
     pub(super) fn name_libraries(&self, options: &RunOptions) -> ExitCode {
         for library in &self.built().libraries {
             let what = format_args!("{} v{} ({})", library.package, library.version, library.library);
@@ -83,10 +83,10 @@ impl Sources {
         ExitCode::Success
     }
 
-    /// Starts an author for each library, and has it list its benchmarks.
+    /// Starts an author for each library and lists its benchmarks.
     ///
     /// # Errors
-    /// One of them cannot.
+    /// A library cannot be listed.
     pub(super) fn list<'a>(
         &'a self,
         settings: AuthorSettings<'a>,
@@ -105,7 +105,7 @@ impl Sources {
     /// Selects the cases.
     ///
     /// # Errors
-    /// The command line selects none, or fits none.
+    /// No case is selected, or no case matches.
     pub(super) fn select(
         &self,
         options: &RunOptions,
@@ -124,11 +124,11 @@ impl Sources {
             .zip(catalogs.other.as_ref())
             .map(|(other, catalogs)| {
                 let theirs = choose_other_cases(options, other, catalogs, facts);
-                let theirs = OtherCases::beside(&ours.cases, &ours.left_out, theirs);
-                if theirs.are_all_strange() {
+                let theirs = OtherCases::split(&ours.cases, &ours.left_out, theirs);
+                if theirs.share_none() {
                     let name = other.name();
                     print_warning(&format!(
-                        "the baseline, `{name}`, has none of the selected benchmarks: nothing is compared"
+                        "the baseline `{name}` has none of the selected benchmarks; nothing is compared"
                     ));
                 }
                 theirs
@@ -136,10 +136,10 @@ impl Sources {
         Ok(Chosen { catalogs, ours, theirs })
     }
 
-    /// What becomes of the results of the selected cases.
+    /// Returns what is done with the results of the selected cases.
     ///
     /// # Errors
-    /// The baseline lacks what is to be measured, and that is refused.
+    /// The baseline lacks a selected benchmark, and the options do not allow that.
     pub(super) fn fit(
         &self,
         options: &RunOptions,
@@ -148,7 +148,7 @@ impl Sources {
     ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
-        // Of what was built elsewhere only the archive knows where its sources stood.
+        // Only the archive knows the revision of its sources.
         let origin = self.candidate.archive.as_ref().map(|archive| Origin {
             name: archive.path.to_string(),
             revision: archive.revision().cloned(),
@@ -157,10 +157,10 @@ impl Sources {
         Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
     }
 
-    /// The sides of the run, each with the compiler of its kernels.
+    /// Returns the sides of the run, each with the compiler of its kernels.
     ///
     /// # Errors
-    /// There is no compiler here, and an archive has nothing for the device.
+    /// There is no compiler here, and an archive has no kernels for the device.
     pub(super) fn sides<'a>(
         &'a self,
         options: &RunOptions,

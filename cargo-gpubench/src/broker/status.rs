@@ -1,20 +1,19 @@
-//! The command's steps on standard error, as cargo tells of its own, and lists of names in what it
-//! says.
+//! The command's steps on standard error, in cargo's style, and lists of names.
 
 use std::fmt::Display;
 
 use super::options::Verbosity;
 use gpubench_diagnostic::{print_to_stderr, printable_line};
 
-/// `    Building the baseline`, unless the person wants quiet.
+/// Prints a line as in `    Building the baseline`, unless `--quiet` is set.
 pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     if verbosity > Verbosity::Quiet {
-        // Paths and revisions may come from anybody, and only the tool begins a line.
+        // Paths and revisions are untrusted: they must not start a line.
         print_to_stderr(&format_args!("{step:>12} {}\n", printable_line(&what.to_string())));
     }
 }
 
-/// The first of some names, at most `shown` of them, and how many more there are.
+/// Returns the first names, at most `shown` of them, and the number of the rest.
 pub(super) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
     let first = names.iter().take(shown);
     let first: Vec<String> = first
@@ -31,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_out_of_a_file_are_listed_on_one_line_and_the_rest_is_counted() {
+    fn untrusted_names_stay_on_one_line_and_the_rest_is_counted() {
         let names: Vec<String> = (1..=7).map(|number| format!("a::b{number}\nwarning: x")).collect();
         let listed = first_of(&names, 5);
         assert!(listed.starts_with("`a::b1 warning: x`, `a::b2"), "{listed}");

@@ -10,9 +10,9 @@ use rustix::process::Signal;
 use super::{BuildError, FeatureSelection, ManifestOptions};
 use gpubench_report::Color;
 
-/// The cargo that runs us, or the one in `PATH`.
+/// Cargo: the one that started this process, or the one in `PATH`.
 ///
-/// Cargo names itself in `CARGO`; finding another one would mix toolchains under
+/// Cargo sets `CARGO` to its own path. Another cargo would mix toolchains under
 /// `cargo +nightly gpubench`.
 #[derive(Clone, Debug)]
 pub(super) struct Cargo {
@@ -26,24 +26,24 @@ impl Cargo {
         }
     }
 
-    /// What is started, for messages.
+    /// Returns the program's name for messages.
     pub(super) fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }
 
-    /// Why it does not run.
+    /// Wraps the error if it does not start.
     pub(super) fn not_started(&self) -> impl FnOnce(io::Error) -> BuildError {
         let program = self.program();
         move |source| BuildError::CargoNotStarted { program, source }
     }
 
-    /// Why nothing more is heard of it.
+    /// Wraps the error if its output cannot be read.
     pub(super) fn lost(&self) -> impl FnOnce(io::Error) -> BuildError {
         let program = self.program();
         move |source| BuildError::CargoLost { program, source }
     }
 
-    /// `cargo VERB` that reads nothing from the terminal.
+    /// Returns the command `cargo VERB`, which reads nothing from the terminal.
     pub(super) fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(verb).stdin(Stdio::null());
@@ -51,9 +51,9 @@ impl Cargo {
     }
 }
 
-/// Adds the options of one area to a cargo command.
+/// Options that become cargo arguments.
 pub(super) trait CargoArguments {
-    /// Adds them.
+    /// Adds the options to a command.
     fn add_to(&self, command: &mut Command);
 }
 
@@ -94,7 +94,7 @@ impl CargoArguments for Color {
     }
 }
 
-/// Whether a child ended because of the signal that Ctrl-C sends, or of a request to terminate.
+/// Returns whether a child ended because of Ctrl-C or a request to terminate.
 pub(super) fn stopped_by_interrupt(status: ExitStatus) -> bool {
     let signals = [Signal::INT, Signal::TERM].map(Signal::as_raw);
     status.signal().is_some_and(|signal| signals.contains(&signal))
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn being_interrupted_is_told_from_failing() {
+    fn an_interrupt_is_distinguished_from_a_failure() {
         assert!(stopped_by_interrupt(ExitStatus::from_raw(2)));
         assert!(stopped_by_interrupt(ExitStatus::from_raw(15)));
         assert!(!stopped_by_interrupt(ExitStatus::from_raw(101 << 8)));

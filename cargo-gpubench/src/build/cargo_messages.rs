@@ -1,4 +1,4 @@
-//! Listening to a cargo that builds, and ending it when the run is interrupted.
+//! Reads the messages of a cargo build and ends it when the run is interrupted.
 
 use std::io::{self, BufReader};
 use std::os::unix::process::CommandExt;
@@ -12,16 +12,16 @@ use cargo_metadata::{Artifact, BuildScript, Message};
 use gpubench_diagnostic::print_to_stderr;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often a silent build looks for an interruption.
+/// How often a silent build checks for an interrupt.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// How long a build may be silent before a person is told of it.
+/// How long a build may be silent before a message appears.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long cargo may take to end itself.
+/// Time limit for cargo to end after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What cargo says it made.
+/// The outputs that cargo reports.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
     pub(super) artifacts: Vec<Artifact>,
@@ -38,10 +38,10 @@ impl Outputs {
     }
 }
 
-/// Cargo while it builds.
+/// A running cargo build.
 ///
-/// It leads a process group of its own, so that an interruption ends its compilers and build
-/// scripts as well, whether the signal came from a terminal or was sent to this process alone.
+/// It leads a separate process group, so that an interrupt also ends compilers and build scripts,
+/// whether the signal came from a terminal or was sent only to this process.
 pub(super) struct BuildingCargo {
     child: Child,
     messages: Receiver<io::Result<Message>>,
@@ -52,7 +52,7 @@ impl BuildingCargo {
     ///
     /// # Errors
     ///
-    /// It cannot be started.
+    /// The command cannot be started.
     pub(super) fn start(mut command: Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).process_group(0).spawn()?;
         let (sender, messages) = mpsc::channel();
@@ -62,12 +62,12 @@ impl BuildingCargo {
         Ok(Self { child, messages })
     }
 
-    /// Waits for its end. If cargo is silent about the target named by `silent`, and the build
-    /// takes long, a message says that cargo is at work.
+    /// Waits for the end of the build. Prints a message if cargo is silent about the target
+    /// `silent` for long.
     ///
     /// # Errors
     ///
-    /// Its messages cannot be read, or it cannot be waited for.
+    /// The messages cannot be read, or waiting fails.
     pub(super) fn listen(
         mut self,
         interrupted: &AtomicBool,
@@ -84,7 +84,7 @@ impl BuildingCargo {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(what) = silent.take_if(|_| began.elapsed() > PATIENCE) {
-                        print_to_stderr(&format_args!("    Building {what} (`--quiet` hides what cargo says)\n"));
+                        print_to_stderr(&format_args!("    Building {what} (`--quiet` hides cargo's output)\n"));
                     }
                 }
             }
@@ -92,9 +92,9 @@ impl BuildingCargo {
         Ok((outputs, self.child.wait()?))
     }
 
-    /// Asks the group to end, and ends what is left of it when cargo is gone or does not go.
+    /// Asks the process group to end, and kills what is left when cargo has ended or does not end.
     ///
-    /// Cargo is waited for only afterwards: until then nobody else can get its group's number.
+    /// Waits for cargo last: until then no other group can get its number.
     fn end(&self) {
         self.signal(Signal::INT);
         while let Ok(Ok(_)) = self.messages.recv_timeout(GRACE) {}
@@ -103,7 +103,7 @@ impl BuildingCargo {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // An error means that nobody is left in the group, which is what is wanted.
+            // An error means that the group is empty, which is the goal.
             let _ = kill_process_group(group, signal);
         }
     }

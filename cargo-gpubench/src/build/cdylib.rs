@@ -1,4 +1,4 @@
-//! The libraries of the selected packages as cdylibs.
+//! Builds the libraries of the selected packages as cdylibs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,34 +13,34 @@ use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
-use super::origin::{ForeignPackage, strangers};
+use super::origin::{ForeignPackage, foreign_packages};
 use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
 use crate::config::CaseSettings;
 use gpubench_device::{FreezeError, FrozenFile};
 
-/// The profile of benchmark builds: the user's `bench` profile, with whatever the user's own
-/// `[profile.gpubench]` adds.
+/// The profile of benchmark builds: the user's `bench` profile, plus the user's
+/// `[profile.gpubench]`.
 ///
-/// `cargo rustc --profile bench` itself would build a test harness instead of a library.
+/// `cargo rustc --profile bench` would build a test harness instead of a library.
 const PROFILE: &str = "gpubench";
 const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
 
-/// What a build yields.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The libraries with benchmarks, in workspace order; at least one.
     pub libraries: Vec<BuiltLibrary>,
-    /// Whether the workspace may have others.
+    /// Whether the workspace may have more libraries with benchmarks.
     pub coverage: Coverage,
-    /// Cargo's target directory, where the tool may keep its own caches too.
+    /// Cargo's target directory, which also holds the tool's caches.
     pub target_directory: Utf8PathBuf,
-    /// The platform they are built for, such as `x86_64-unknown-linux-gnu`.
+    /// The platform of the libraries, for example `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// Version of the runtime in them.
+    /// Version of `gpubench-runtime` in the libraries.
     pub runtime_version: String,
-    /// What was odd.
+    /// Warnings for the user.
     pub notices: Vec<BuildNotice>,
 }
 
@@ -49,7 +49,7 @@ pub struct Built {
 pub struct BuiltLibrary {
     /// Name of the package.
     pub package: String,
-    /// Name of its library in Rust, as `module_path!` has it.
+    /// Name of its library in Rust, as in `module_path!`.
     pub crate_name: String,
     /// Its version.
     pub version: String,
@@ -57,32 +57,32 @@ pub struct BuiltLibrary {
     pub root: Utf8PathBuf,
     /// The shared library.
     pub library: Utf8PathBuf,
-    /// What of it is loaded: a sealed copy, behind those of the libraries that it needs.
+    /// The frozen copies to load: the libraries that it needs, then the library.
     pub code: Vec<FrozenFile>,
-    /// Where the libraries it needs are: for `LD_LIBRARY_PATH` of a process that loads it, before
-    /// what is there already.
+    /// Folders of the libraries that it needs. A process that loads it puts them first in
+    /// `LD_LIBRARY_PATH`.
     pub library_path: Vec<Utf8PathBuf>,
-    /// How its manifest wants its cases to be measured.
+    /// Measurement settings of its manifest.
     pub settings: CaseSettings,
 }
 
 impl BuiltLibrary {
-    /// Where the libraries it needs are, as the operating system takes paths.
+    /// Returns the folders of the libraries that it needs, as operating-system paths.
     pub fn search_path(&self) -> Vec<PathBuf> {
         let paths = self.library_path.iter();
         paths.map(|path| path.clone().into_std_path_buf()).collect()
     }
 }
 
-/// Builds the library of every selected package that can have benchmarks. Diagnostics go to
-/// standard error as cargo prints them.
+/// Builds the library of every selected package that can have benchmarks. Cargo's diagnostics go to
+/// standard error.
 ///
-/// A set `interrupted` ends the build; the caller sets it from its signal handlers.
+/// Setting `interrupted` ends the build; the caller sets it in its signal handlers.
 ///
 /// # Errors
 ///
-/// Cargo cannot be started or fails, the selection names no suitable package, no library has
-/// benchmarks, or the build was interrupted.
+/// Cargo cannot be started or fails, no selected package can have benchmarks, no library has
+/// benchmarks, or the build is interrupted.
 pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
     let cargo = Cargo::from_environment();
     let compiler = Compiler::ask()?;
@@ -109,21 +109,23 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
         let make = || {
             let outputs = build.run(&packages, interrupted)?;
             let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
-            let strangers = build.strangers(&library)?;
-            Ok::<_, BuildError>((library, strangers))
+            let foreign_packages = build.foreign_packages(&library)?;
+            Ok::<_, BuildError>((library, foreign_packages))
         };
-        let (mut library, strangers) = make()?;
-        if !strangers.is_empty() {
-            build.forget(&strangers)?;
+        let (mut library, foreign_packages) = make()?;
+        if !foreign_packages.is_empty() {
+            build.forget(&foreign_packages)?;
             let (again, still) = make()?;
             if !still.is_empty() {
                 return Err(BuildError::OtherCheckout {
                     package: again.package,
-                    strangers: still,
+                    packages: still,
                 });
             }
             library = again;
-            notices.push(BuildNotice::OtherCheckout { strangers });
+            notices.push(BuildNotice::OtherCheckout {
+                packages: foreign_packages,
+            });
         }
         let has_benchmarks = has_entry_point(&library.library)?;
         let package = library.package.clone();
@@ -152,7 +154,7 @@ struct CdylibBuild<'a> {
     workspace: &'a Workspace,
     options: &'a BuildOptions,
     package: &'a Package,
-    /// Those that its manifest asks for.
+    /// Features that the manifest asks for.
     features: &'a [String],
 }
 
@@ -188,25 +190,25 @@ impl CdylibBuild<'_> {
         command
     }
 
-    /// The packages in a library that were built from another checkout.
-    fn strangers(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
+    /// Returns the packages in a library that were built from another checkout.
+    fn foreign_packages(&self, library: &BuiltLibrary) -> Result<Vec<ForeignPackage>, BuildError> {
         let Some(code) = library.code.last() else {
             return Ok(Vec::new());
         };
-        strangers(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
+        foreign_packages(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
             library: library.library.clone(),
             source: error.into(),
         })
     }
 
-    /// Has cargo forget what it built of packages, so that it builds them again.
-    fn forget(&self, strangers: &[ForeignPackage]) -> Result<(), BuildError> {
+    /// Cleans packages in the target directory, so that cargo builds them again.
+    fn forget(&self, foreign_packages: &[ForeignPackage]) -> Result<(), BuildError> {
         let BuildOptions {
             manifest, compilation, ..
         } = self.options;
-        for stranger in strangers {
+        for package in foreign_packages {
             let mut command = self.cargo.command("clean");
-            command.args(["--quiet", "--package", &stranger.package]);
+            command.args(["--quiet", "--package", &package.package]);
             match &compilation.profile {
                 Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
                 Profile::Named(name) => command.args(["--profile", name]),
@@ -215,7 +217,8 @@ impl CdylibBuild<'_> {
                 command.arg("--target-dir").arg(&self.workspace.target_directory);
             }
             manifest.add_to(&mut command);
-            // What it cannot forget, it gives again, and that is refused.
+            // If cargo cannot clean a package, the second build returns it again, which is an
+            // error.
             command.status().map_err(self.cargo.not_started())?;
         }
         Ok(())
@@ -224,8 +227,8 @@ impl CdylibBuild<'_> {
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
         let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
         let silent = self.options.quiet.then_some(&**self.package.name);
-        let heard = cargo.listen(interrupted, silent);
-        let (outputs, status) = heard.map_err(self.cargo.lost())?;
+        let listened = cargo.listen(interrupted, silent);
+        let (outputs, status) = listened.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
             Err(BuildError::Interrupted)
         } else if status.success() {
@@ -273,8 +276,8 @@ impl Outputs {
         })
     }
 
-    /// As `cargo run` sets it: what build scripts link from inside the build, the library's own
-    /// directory, the compiler's libraries.
+    /// Returns the same paths as `cargo run` sets: paths inside the target directory that build
+    /// scripts link from, the library's directory, and the compiler's libraries.
     fn library_path(
         &self,
         workspace: &Workspace,
@@ -305,7 +308,7 @@ impl Outputs {
     }
 }
 
-/// `native=/dir` as a build script printed it, without the kind.
+/// Strips the kind from a path such as `native=/dir`, as build scripts print it.
 fn without_kind(path: &Utf8Path) -> &Utf8Path {
     const KINDS: [&str; 5] = ["dependency", "crate", "native", "framework", "all"];
     match path.as_str().split_once('=') {
@@ -319,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_of_a_link_path_is_taken_off() {
+    fn the_kind_of_a_link_path_is_stripped() {
         assert_eq!(without_kind(Utf8Path::new("native=/w/target/out")), "/w/target/out");
         assert_eq!(without_kind(Utf8Path::new("/w/a=b")), "/w/a=b");
     }

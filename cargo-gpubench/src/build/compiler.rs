@@ -1,4 +1,4 @@
-//! What the build needs to know of the Rust compiler.
+//! Facts about the Rust compiler that the build needs.
 
 use std::process::{Command, Stdio};
 use std::{env, io};
@@ -15,11 +15,11 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// Asks the compiler.
+    /// Queries the compiler.
     ///
     /// # Errors
     ///
-    /// It does not start or does not answer.
+    /// It does not start, or its answer is incomplete.
     pub(super) fn ask() -> Result<Self, BuildError> {
         let program = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
         let silent = |source| BuildError::CompilerSilent {
@@ -36,7 +36,7 @@ impl Compiler {
             return Err(silent(io::Error::other(message)));
         }
         Self::from_answer(&String::from_utf8_lossy(&output.stdout))
-            .ok_or_else(|| silent(io::Error::other("it does not say what it was asked for")))
+            .ok_or_else(|| silent(io::Error::other("its answer is incomplete")))
     }
 
     fn from_answer(answer: &str) -> Option<Self> {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_answers_are_needed() {
+    fn both_lines_of_the_answer_are_needed() {
         let compiler = Compiler::from_answer("x86_64-unknown-linux-gnu\n/rust/lib\n").expect("both are there");
         assert_eq!(compiler.host, "x86_64-unknown-linux-gnu");
         assert_eq!(compiler.library_directory, "/rust/lib");

@@ -1,5 +1,5 @@
-//! Whether a built library has benchmarks, read from its symbol table: it is not loaded, since its
-//! constructors would run.
+//! Checks whether a built library has benchmarks. Reads the symbol table, because loading the
+//! library would run its constructors.
 
 use camino::Utf8Path;
 use gpubench::abi::ENTRY_SYMBOL;
@@ -7,12 +7,12 @@ use object::{Object, ObjectSymbol};
 
 use super::BuildError;
 
-/// Whether `library` exports the runtime's entry point. Where nothing in it refers to the runtime,
-/// the linker left the runtime out.
+/// Returns whether `library` exports the runtime's entry point. The linker drops the runtime if
+/// nothing in the library refers to it.
 ///
 /// # Errors
 ///
-/// The file cannot be read or is no shared library.
+/// The file cannot be read or is not a shared library.
 pub(super) fn has_entry_point(library: &Utf8Path) -> Result<bool, BuildError> {
     let unreadable = |source| BuildError::LibraryUnreadable {
         library: library.to_owned(),
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_file_is_no_library() {
+    fn a_text_file_is_not_a_library() {
         let file = tempfile::Builder::new().suffix(".so").tempfile().expect("a file");
         fs_err::write(file.path(), "not a library").expect("written");
         let path = Utf8Path::from_path(file.path()).expect("a UTF-8 path");

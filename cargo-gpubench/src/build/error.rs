@@ -1,4 +1,4 @@
-//! Why something cannot be built, and what is worth a warning.
+//! Errors and warnings of the build.
 
 use std::io;
 use std::process::ExitStatus;
@@ -10,158 +10,158 @@ use super::ForeignPackage;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
-/// Why there is nothing to benchmark.
+/// An error of the build.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// What was built cannot be kept as it is.
+    /// A built library cannot be frozen.
     #[error(transparent)]
     Incomplete(#[from] FreezeError),
     /// Cargo cannot be started.
     #[error("could not start `{program}`")]
     CargoNotStarted {
-        /// What was started.
+        /// The started program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Cargo cannot be listened to.
+    /// The output of cargo cannot be read.
     #[error("lost the connection to `{program}`")]
     CargoLost {
-        /// What was listened to.
+        /// The started program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// `cargo metadata` failed; it has said why itself.
+    /// `cargo metadata` failed and printed why.
     #[error("`cargo metadata` failed ({status})")]
     MetadataFailed {
-        /// How it ended.
+        /// The exit status.
         status: ExitStatus,
     },
-    /// The answer of `cargo metadata` makes no sense.
-    #[error("could not understand the answer of `cargo metadata`")]
+    /// The output of `cargo metadata` cannot be parsed.
+    #[error("could not parse the output of `cargo metadata`")]
     MetadataUnreadable {
-        /// What is wrong with it.
+        /// The parse error.
         #[source]
         source: serde_json::Error,
     },
-    /// Something that must be in the answer of `cargo metadata` is not.
-    #[error("the answer of `cargo metadata` lacks {what}")]
+    /// The output of `cargo metadata` lacks a required part.
+    #[error("`cargo metadata` did not report {what}")]
     MetadataIncomplete {
-        /// What is missing.
+        /// The missing part.
         what: &'static str,
     },
-    /// A manifest's `[package.metadata.gpubench]` makes no sense.
-    #[error("the value of `{key}` in `[package.metadata.gpubench]` of `{manifest}` makes no sense")]
+    /// A manifest's `[package.metadata.gpubench]` has an invalid value.
+    #[error("invalid value of `{key}` in `[package.metadata.gpubench]` of `{manifest}`")]
     PackageMetadata {
         /// The manifest.
         manifest: Utf8PathBuf,
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A relative `--target-dir` has no place to be relative to.
-    #[error("could not find out where `--target-dir {directory}` is")]
+    /// A relative `--target-dir` cannot be resolved.
+    #[error("could not resolve `--target-dir {directory}`")]
     TargetDirectory {
-        /// What was asked for.
+        /// The requested directory.
         directory: Utf8PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
     /// Several versions of the runtime are in one dependency graph.
-    #[error("several versions of `gpubench-runtime` are in one dependency graph{}", in_parentheses(.versions))]
+    #[error("the dependency graph has several versions of `gpubench-runtime`{}", in_parentheses(.versions))]
     SeveralRuntimes {
-        /// The versions, where cargo got far enough to name them.
+        /// The versions, if cargo names them.
         versions: Vec<String>,
     },
-    /// No package of the workspace fits a `--package`.
-    #[error("no package of this workspace fits `--package {spec}`")]
+    /// No package of the workspace matches a `--package`.
+    #[error("no package of this workspace matches `--package {spec}`")]
     PackageNotFound {
-        /// What was asked for.
+        /// The requested package.
         spec: String,
         /// Every package of the workspace.
         members: Vec<String>,
-        /// The one that was probably meant.
+        /// The package that the user probably meant.
         closest: Option<String>,
     },
-    /// Several packages fit a `--package` that is no pattern.
-    #[error("`--package {spec}` fits several packages: {}", .candidates.join(", "))]
+    /// Several packages match a `--package` that is not a pattern.
+    #[error("`--package {spec}` matches several packages: {}", .candidates.join(", "))]
     PackageAmbiguous {
-        /// What was asked for.
+        /// The requested package.
         spec: String,
-        /// Identifiers of those that fit.
+        /// Identifiers of the matching packages.
         candidates: Vec<String>,
     },
-    /// A package was asked for by name that cannot have benchmarks.
+    /// A package requested by name cannot have benchmarks.
     #[error("package `{package}` {reason}")]
     Unsuitable {
         /// The package.
         package: String,
-        /// Why it cannot.
+        /// The reason.
         reason: Unsuitable,
     },
-    /// None of the packages can have benchmarks.
+    /// No selected package can have benchmarks.
     #[error("no package with benchmarks is selected")]
     NoSuitablePackage {
-        /// Those that were looked at.
+        /// The selected packages, with the reason for each.
         considered: Vec<(String, Unsuitable)>,
     },
-    /// A library does not contain the runtime's entry point.
+    /// A library lacks the runtime's entry point.
     #[error("package `{package}` has no `#[gpubench]` functions")]
     NoBenchmarks {
         /// The package.
         package: String,
     },
-    /// None of several libraries contains the runtime's entry point.
+    /// All of several libraries lack the runtime's entry point.
     #[error("none of the selected packages has `#[gpubench]` functions")]
     NoBenchmarksAnywhere,
-    /// Cargo could not build a library; it has said why itself.
+    /// Cargo could not build a library and printed why.
     #[error("could not build package `{package}` ({status})")]
     Failed {
         /// The package.
         package: String,
-        /// How cargo ended.
+        /// The exit status.
         status: ExitStatus,
     },
-    /// What cargo says is built is of another checkout, also after it was told to forget it.
-    #[error("cargo gave {} for package `{package}`", in_list(.strangers))]
+    /// Cargo returns a build of another checkout, even after cleaning.
+    #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
     OtherCheckout {
         /// The package.
         package: String,
-        /// What is in its library.
-        strangers: Vec<ForeignPackage>,
+        /// The other checkout's packages in the library.
+        packages: Vec<ForeignPackage>,
     },
-    /// Cargo succeeded and named no library.
-    #[error("cargo built package `{package}` but named no shared library")]
+    /// Cargo succeeded but reported no library.
+    #[error("cargo built package `{package}` but reported no shared library")]
     NoLibrary {
         /// The package.
         package: String,
     },
-    /// What cargo built is not readable, or no shared library.
+    /// The library from cargo is not readable, or not a shared library.
     #[error("could not read the built library `{library}`")]
     LibraryUnreadable {
         /// The library.
         library: Utf8PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The compiler did not say where it runs and where its own libraries are.
-    #[error("could not ask `{program}` about itself")]
+    /// The compiler did not report its platform and library folder.
+    #[error("could not query `{program}`")]
     CompilerSilent {
-        /// What was started.
+        /// The started program.
         program: String,
-        /// Why.
+        /// The reason.
         #[source]
         source: io::Error,
     },
-    /// A signal asked to stop.
+    /// A signal interrupted the build.
     #[error("interrupted while building")]
     Interrupted,
 }
@@ -193,27 +193,27 @@ impl Expected for BuildError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::CargoNotStarted { .. } => Some(format!("cargo must be in `PATH`, or named by `CARGO`; {NO_CARGO}")),
-            Self::CompilerSilent { .. } => Some(format!("rustc must be in `PATH`, or named by `RUSTC`; {NO_CARGO}")),
+            Self::CargoNotStarted { .. } => Some(format!("add cargo to `PATH` or set `CARGO`; {NO_CARGO}")),
+            Self::CompilerSilent { .. } => Some(format!("add rustc to `PATH` or set `RUSTC`; {NO_CARGO}")),
             Self::SeveralRuntimes { .. } => Some(
                 "make every crate with benchmarks depend on the same version of `gpubench-runtime`; \
-                 two copies would each hold half of the benchmarks"
+                 with two copies, each registers only some of the benchmarks"
                     .to_owned(),
             ),
             Self::PackageNotFound {
                 closest: Some(closest), ..
             } => Some(format!("did you mean `{closest}`?")),
-            Self::PackageNotFound { members, .. } => Some(format!("its packages are: {}", members.join(", "))),
-            Self::PackageAmbiguous { .. } => Some("name one by its identifier".to_owned()),
+            Self::PackageNotFound { members, .. } => Some(format!("the workspace has: {}", members.join(", "))),
+            Self::PackageAmbiguous { .. } => Some("use one of these identifiers".to_owned()),
             Self::Unsuitable { reason, .. } => Some(reason.remedy()),
             Self::NoSuitablePackage { considered } => Some(nothing_suitable(considered)),
             Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
-                let hint = "write `#[gpubench]` on a function that is part of its library: a module below `src/`, behind a feature if need be; \
-                            `benches/`, `tests/` and `#[cfg(test)]` are not part of it";
+                let hint = "put `#[gpubench]` on a function in the library: in a module under `src/`, behind a feature if necessary; \
+                            `benches/`, `tests/` and `#[cfg(test)]` are not part of the library";
                 Some(hint.to_owned())
             }
             Self::OtherCheckout { .. } => Some(
-                "two checkouts share a target directory and build at the same time: give one of them its own by `--target-dir`"
+                "two checkouts share a target directory and build at the same time: give each a separate one with `--target-dir`"
                     .to_owned(),
             ),
             _ => None,
@@ -221,19 +221,19 @@ impl Expected for BuildError {
     }
 }
 
-fn in_list(strangers: &[ForeignPackage]) -> String {
-    let strangers: Vec<String> = strangers.iter().map(ForeignPackage::to_string).collect();
-    strangers.join(", ")
+fn in_list(packages: &[ForeignPackage]) -> String {
+    let packages: Vec<String> = packages.iter().map(ForeignPackage::to_string).collect();
+    packages.join(", ")
 }
 
-/// What runs benchmarks where nothing can be built.
-const NO_CARGO: &str = "`--archive-file FILE` runs what `cargo gpubench archive` made elsewhere";
+/// How to run benchmarks where nothing can be built.
+const NO_CARGO: &str = "without cargo, `--archive-file FILE` runs an archive made on another machine";
 
 /// Why a package cannot have benchmarks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsuitable {
     /// It has no library.
-    #[error("has no library, and benchmarks live in libraries")]
+    #[error("has no library for benchmarks")]
     NoLibrary,
     /// Its library is a procedural macro.
     #[error("is a procedural macro, which cannot have benchmarks")]
@@ -241,20 +241,20 @@ pub enum Unsuitable {
     /// It does not depend on the runtime.
     #[error("does not depend on `gpubench-runtime`")]
     NoRuntime,
-    /// It depends on the runtime with a feature that is off.
-    #[error("depends on `gpubench-runtime` only with a feature that is off")]
+    /// It depends on the runtime through a feature that is not enabled.
+    #[error("depends on `gpubench-runtime` only with a feature that is not enabled")]
     FeatureOff {
         /// The feature.
         feature: String,
     },
     /// Only its tests depend on the runtime.
-    #[error("has `gpubench-runtime` among its `[dev-dependencies]`, which its library does not see")]
+    #[error("has `gpubench-runtime` only in `[dev-dependencies]`, which its library cannot use")]
     DevRuntime,
     /// It is the runtime itself.
-    #[error("is what benchmarks are written with, and has none")]
+    #[error("is the runtime itself and has no benchmarks")]
     IsRuntime,
-    /// It says `benchmarks = false`.
-    #[error("says in its manifest that it has no benchmarks")]
+    /// It sets `benchmarks = false`.
+    #[error("sets `benchmarks = false` in its manifest")]
     OptedOut,
 }
 
@@ -263,7 +263,7 @@ impl Unsuitable {
         let remedy = match self {
             Self::FeatureOff { feature } => {
                 return format!(
-                    "try `--features {feature}`, or say `features = [\"{feature}\"]` in its `[package.metadata.gpubench]`"
+                    "try `--features {feature}`, or set `features = [\"{feature}\"]` in its `[package.metadata.gpubench]`"
                 );
             }
             Self::DevRuntime => {
@@ -273,7 +273,7 @@ impl Unsuitable {
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => {
-                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; with `optional = true` the library's users need not have it"
+                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; with `optional = true`, users of the library do not need it"
             }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
@@ -282,8 +282,8 @@ impl Unsuitable {
     }
 }
 
-/// Of many packages most have nothing to do with the runtime; what is worth saying is why the
-/// others were left out.
+/// Explains why no package is suitable. Most packages have nothing to do with the runtime, so the
+/// text names only the others.
 fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
     if let [(package, reason)] = considered {
         return format!("package `{package}` {reason}: {}", reason.remedy());
@@ -294,8 +294,11 @@ fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
         .map(|(package, reason)| format!("`{package}` {reason}"))
         .collect();
     match &remarkable[..] {
-        [] if considered.is_empty() => "the selection of packages is empty".to_owned(),
-        [] => format!("none of {} packages depends on `gpubench-runtime`", considered.len()),
+        [] if considered.is_empty() => "no package is selected".to_owned(),
+        [] => format!(
+            "none of the {} packages depends on `gpubench-runtime`",
+            considered.len()
+        ),
         _ if remarkable.len() == considered.len() => remarkable.join("; "),
         _ => format!(
             "{}; no other package depends on `gpubench-runtime`",
@@ -312,30 +315,30 @@ fn in_parentheses(versions: &[String]) -> String {
     }
 }
 
-/// Something odd that stops nothing.
+/// A warning of the build.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildNotice {
-    /// An `--exclude` that fits no package.
-    #[error("no package of this workspace fits `--exclude {spec}`")]
+    /// No package matches an `--exclude`.
+    #[error("no package of this workspace matches `--exclude {spec}`")]
     ExcludedNotFound {
-        /// What was asked for.
+        /// The requested package.
         spec: String,
     },
-    /// A package that was not asked for by name has the runtime but no benchmarks.
+    /// A package that was not requested by name depends on the runtime but has no benchmarks.
     #[error("package `{package}` has no `#[gpubench]` functions")]
     NoBenchmarks {
         /// The package.
         package: String,
     },
-    /// Cargo had the library of another checkout for this one's.
-    #[error("the target directory had {}: built again", in_list(.strangers))]
+    /// The target directory had another checkout's build of the library.
+    #[error("the target directory contained {}, from another checkout: built again", in_list(.packages))]
     OtherCheckout {
-        /// What was in the library.
-        strangers: Vec<ForeignPackage>,
+        /// The other checkout's packages in the library.
+        packages: Vec<ForeignPackage>,
     },
-    /// A key in a manifest's `[package.metadata.gpubench]` that is not known.
+    /// An unknown key in a manifest's `[package.metadata.gpubench]`.
     #[error(
-        "the key `{key}` in `[package.metadata.gpubench]` of package `{package}` is not known and has no effect{}",
+        "unknown key `{key}` in `[package.metadata.gpubench]` of package `{package}` has no effect{}",
         suggestion(.closest.as_ref())
     )]
     UnknownMetadata {
@@ -343,7 +346,7 @@ pub enum BuildNotice {
         package: String,
         /// The key.
         key: String,
-        /// The known one that was probably meant.
+        /// The known key that the user probably meant.
         closest: Option<String>,
     },
 }
@@ -361,27 +364,27 @@ mod tests {
     }
 
     #[test]
-    fn one_package_is_told_what_to_do() {
+    fn a_single_unsuitable_package_has_a_hint() {
         assert_eq!(
             hint(&[("a", Unsuitable::NoLibrary)]),
-            "package `a` has no library, and benchmarks live in libraries: move the benchmarks to `src/lib.rs`"
+            "package `a` has no library for benchmarks: move the benchmarks to `src/lib.rs`"
         );
     }
 
     #[test]
-    fn of_many_packages_the_odd_ones_are_named() {
+    fn among_many_packages_only_those_with_a_special_reason_are_named() {
         use Unsuitable::{NoRuntime, OptedOut, ProcMacro};
         assert_eq!(
             hint(&[("a", NoRuntime), ("b", NoRuntime)]),
-            "none of 2 packages depends on `gpubench-runtime`"
+            "none of the 2 packages depends on `gpubench-runtime`"
         );
         assert_eq!(
             hint(&[("a", OptedOut), ("b", NoRuntime)]),
-            "`a` says in its manifest that it has no benchmarks; no other package depends on `gpubench-runtime`"
+            "`a` sets `benchmarks = false` in its manifest; no other package depends on `gpubench-runtime`"
         );
         assert_eq!(
             hint(&[("a", OptedOut), ("b", ProcMacro)]),
-            "`a` says in its manifest that it has no benchmarks; `b` is a procedural macro, which cannot have benchmarks"
+            "`a` sets `benchmarks = false` in its manifest; `b` is a procedural macro, which cannot have benchmarks"
         );
     }
 }

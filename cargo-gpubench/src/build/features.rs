@@ -1,13 +1,13 @@
-//! Features of the packages that are built.
+//! Features of the built packages.
 
 use cargo_metadata::Package;
 
-/// Which features are on: cargo's options of the same names.
+/// The enabled features: cargo's options of the same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureSelection {
-    /// `--features`, one feature an entry: `simd`, `package/simd`.
+    /// `--features`, one feature per entry: `simd`, `package/simd`.
     pub features: Vec<String>,
-    /// Those of `--no-default-features` and `--all-features` that were given, as cargo spells them.
+    /// `--no-default-features` and `--all-features`, if given, in cargo's spelling.
     pub flags: Vec<&'static str>,
 }
 
@@ -22,11 +22,11 @@ impl FeatureSelection {
             .collect()
     }
 
-    /// The selection for one package of several.
+    /// Returns the selection for one of several packages.
     ///
-    /// Cargo wants a feature to exist in at least one of the packages it builds at a time; here it
-    /// builds one at a time, so each gets the features it knows. A feature nobody knows goes to
-    /// everyone: cargo then says so in its own words.
+    /// Cargo requires a feature to exist in at least one package of a build. The tool builds one
+    /// package at a time, so each package gets the features that it has. An unknown feature goes to
+    /// every package: cargo then reports it.
     pub(super) fn for_package(&self, package: &Package, selected: &[&Package]) -> Self {
         let known_here = |feature: &String| {
             knows_feature(package, feature) || !selected.iter().any(|other| knows_feature(other, feature))
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_nobody_knows_goes_to_everyone_so_that_cargo_explains_it() {
+    fn an_unknown_feature_goes_to_every_package_for_cargo_to_report() {
         let a = package("a", serde_json::json!({}));
         let b = package("b", serde_json::json!({}));
         assert_eq!(selection(&["typo"]).for_package(&b, &[&a, &b]), selection(&["typo"]));

@@ -1,5 +1,4 @@
-//! The shared libraries of a package as roles load them: sealed copies, each behind those that it
-//! needs.
+//! Frozen copies of a package's shared libraries, in dependency order.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +8,16 @@ use object::read::elf::ElfFile;
 
 use gpubench_device::{FreezeError, FrozenFile};
 
-/// Output digests a library and those that it needs, directly or through another, in the folders of `search`
-/// or where a library says beside itself (`$ORIGIN`); the library is the last. The dynamic linker
-/// takes a copy for a file of `/proc/self/fd`, beside which there is nothing.
+/// Returns frozen copies of a library and the libraries that it needs, directly or through others;
+/// the library itself is last. Searches the folders of `search` and those that a library names
+/// relative to itself (`$ORIGIN`). The dynamic linker sees a copy as a file of `/proc/self/fd`,
+/// where `$ORIGIN` leads nowhere.
 ///
-/// A needed library is left out where it is the system's, or has another `SONAME` than the name
-/// under which it is needed: the dynamic linker would take no copy for it, and finds it by its
-/// path.
+/// Leaves out system libraries, and libraries whose `SONAME` is not the name under which they are
+/// needed: the dynamic linker would not accept a copy, and finds them by path.
 ///
 /// # Errors
-/// When a file cannot be copied, or `check`, which sees the copy of every path, refuses it.
+/// A file cannot be copied, or `check` refuses the copy of a path.
 pub(crate) fn freeze_libraries<E: From<FreezeError>>(
     library: &Utf8Path,
     search: &[Utf8PathBuf],
@@ -43,13 +42,13 @@ struct Freezing<'a, C> {
     files: Vec<FrozenFile>,
 }
 
-/// A copy, and what the dynamic linker will read in it.
+/// A copy, and the entries that the dynamic linker reads in it.
 struct Library {
     copy: FrozenFile,
     needed: Vec<String>,
     name: Option<String>,
-    /// Where it says that others are, seen from its own folder.
-    beside: Vec<Utf8PathBuf>,
+    /// Folders that the library names relative to its own folder.
+    origin_folders: Vec<Utf8PathBuf>,
 }
 
 impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freezing<'_, C> {
@@ -64,17 +63,17 @@ impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freez
             copy,
             needed: strings(&bytes, DT_NEEDED),
             name: strings(&bytes, DT_SONAME).pop(),
-            beside: folders_beside(path, &bytes),
+            origin_folders: folders_of_origin(path, &bytes),
         })
     }
 
     fn take_needed_by(&mut self, library: &Library) -> Result<(), E> {
         for name in &library.needed {
-            // A name with `/` in it is a path to the linker.
+            // The linker treats a name with `/` as a path.
             if name.contains('/') || !self.seen.insert(name.clone()) {
                 continue;
             }
-            let folders = self.search.iter().chain(&library.beside);
+            let folders = self.search.iter().chain(&library.origin_folders);
             let mut places = folders.map(|folder| folder.join(name));
             let Some(place) = places.find(|place| place.is_file()) else {
                 continue;
@@ -89,9 +88,9 @@ impl<E: From<FreezeError>, C: Fn(&Utf8Path, &FrozenFile) -> Result<(), E>> Freez
     }
 }
 
-/// The folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`, as the linker's
-/// manual page has it: the library's own folder, without links. It finds all others by itself.
-fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
+/// Returns the folders of a library's `RUNPATH` or `RPATH` that begin with `$ORIGIN`: the library's
+/// folder, with links resolved. The linker finds all other folders by itself.
+fn folders_of_origin(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
     let path = path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
     let Some(origin) = path.parent() else {
         return Vec::new();
@@ -113,8 +112,8 @@ fn folders_beside(path: &Utf8Path, library: &[u8]) -> Vec<Utf8PathBuf> {
         .collect()
 }
 
-/// The strings of a tag in the dynamic section; none where the file has no such section, which the
-/// linker will say better.
+/// Returns the strings of a tag in the dynamic section. Returns none if the file has no such
+/// section; the linker reports that better.
 fn strings(library: &[u8], tag: DynamicTag) -> Vec<String> {
     let Ok(file) = ElfFile::<FileHeader64<object::Endianness>>::parse(library) else {
         return Vec::new();
@@ -145,12 +144,12 @@ mod tests {
             Place { _folder: folder, path }
         }
 
-        /// Links `lib<name>.so`, with a `SONAME` or without.
+        /// Links `lib<name>.so`, with or without a `SONAME`.
         fn library(&self, name: &str, soname: Option<&str>, needs: &[&str]) -> Utf8PathBuf {
             self.library_with(name, soname, needs, &[])
         }
 
-        /// The same, with options for the linker.
+        /// Links `lib<name>.so` with options for the linker.
         fn library_with(&self, name: &str, soname: Option<&str>, needs: &[&str], options: &[&str]) -> Utf8PathBuf {
             let library = self.path.join(format!("lib{name}.so"));
             let source = self.path.join(format!("{name}.cpp"));
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_is_behind_those_that_it_needs_and_the_systems_are_left_out() {
+    fn a_library_follows_its_dependencies_and_system_libraries_are_left_out() {
         let place = Place::new();
         let innermost = place.library("innermost", Some("libinnermost.so"), &[]);
         let inner = place.library("inner", Some("libinner.so"), &["innermost"]);
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_that_lie_beside_the_one_that_needs_them_are_found_from_where_it_was() {
+    fn libraries_next_to_the_original_are_found() {
         for tag in ["-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"] {
             let place = Place::new();
             let built = place.library("inner", Some("libinner.so"), &[]);
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_the_linker_would_not_take_by_its_name_is_left_to_it() {
+    fn a_library_with_another_soname_is_left_to_the_linker() {
         let place = Place::new();
         place.library("inner", None, &[]);
         let outer = place.library("outer", None, &["inner"]);
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_needs_none() {
+    fn a_file_that_is_no_library_has_no_dependencies() {
         let place = Place::new();
         let file = place.path.join("text");
         fs_err::write(&file, "no library").expect("written");

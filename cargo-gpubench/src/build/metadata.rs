@@ -14,10 +14,10 @@ use super::{BuildError, BuildOptions};
 use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
 
-/// The package that makes a library benchmarkable.
+/// The package that a library with benchmarks depends on.
 pub(super) const RUNTIME_PACKAGE: &str = "gpubench-runtime";
 
-/// How cargo's resolver says that two packages claim the runtime's `links` key.
+/// What cargo's resolver prints when two packages claim the runtime's `links` key.
 const LINKS_CONFLICT: &str = "links to the native library `gpubench_runtime`";
 
 /// A resolved workspace.
@@ -28,11 +28,11 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Loads the workspace with `cargo metadata`.
     ///
     /// # Errors
     ///
-    /// Cargo does not start or fails, several versions of the runtime are in the graph.
+    /// Cargo does not start or fails, or several versions of the runtime are in the graph.
     pub(super) fn load(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<Self, BuildError> {
         let mut metadata = described(cargo, compiler, options)?;
         let wanted: Vec<String> = metadata
@@ -41,7 +41,7 @@ impl Workspace {
             .flat_map(features_of)
             .collect();
         if !wanted.is_empty() {
-            // What a package depends on depends on the features that its manifest asks for.
+            // The dependencies of a package depend on the features that its manifest asks for.
             let mut options = options.clone();
             options.features.features.extend(wanted);
             metadata = described(cargo, compiler, &options)?;
@@ -57,39 +57,39 @@ impl Workspace {
         })
     }
 
-    /// Whether a directory belongs to this build, so that libraries in it may be loaded.
+    /// Returns whether a directory belongs to this build, so that its libraries may be loaded.
     pub(super) fn is_build_output(&self, directory: &Utf8Path) -> bool {
         let build_directory = self.metadata.build_directory.as_deref();
         directory.starts_with(&self.target_directory)
             || build_directory.is_some_and(|build| directory.starts_with(build))
     }
 
-    /// The folders of all packages that may be in a library.
+    /// Returns the folders of all packages that a library may contain.
     pub(super) fn folders(&self) -> Vec<&Utf8Path> {
         let packages = self.metadata.packages.iter();
         packages.filter_map(|package| package.manifest_path.parent()).collect()
     }
 
-    /// Every package of the workspace.
+    /// Returns every package of the workspace.
     pub(super) fn members(&self) -> Vec<&Package> {
         self.metadata.workspace_packages()
     }
 
-    /// The packages cargo builds when none is named.
+    /// Returns the packages that cargo builds if none is named.
     ///
     /// # Errors
     ///
-    /// Cargo is older than 1.71 and does not say.
+    /// Cargo is older than 1.71 and does not report them.
     pub(super) fn default_members(&self) -> Result<Vec<&Package>, BuildError> {
         if !self.metadata.workspace_default_members.is_available() {
             return Err(BuildError::MetadataIncomplete {
-                what: "the default members (cargo 1.71 or later has them)",
+                what: "the default members, which cargo 1.71 and later report",
             });
         }
         Ok(self.metadata.workspace_default_packages())
     }
 
-    /// Whether a package depends on the runtime directly and not only for its tests.
+    /// Returns whether a package depends on the runtime directly, and not only in its tests.
     pub(super) fn depends_on_runtime(&self, package: &PackageId) -> bool {
         let resolve = self.metadata.resolve.as_ref();
         let node = resolve.and_then(|resolve| resolve.nodes.iter().find(|node| node.id == *package));
@@ -104,8 +104,8 @@ impl Workspace {
         })
     }
 
-    /// The version of the runtime that the packages depend on. There is one: several are refused,
-    /// and a library with benchmarks has it.
+    /// Returns the version of the runtime that the packages depend on. There is exactly one:
+    /// several are an error, and a library with benchmarks needs one.
     pub(super) fn runtime_version(&self) -> String {
         let runtime = |package: &&Package| package.name.as_str() == RUNTIME_PACKAGE;
         let found = self.metadata.packages.iter().find(runtime);
@@ -121,8 +121,8 @@ impl Workspace {
     }
 }
 
-/// The folders of the packages that a build reads where they lie: the workspace's own and those
-/// that manifests name by a path. Cargo neither fetches nor unpacks them.
+/// Returns the folders of the packages that a build reads in place: those of the workspace and
+/// those that manifests name by path. Cargo neither fetches nor unpacks them.
 ///
 /// # Errors
 /// Cargo does not start or cannot resolve the dependencies.
@@ -145,14 +145,14 @@ fn described(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     serde_json::from_str(&answer).map_err(|source| BuildError::MetadataUnreadable { source })
 }
 
-/// Most bytes of what cargo says of all packages; each package may say what it wants of itself.
+/// Most bytes of the output of `cargo metadata`. Each package can add arbitrary metadata.
 const LONGEST_METADATA: u64 = 512 << 20;
 
-/// Runs `cargo metadata`. Its standard error goes on to ours while it runs, and is read for the
-/// conflict we know how to explain.
+/// Runs `cargo metadata`. Forwards its standard error while it runs, and searches it for a known
+/// conflict.
 ///
-/// Without a platform cargo would want the packages of every platform, and `--offline` would fail
-/// for want of some never built here.
+/// Without a platform, cargo would need the packages of every platform, and `--offline` would fail
+/// for packages that were never built here.
 fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Result<String, BuildError> {
     let mut command = cargo.command("metadata");
     command.args(["--format-version", "1", "--filter-platform", &compiler.host]);
@@ -183,7 +183,7 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
     }
 }
 
-/// Cargo sees a pipe where our standard error is, so what it would find out is found out for it.
+/// Cargo's standard error is a pipe, so it cannot detect a terminal itself.
 fn color_through_a_pipe(color: Color) -> Color {
     match color {
         Color::Auto => match anstream::AutoStream::choice(&io::stderr()) {
@@ -194,12 +194,12 @@ fn color_through_a_pipe(color: Color) -> Color {
     }
 }
 
-/// Copies a child's standard error to ours and returns it without colours.
+/// Forwards a child's standard error and returns it without colours.
 fn pass_on(mut stderr: ChildStderr) -> String {
     let mut seen = Vec::new();
     let mut buffer = [0; 4096];
-    // A read error ends the copy like the end of the stream: the exit status says whether cargo was
-    // content.
+    // A read error ends the copy like the end of the stream. The exit status tells whether cargo
+    // succeeded.
     while let Ok(count @ 1..) = stderr.read(&mut buffer) {
         let _ = io::stderr().write_all(&buffer[..count]);
         seen.extend_from_slice(&buffer[..count]);
@@ -220,14 +220,14 @@ fn refuse_several_runtimes(metadata: &Metadata) -> Result<(), BuildError> {
     }
 }
 
-/// Hand-made metadata for tests.
+/// Handwritten metadata for tests.
 #[cfg(test)]
 pub(super) mod sample {
     use serde_json::{Value, json};
 
     use super::*;
 
-    /// The identifier of a member `name`.
+    /// Returns the identifier of the member `name`.
     pub(crate) fn id(name: &str) -> String {
         format!("path+file:///w/{name}#0.1.0")
     }
@@ -244,18 +244,18 @@ pub(super) mod sample {
         package
     }
 
-    /// A target of one kind.
+    /// Returns a target of one kind.
     pub(crate) fn target(kind: &str) -> Value {
         json!({ "name": "x", "kind": [kind], "crate_types": [kind], "src_path": "/w/x.rs", "edition": "2024" })
     }
 
-    /// A package of version 0.1.0 with a library; `fields` replaces what it would have.
+    /// Returns a package of version 0.1.0 with a library; `fields` replace its default fields.
     pub(crate) fn package(name: &str, fields: Value) -> Package {
         serde_json::from_value(package_json(name, fields)).expect("a package")
     }
 
-    /// A workspace of packages, given by name, the kind of their dependency on the runtime if they
-    /// have one, and replaced fields.
+    /// Returns a workspace of packages. Each has a name, the kind of its dependency on the runtime
+    /// if any, and replaced fields.
     pub(crate) fn workspace(packages: &[(&str, Option<Value>, Value)], default_members: &[&str]) -> Workspace {
         let members: Vec<_> = packages.iter().map(|(name, ..)| id(name)).collect();
         let runtime = package_json(RUNTIME_PACKAGE, json!({}));
@@ -299,7 +299,7 @@ mod tests {
         let error = refuse_several_runtimes(&workspace.metadata).expect_err("two versions");
         assert_eq!(
             error.to_string(),
-            "several versions of `gpubench-runtime` are in one dependency graph (0.2.0, 0.1.0)"
+            "the dependency graph has several versions of `gpubench-runtime` (0.2.0, 0.1.0)"
         );
     }
 

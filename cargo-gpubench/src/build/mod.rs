@@ -1,9 +1,8 @@
-//! Building what is benchmarked: the crate as a cdylib through cargo, and its kernels through a
-//! device compiler.
+//! The build: a crate as a cdylib through cargo, and its kernels through a device compiler.
 //!
-//! [`build_cdylibs`] asks cargo what the workspace holds, keeps the packages that can have
-//! benchmarks and builds the library of each under a profile that inherits the user's `bench`
-//! profile. Nothing that is built is loaded here.
+//! [`build_cdylibs`] asks cargo for the packages of the workspace, keeps those that can have
+//! benchmarks and builds each library under a profile that inherits the user's `bench` profile.
+//! This module loads none of the libraries.
 
 mod cargo;
 mod cargo_messages;

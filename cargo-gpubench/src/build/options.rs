@@ -1,4 +1,4 @@
-//! What is asked of cargo, as types.
+//! The options of a build as types.
 
 use std::str::FromStr;
 
@@ -8,70 +8,70 @@ use thiserror::Error;
 use super::{FeatureSelection, PackageSelection};
 use gpubench_report::Color;
 
-/// Everything that says what is built and how.
+/// The options of a build.
 #[derive(Clone, Debug, Default)]
 pub struct BuildOptions {
-    /// Which packages.
+    /// The selected packages.
     pub packages: PackageSelection,
-    /// Which of their features.
+    /// The enabled features.
     pub features: FeatureSelection,
-    /// Where the workspace is, and how its lockfile is treated.
+    /// The workspace and the use of its lockfile.
     pub manifest: ManifestOptions,
-    /// How they are compiled.
+    /// How packages are compiled.
     pub compilation: CompilationOptions,
-    /// Whether what cargo shows of its work is coloured.
+    /// Whether cargo's output is coloured.
     pub color: Color,
-    /// Whether cargo shows warnings and errors only.
+    /// Whether cargo prints only warnings and errors.
     pub quiet: bool,
 }
 
-/// Where the workspace is, and how its lockfile is treated: cargo's options of the same names.
+/// The workspace and the use of its lockfile: cargo's options of the same names.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestOptions {
     /// `--manifest-path`.
     pub manifest_path: Option<Utf8PathBuf>,
-    /// Those of `--locked`, `--offline` and `--frozen` that were given, as cargo spells them.
+    /// `--locked`, `--offline` and `--frozen`, if given, in cargo's spelling.
     pub lock_flags: Vec<&'static str>,
-    /// `--config`, in the order given.
+    /// `--config`, in the given order.
     pub config: Vec<String>,
 }
 
 /// How packages are compiled.
 #[derive(Clone, Debug, Default)]
 pub struct CompilationOptions {
-    /// Cargo's profile.
+    /// The cargo profile.
     pub profile: Profile,
     /// `--target-dir`.
     pub target_dir: Option<Utf8PathBuf>,
-    /// `--jobs`, as cargo reads it.
+    /// `--jobs`, in cargo's syntax.
     pub jobs: Option<String>,
 }
 
-/// A cargo profile that a cdylib can be built under.
+/// A cargo profile for building a cdylib.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// `gpubench`, which inherits `bench` and lands in its own folder.
+    /// `gpubench`, which inherits `bench` and has a separate folder.
     #[default]
     Gpubench,
-    /// A profile of cargo's or of the workspace.
+    /// A profile of cargo or of the workspace.
     Named(String),
 }
 
-/// A profile under which `cargo rustc` does not build a library.
+/// A profile that `cargo rustc` cannot build a library with.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidProfile {
-    /// Cargo takes `test` and `check` for a mode, not for a profile.
-    #[error("cargo builds no library under the profile `{0}`; use `dev`, `release`, `bench` or a profile of your own")]
+    /// Cargo treats `test` and `check` as modes, not as profiles.
+    #[error("cargo builds no library with the profile `{0}` (hint: use `dev`, `release`, `bench` or a custom profile)")]
     Mode(String),
-    /// Not a name of a profile.
-    #[error("`{0}` is not the name of a profile: letters, digits, `-` and `_`")]
+    /// Not a valid profile name.
+    #[error("`{0}` is not a valid profile name (hint: use letters, digits, `-` and `_`)")]
     Name(String),
 }
 
 impl FromStr for Profile {
     type Err = InvalidProfile;
 
-    /// `cargo rustc --profile bench` builds a test harness, so `bench` means the profile that
+    /// `cargo rustc --profile bench` builds a test harness, so `bench` selects the profile that
     /// inherits it.
     fn from_str(name: &str) -> Result<Self, InvalidProfile> {
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
@@ -89,13 +89,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bench_profile_is_inherited_rather_than_named() {
+    fn bench_selects_the_profile_that_inherits_it() {
         assert_eq!("bench".parse(), Ok(Profile::Gpubench));
         assert_eq!("release".parse(), Ok(Profile::Named("release".to_owned())));
     }
 
     #[test]
-    fn modes_and_broken_names_are_no_profiles() {
+    fn modes_and_invalid_names_are_not_profiles() {
         assert_eq!("test".parse::<Profile>(), Err(InvalidProfile::Mode("test".to_owned())));
         assert_eq!("a.b".parse::<Profile>(), Err(InvalidProfile::Name("a.b".to_owned())));
         assert_eq!("".parse::<Profile>(), Err(InvalidProfile::Name(String::new())));

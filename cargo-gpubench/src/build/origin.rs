@@ -1,6 +1,6 @@
-//! Whether a library was built from the packages that were asked for. Two checkouts may share a
-//! target directory: cargo tells a package that lies at the same place of its workspace not from
-//! the other's, and takes what is there where the sources are older than it.
+//! Checks whether a library was built from the requested packages. If two checkouts share a target
+//! directory, cargo cannot tell apart packages at the same place in their workspaces. It reuses a
+//! build of the other checkout if the sources here are older.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use gpubench::origin::{BEFORE_FOLDER, BEFORE_PACKAGE};
 use gpubench_device::FrozenFile;
 use gpubench_diagnostic::printable_line;
 
-/// A package in a library that was built from a folder of another checkout.
+/// A package in a library that was built from another checkout.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ForeignPackage {
     /// Its name.
@@ -26,12 +26,12 @@ impl fmt::Display for ForeignPackage {
     }
 }
 
-/// The packages in `code`, each with benchmarks or kernels, that were built from none of `folders`.
-/// What is looked at is the copy that will be loaded.
+/// Returns the packages in `code`, each with benchmarks or kernels, that were built outside
+/// `folders`. Reads the frozen copy, which is what processes load.
 ///
 /// # Errors
 /// The copy cannot be read.
-pub(super) fn strangers(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<ForeignPackage>> {
+pub(super) fn foreign_packages(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Result<Vec<ForeignPackage>> {
     let known: BTreeSet<Utf8PathBuf> = folders.iter().map(|folder| real(folder)).collect();
     let origins = origins(&fs_err::read(code.path())?);
     Ok(origins
@@ -40,7 +40,7 @@ pub(super) fn strangers(code: &FrozenFile, folders: &[&Utf8Path]) -> std::io::Re
         .collect())
 }
 
-/// Where a folder is, without links; one that is not there is itself.
+/// Resolves the links of a folder. A missing folder is returned as is.
 fn real(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
 }
@@ -50,7 +50,7 @@ fn origins(library: &[u8]) -> BTreeSet<ForeignPackage> {
     let mut rest = library;
     while let Some(at) = find(rest, BEFORE_PACKAGE) {
         rest = &rest[at + BEFORE_PACKAGE.len()..];
-        // A path has at most 4096 bytes, and a name less.
+        // A path has at most 4096 bytes, and a name has fewer.
         let words = &rest[..rest.len().min(8192)];
         let end = words.iter().position(|byte| *byte == 1);
         let words = end.and_then(|end| std::str::from_utf8(&words[..end]).ok());

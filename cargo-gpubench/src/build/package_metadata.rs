@@ -1,4 +1,4 @@
-//! What a manifest says to this tool: `[package.metadata.gpubench]`.
+//! The tool's settings in a manifest: `[package.metadata.gpubench]`.
 
 use cargo_metadata::Package;
 use serde_json::{Map, Value};
@@ -10,11 +10,11 @@ use gpubench_diagnostic::closest;
 const BENCHMARKS: &str = "benchmarks";
 const FEATURES: &str = "features";
 
-/// How a package wants its cases to be measured.
+/// Measurement settings of the package.
 #[derive(Debug, Default)]
 pub(super) struct PackageMetadata {
     pub(super) settings: CaseSettings,
-    /// Features that its benchmarks need, beside those of the command line.
+    /// Features that its benchmarks need, in addition to those of the command line.
     pub(super) features: Vec<String>,
     /// Keys that have no effect.
     pub(super) unknown: Vec<BuildNotice>,
@@ -24,7 +24,7 @@ impl PackageMetadata {
     /// Reads the manifest's table.
     ///
     /// # Errors
-    /// A value makes no sense, or two do not go together.
+    /// A value is invalid, or two values contradict each other.
     pub(super) fn of(package: &Package) -> Result<Self, BuildError> {
         let mut metadata = Self::default();
         let wrong = |key: &str, source: Box<dyn std::error::Error + Send + Sync>| BuildError::PackageMetadata {
@@ -37,7 +37,7 @@ impl PackageMetadata {
                 continue;
             }
             if key == FEATURES {
-                metadata.features = features(value).ok_or_else(|| wrong(key, "it is no list of strings".into()))?;
+                metadata.features = features(value).ok_or_else(|| wrong(key, "it is not a list of strings".into()))?;
                 continue;
             }
             if !CaseSettings::KEYS.contains(&key.as_str()) {
@@ -71,8 +71,8 @@ fn features(value: &Value) -> Option<Vec<String>> {
         .collect()
 }
 
-/// The features that a package's benchmarks need, as cargo takes them for one package of many:
-/// `kernels/bench`.
+/// Returns the features that a package's benchmarks need, in cargo's form for one of several
+/// packages: `kernels/bench`.
 pub(super) fn features_of(package: &Package) -> Vec<String> {
     let value = table(package).and_then(|table| table.get(FEATURES));
     let features = value.and_then(features).unwrap_or_default();
@@ -86,7 +86,7 @@ fn table(package: &Package) -> Option<&Map<String, Value>> {
     package.metadata.get("gpubench")?.as_object()
 }
 
-/// `benchmarks = false`.
+/// Returns whether the manifest sets `benchmarks = false`.
 pub(super) fn opted_out(package: &Package) -> bool {
     table(package).and_then(|table| table.get(BENCHMARKS)) == Some(&Value::Bool(false))
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_sets_what_holds_for_its_cases() {
+    fn a_package_sets_the_measurement_of_its_cases() {
         let read = metadata(json!({ "benchmarks": true, "max-samples": 30, "timeout": "1min" })).expect("settings");
         assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
         assert_eq!(read.settings.entries().len(), 2);
@@ -112,26 +112,26 @@ mod tests {
     }
 
     #[test]
-    fn a_package_says_which_features_its_benchmarks_need() {
+    fn a_package_names_the_features_of_its_benchmarks() {
         let table = json!({ "features": ["bench", "wide"] });
         assert_eq!(metadata(table.clone()).expect("features").features, ["bench", "wide"]);
         let package = package("a", json!({ "metadata": { "gpubench": table } }));
         assert_eq!(features_of(&package), ["a/bench", "a/wide"]);
         let error = metadata(json!({ "features": "bench" })).expect_err("no list");
-        assert!(gpubench_diagnostic::chain(&error).ends_with("it is no list of strings"));
+        assert!(gpubench_diagnostic::chain(&error).ends_with("it is not a list of strings"));
     }
 
     #[test]
-    fn an_unknown_key_is_a_notice_with_the_closest() {
+    fn an_unknown_key_is_a_notice_with_a_suggestion() {
         let read = metadata(json!({ "timeot": "1min" })).expect("no error");
         assert_eq!(
             read.unknown[0].to_string(),
-            "the key `timeot` in `[package.metadata.gpubench]` of package `a` is not known and has no effect (hint: did you mean `timeout`?)"
+            "unknown key `timeot` in `[package.metadata.gpubench]` of package `a` has no effect (hint: did you mean `timeout`?)"
         );
     }
 
     #[test]
-    fn a_value_that_makes_no_sense_is_an_error_with_its_manifest() {
+    fn an_invalid_value_is_an_error_that_names_the_manifest() {
         for (table, reason) in [
             (json!({ "timeout": 10 }), "must be a number with a unit"),
             (json!({ "timeout": true }), "neither a string nor a number"),

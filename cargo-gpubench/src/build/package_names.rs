@@ -1,4 +1,4 @@
-//! Which packages of a workspace can have benchmarks, without resolving what they depend on.
+//! Lists packages that can have benchmarks, without resolving dependencies.
 
 use std::process::Stdio;
 
@@ -8,16 +8,16 @@ use super::ManifestOptions;
 use super::metadata::RUNTIME_PACKAGE;
 use super::workspace_folders::without_dependencies;
 
-/// The workspace here, as far as cargo knows it without looking at dependencies.
+/// The current workspace, without its dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BenchmarkPackages {
-    /// The names of its packages that depend on the runtime.
+    /// Names of its packages that depend on the runtime.
     pub names: Vec<String>,
     /// Its target directory.
     pub target_directory: Option<Utf8PathBuf>,
 }
 
-/// The packages of the workspace here that can have benchmarks. None where cargo cannot say.
+/// Returns the packages of the current workspace that can have benchmarks; `None` if cargo fails.
 pub fn packages_with_benchmarks() -> BenchmarkPackages {
     let Ok(metadata) = without_dependencies(&ManifestOptions::default(), Stdio::null()) else {
         return BenchmarkPackages::default();

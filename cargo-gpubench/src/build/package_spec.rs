@@ -1,4 +1,4 @@
-//! Package specifications as cargo's `--package` and `--exclude` take them.
+//! Package specifications of cargo's `--package` and `--exclude`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use cargo_metadata::semver::Version;
 use glob::Pattern;
 use thiserror::Error;
 
-/// Names one package, or with a pattern several: `suite`, `suite@0.1`, `kernels-*`,
+/// A specification of one package, or with a pattern of several: `suite`, `suite@0.1`, `kernels-*`,
 /// `path+file:///…#suite@0.1.0`.
 #[derive(Clone, Debug)]
 pub struct PackageSpec {
@@ -18,44 +18,44 @@ pub struct PackageSpec {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// A shell pattern over names.
+    /// A shell pattern for names.
     Pattern(Pattern),
-    /// The parts of a package identifier that are given.
+    /// The given parts of a package identifier.
     Parts {
         kind: Option<String>,
         url: Option<String>,
         name: Option<String>,
-        /// Its leading components.
+        /// The leading components of the version.
         version: Option<VersionPrefix>,
     },
 }
 
-/// The name and the version, each if it is given.
+/// The name and the version, if given.
 type Named = (Option<String>, Option<VersionPrefix>);
 
-/// The leading components of a version; a full version includes its pre-release.
+/// The leading components of a version. A full version includes its pre-release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum VersionPrefix {
     Full(Version),
     Components(Vec<u64>),
 }
 
-/// A text that names no package.
+/// An invalid package specification.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidPackageSpec {
-    /// Nothing where a name should be.
-    #[error("a package has a name")]
+    /// An empty name.
+    #[error("the package name is empty")]
     Empty,
-    /// Not a version.
+    /// An invalid version.
     #[error("`{0}` is not a version")]
     Version(String),
-    /// Not a pattern.
-    #[error("`{0}` is not a pattern: `*` stands for any text, `?` for a letter, `[ab]` for one of several")]
+    /// An invalid pattern.
+    #[error("`{0}` is not a pattern: `*` matches any text, `?` one character, `[ab]` one of several")]
     Pattern(String),
 }
 
 impl PackageSpec {
-    /// Whether a package is meant.
+    /// Returns whether a package matches.
     pub(super) fn fits(&self, package: &Package) -> bool {
         let has_name = |name: &str| package.name.as_str() == name;
         match &self.form {
@@ -75,7 +75,7 @@ impl PackageSpec {
         }
     }
 
-    /// Whether it may mean several packages.
+    /// Returns whether several packages may match.
     pub(super) fn is_pattern(&self) -> bool {
         matches!(self.form, Form::Pattern(_))
     }
@@ -118,7 +118,7 @@ impl FromStr for PackageSpec {
     }
 }
 
-/// `kind+url#fragment` in its parts.
+/// Splits `kind+url#fragment`.
 fn split_url(text: &str) -> (Option<&str>, &str, Option<&str>) {
     let (address, fragment) = match text.split_once('#') {
         Some((address, fragment)) => (address, Some(fragment)),
@@ -131,7 +131,7 @@ fn split_url(text: &str) -> (Option<&str>, &str, Option<&str>) {
     }
 }
 
-/// `name`, `version`, `name@version`.
+/// Parses `name`, `version` or `name@version`.
 fn parse_fragment(fragment: &str) -> Result<Named, InvalidPackageSpec> {
     match fragment.starts_with(|c: char| c.is_ascii_digit()) {
         true => Ok((None, Some(fragment.parse()?))),
@@ -139,7 +139,7 @@ fn parse_fragment(fragment: &str) -> Result<Named, InvalidPackageSpec> {
     }
 }
 
-/// `name`, `name@version`, and `name:version` as older cargos wrote it.
+/// Parses `name`, `name@version`, or `name:version` as older versions of cargo wrote it.
 fn parse_name(text: &str) -> Result<Named, InvalidPackageSpec> {
     let (name, version) = match text.split_once(['@', ':']) {
         Some((name, version)) => (name, Some(version.parse()?)),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_fits_exactly() {
+    fn a_name_matches_exactly() {
         assert!(fits("suite", "suite"));
         assert!(!fits("suite", "suite-two"));
         assert!(!fits("suite_two", "suite-two"));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_fits_with_and_without_kind_and_fragment() {
+    fn an_identifier_matches_with_and_without_kind_and_fragment() {
         for spec in [
             "path+file:///w/suite#0.1.0",
             "path+file:///w/suite#suite@0.1.0",
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_fits_like_a_shell_pattern() {
+    fn a_pattern_matches_like_a_shell_pattern() {
         assert!(fits("kernel-*", "kernel-suite"));
         assert!(fits("kernel-[a-f]?", "kernel-b2"));
         assert!(fits("kernel-[!a-f]", "kernel-x"));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_specifications_are_refused() {
+    fn invalid_specifications_are_refused() {
         assert_eq!("".parse::<PackageSpec>().unwrap_err(), InvalidPackageSpec::Empty);
         assert_eq!(
             "a@one".parse::<PackageSpec>().unwrap_err(),

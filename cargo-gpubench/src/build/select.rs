@@ -1,4 +1,4 @@
-//! Which packages are built: cargo's own choice, less what cannot have benchmarks.
+//! Selection of packages: cargo's own selection, without packages that cannot have benchmarks.
 
 use cargo_metadata::{DependencyKind, Package, TargetKind};
 
@@ -7,28 +7,27 @@ use super::package_metadata::opted_out;
 use super::{BuildError, BuildNotice, PackageSpec, Unsuitable};
 use gpubench_diagnostic::closest;
 
-/// Which packages of the workspace are asked for: cargo's options of the same names.
+/// The requested packages of the workspace: cargo's options of the same names.
 #[derive(Clone, Debug, Default)]
 pub enum PackageSelection {
-    /// What cargo builds when nothing is named: the package of the current directory, or the
-    /// default members.
+    /// Cargo's default: the package of the current directory, or the default members.
     #[default]
     Default,
     /// `--package`, at least once.
     Named(Vec<PackageSpec>),
-    /// `--workspace`, less every `--exclude`.
+    /// `--workspace`, without every `--exclude`.
     Workspace {
         /// `--exclude`.
         exclude: Vec<PackageSpec>,
     },
 }
 
-/// How many of the packages that can have benchmarks are built.
+/// How many packages that can have benchmarks are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// All that the workspace has.
+    /// All packages of the workspace.
     Workspace,
-    /// Perhaps not all.
+    /// Possibly not all.
     Part,
 }
 
@@ -47,20 +46,21 @@ pub(super) struct SelectedPackage<'a> {
     pub(super) request: Request,
 }
 
-/// How a package came to be selected.
+/// How a package was selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Its name was given, so that it has no benchmarks is an error.
+    /// By name: having no benchmarks is an error.
     ByName,
-    /// It is one of many, so that it has no benchmarks is nothing special.
+    /// With others: having no benchmarks is normal.
     AmongOthers,
 }
 
-/// Chooses the packages to build.
+/// Selects the packages to build.
 ///
 /// # Errors
 ///
-/// A name that fits no package or several, a named package that cannot have benchmarks, none left.
+/// A name matches no package or several, a named package cannot have benchmarks, or no package is
+/// left.
 pub(super) fn select_packages<'a>(
     workspace: &'a Workspace,
     selection: &PackageSelection,
@@ -100,8 +100,7 @@ fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage
     }
 }
 
-/// The packages that are asked for in workspace order, each once, and what is odd about the
-/// selection.
+/// Returns the requested packages in workspace order, each once, and warnings about the selection.
 fn asked_for<'a>(
     workspace: &'a Workspace,
     selection: &PackageSelection,
@@ -151,7 +150,7 @@ fn refuse_unless_clear(members: &[&Package], spec: &PackageSpec) -> Result<(), B
     }
 }
 
-/// Whether a package can have benchmarks, as far as its manifest says.
+/// Checks whether a package can have benchmarks according to its manifest.
 fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitable> {
     if opted_out(package) {
         return Err(Unsuitable::OptedOut);
@@ -172,7 +171,7 @@ fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitabl
     Ok(())
 }
 
-/// Why a package does not depend on the runtime, which its manifest may name all the same.
+/// Returns why a package does not depend on the runtime, even if its manifest names it.
 fn without_runtime(package: &Package) -> Unsuitable {
     let named = package
         .dependencies
@@ -185,7 +184,7 @@ fn without_runtime(package: &Package) -> Unsuitable {
             let mut values = values.iter().map(|value| value.strip_prefix("dep:").unwrap_or(value));
             values.any(|value| value == name)
         };
-        // A feature of the user's tells more than the one that cargo makes of the dependency.
+        // A feature that the user declared explains more than the implicit one of the dependency.
         let by_own = package
             .features
             .iter()
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exclude_that_fits_nothing_is_worth_a_warning() {
+    fn an_exclude_without_matches_is_a_warning() {
         let workspace = sample();
         let selection = PackageSelection::Workspace {
             exclude: specs(&["typo"]),
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_selects_quietly_and_a_name_insists() {
+    fn a_pattern_skips_unsuitable_packages_and_a_name_does_not() {
         assert_eq!(
             names(&sample(), &PackageSelection::Named(specs(&["*"]))),
             ["kernels", "more-kernels"]
@@ -327,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_package_names_the_one_that_was_meant() {
+    fn an_unknown_package_has_a_suggestion() {
         let error = refusal(&PackageSelection::Named(specs(&["kernel"])));
         assert!(matches!(error, BuildError::PackageNotFound { closest: Some(name), .. } if name == "kernels"));
     }
 
     #[test]
-    fn no_package_left_says_why_each_was_left_out() {
+    fn an_empty_selection_explains_each_package() {
         let only_plain = workspace(&[("plain", None, json!({}))], &["plain"]);
         let error = select_packages(&only_plain, &PackageSelection::Default).expect_err("nothing left");
         assert!(matches!(

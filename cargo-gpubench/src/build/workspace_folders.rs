@@ -1,4 +1,4 @@
-//! Where a workspace and what is built from it lie.
+//! The folders of a workspace and its builds.
 
 use std::process::Stdio;
 
@@ -9,21 +9,21 @@ use super::cargo::{Cargo, CargoArguments};
 use super::metadata::absolute;
 use super::{BuildError, ManifestOptions};
 
-/// Where a workspace and what is built from it lie.
+/// The folders of a workspace and its builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceFolders {
-    /// The workspace's own folder.
+    /// The workspace root.
     pub root: Utf8PathBuf,
-    /// Cargo's target directory, where the tool may keep its own files too.
+    /// Cargo's target directory, which also holds the tool's files.
     pub target: Utf8PathBuf,
 }
 
 impl WorkspaceFolders {
-    /// Asks cargo, which neither builds nor resolves anything for it. `target_dir` is the option of
-    /// that name.
+    /// Asks cargo without building or resolving anything. `target_dir` is the value of
+    /// `--target-dir`.
     ///
     /// # Errors
-    /// Cargo does not start or fails: there is no workspace, for example.
+    /// Cargo does not start or fails, for example without a workspace.
     pub fn find(manifest: &ManifestOptions, target_dir: Option<&Utf8Path>) -> Result<WorkspaceFolders, BuildError> {
         let metadata = without_dependencies(manifest, Stdio::inherit())?;
         Ok(WorkspaceFolders {
@@ -36,8 +36,8 @@ impl WorkspaceFolders {
     }
 }
 
-/// Asks cargo about a workspace, which resolves nothing for it; `complaints` get what cargo says
-/// besides.
+/// Asks cargo about a workspace without resolving dependencies. Cargo's standard error goes to
+/// `complaints`.
 pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Stdio) -> Result<Metadata, BuildError> {
     let cargo = Cargo::from_environment();
     let mut command = cargo.command("metadata");

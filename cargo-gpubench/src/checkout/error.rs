@@ -1,4 +1,4 @@
-//! Why a revision cannot be checked out.
+//! Errors of checking out a revision.
 
 use std::io;
 
@@ -9,46 +9,46 @@ use crate::git::GitNotStarted;
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_store::LockError;
 
-/// Why a revision cannot be checked out.
+/// An error of checking out a revision.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CheckoutError {
     /// Git cannot be started.
-    #[error("`--against` needs git, which cannot be started")]
+    #[error("`--against` needs git, which could not be started")]
     GitMissing {
-        /// What the system says.
+        /// The system's error.
         #[from]
         source: GitNotStarted,
     },
-    /// What was asked for is not there, or cannot be compared with.
+    /// The revision does not exist, or cannot be compared with.
     #[error("{what}")]
     Refused {
-        /// What is wrong with it.
+        /// The reason.
         what: String,
-        /// What can be asked for instead.
+        /// What to do instead.
         hint: &'static str,
     },
-    /// Git could not do what it should.
+    /// A git command failed.
     #[error("git could not {what}: {why}")]
     Git {
-        /// What it was asked to do.
+        /// The action.
         what: &'static str,
-        /// In its words.
+        /// Git's message.
         why: String,
     },
-    /// A folder or file of the checkout cannot be made.
+    /// A folder or file of the checkout cannot be created.
     #[error("cannot use `{path}`")]
     Folder {
-        /// Which.
+        /// The path.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Another run keeps the checkout.
+    /// Another run uses the checkout.
     #[error("the checkout is in use")]
     Locked {
-        /// By whom.
+        /// The lock and its holder.
         #[source]
         source: LockError,
     },
@@ -58,18 +58,18 @@ pub enum CheckoutError {
 }
 
 impl CheckoutError {
-    /// A [`CheckoutError::Refused`].
+    /// Returns a [`CheckoutError::Refused`].
     pub(super) fn refused(what: String, hint: &'static str) -> CheckoutError {
         CheckoutError::Refused { what, hint }
     }
 
-    /// A [`CheckoutError::Folder`] for `map_err`.
+    /// Returns a [`CheckoutError::Folder`] for `map_err`.
     pub(super) fn folder(path: &Utf8Path) -> impl FnOnce(io::Error) -> CheckoutError {
         let path = path.to_owned();
         move |source| CheckoutError::Folder { path, source }
     }
 
-    /// What becomes of a lock in a folder that is not ours, for `map_err`.
+    /// Converts a lock error of a folder, for `map_err`.
     pub(super) fn of_lock(folder: &Utf8Path) -> impl FnOnce(LockError) -> CheckoutError {
         let folder = folder.to_owned();
         move |error| match error {
@@ -95,8 +95,8 @@ impl Expected for CheckoutError {
         let hint = match self {
             Self::GitMissing { .. } => "install git, or compare with a saved run: `--baseline NAME`",
             Self::Refused { hint, .. } => hint,
-            Self::Folder { .. } => "`--target-dir` names a folder that can be written to",
-            Self::Locked { .. } => "end that process if it is no run of yours, and run again",
+            Self::Folder { .. } => "name a writable folder with `--target-dir`",
+            Self::Locked { .. } => "wait for that process or end it, then run again",
             Self::Git { .. } | Self::Interrupted => return None,
         };
         Some(hint.to_owned())

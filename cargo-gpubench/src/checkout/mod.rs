@@ -1,9 +1,9 @@
-//! Another revision of the sources, checked out beside them in a worktree of its own.
+//! Another revision of the sources, in a separate git worktree.
 //!
-//! [`Checkout::make`] resolves a revision, locks its folder below the target directory against
-//! other runs and has git put the files there; [`Checkout::build_options`] are those of a build in
-//! it that selects what the candidate's build selects. Round the checkout lie links to what its
-//! manifests name by relative paths that lead out of the repository.
+//! [`Checkout::make`] resolves a revision, locks its folder in the target directory against other
+//! runs and lets git check out the files. [`Checkout::build_options`] returns the options to build
+//! it with the candidate's selection of packages. Links around the checkout lead to packages that
+//! its manifests name by relative paths outside the repository.
 
 mod error;
 mod outside;

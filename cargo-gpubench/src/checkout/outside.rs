@@ -1,14 +1,14 @@
-//! Links of a revision that lead out of it.
+//! Symbolic links of a revision that lead out of it.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
 use crate::git::Git;
 
-/// How git writes the mode of a symbolic link.
+/// Git's mode of a symbolic link.
 const LINK: &str = "120000";
 
-/// The links of a commit, checked out in `folder`, that lead to something outside of the folder: by
+/// Returns the links of a commit, checked out in `folder`, whose targets are outside the folder:
 /// their paths in the repository, in order.
 ///
 /// # Errors
@@ -24,7 +24,7 @@ pub(super) fn links_out_of(git: &Git, commit: &str, folder: &Utf8Path) -> Result
         head.starts_with(LINK).then(|| Utf8Path::new(path))
     });
     let folder = folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned());
-    // One that leads nowhere is the build's to complain of.
+    // The build reports a link without a target.
     let leads_out = |path: &&Utf8Path| {
         folder
             .join(path)

@@ -1,34 +1,34 @@
-//! Which commit a person means.
+//! Resolves a revision to a commit.
 
 use camino::Utf8Path;
 
 use super::CheckoutError;
 use crate::git::Git;
 
-/// What to ask for instead of what is no revision, or several.
-const ONE_REVISION: &str = "one revision is compared with the sources here: a branch, a tag, a hash, or `HEAD~1`";
+/// The hint if a revision names no commit, or several.
+const ONE_REVISION: &str = "name one revision to compare with: a branch, a tag, a hash, or `HEAD~1`";
 
-/// The commit that a revision names in a repository, by its full hash.
+/// Returns the full hash of the commit that a revision names in a repository.
 ///
 /// # Errors
-/// It names none, several, or something that is no commit; git cannot be started.
+/// The revision names no commit, several, or another object; git cannot be started.
 pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Result<String, CheckoutError> {
     let not_one = |why| CheckoutError::refused(format!("`{revision}` is not one revision: {why}"), ONE_REVISION);
     if revision.trim().is_empty() {
         return Err(not_one("it is empty"));
     }
-    // A search for a commit by its message cannot be followed by what peels a tag.
+    // A search by commit message (`:/text`) cannot be combined with the suffix that peels a tag.
     let object = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", revision])?;
     let object = match object {
         Ok(object) if is_hash(&object) => object,
-        Ok(_) => return Err(not_one("`^` leaves commits out")),
+        Ok(_) => return Err(not_one("`^` excludes commits")),
         Err(_) => {
             let several = git.ask(&["rev-parse", "--revs-only", "--end-of-options", revision])?;
             return Err(match several.is_ok_and(|found| !found.is_empty()) {
-                true => not_one("it is a range, or several"),
+                true => not_one("it names a range or several commits"),
                 false => CheckoutError::refused(
-                    format!("`{revision}` is no revision of the repository `{repository}`"),
-                    "a branch, a tag, a hash, or `HEAD~1`; `git fetch` first where it is on another machine only",
+                    format!("`{revision}` is not a revision of the repository `{repository}`"),
+                    "name a branch, a tag, a hash, or `HEAD~1`; if it is only on another machine, run `git fetch` first",
                 ),
             });
         }
@@ -39,7 +39,7 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
         Err(_) => {
             let kind = git.ask(&["cat-file", "-t", &object])?;
             let kind = kind.unwrap_or_else(|_| "missing object".to_owned());
-            let what = format!("`{revision}` is a {kind}, and no commit");
+            let what = format!("`{revision}` is a {kind}, not a commit");
             Err(CheckoutError::refused(what, ONE_REVISION))
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use gpubench_diagnostic::chain;
 
-    /// A repository of two commits, `first` and `second`, with a tag on the first.
+    /// Returns a repository with two commits, `first` and `second`, and a tag on the first.
     fn repository() -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a folder");
         let git = |arguments: &[&str]| {
@@ -105,22 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_commit_is_said_to_be_what_it_is() {
-        let told = |revision: &str| asked(revision).expect_err("a refusal");
-        assert_eq!(told(""), "`` is not one revision: it is empty");
-        assert_eq!(told("^HEAD"), "`^HEAD` is not one revision: `^` leaves commits out");
+    fn a_revision_that_is_not_one_commit_is_explained() {
+        let message = |revision: &str| asked(revision).expect_err("a refusal");
+        assert_eq!(message(""), "`` is not one revision: it is empty");
+        assert_eq!(message("^HEAD"), "`^HEAD` is not one revision: `^` excludes commits");
         for range in ["HEAD~1..HEAD", "HEAD~1...HEAD", "HEAD^!", "HEAD^@"] {
             assert_eq!(
-                told(range),
-                format!("`{range}` is not one revision: it is a range, or several")
+                message(range),
+                format!("`{range}` is not one revision: it names a range or several commits")
             );
         }
-        assert_eq!(told("HEAD:file"), "`HEAD:file` is a blob, and no commit");
-        assert_eq!(told("HEAD^{tree}"), "`HEAD^{tree}` is a tree, and no commit");
+        assert_eq!(message("HEAD:file"), "`HEAD:file` is a blob, not a commit");
+        assert_eq!(message("HEAD^{tree}"), "`HEAD^{tree}` is a tree, not a commit");
         for unknown in ["nowhere", "--help", "--all", ":/no such message", "HEAD~9", "-"] {
             assert_eq!(
-                told(unknown),
-                format!("`{unknown}` is no revision of the repository `FOLDER`")
+                message(unknown),
+                format!("`{unknown}` is not a revision of the repository `FOLDER`")
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What lies round a repository and belongs to a build of it.
+//! Folders around a repository that belong to its build.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,28 +7,27 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::CheckoutError;
 
-/// A folder below which everything has the path that it has on the machine, so that a relative path
-/// leads from a checkout to where it leads from the repository. It holds the folders above the
-/// checkout, and links to packages outside the repository.
+/// A folder that mirrors paths of the machine, so that relative paths lead to the same places from
+/// a checkout as from the repository. It holds the folders above the checkout, and links to
+/// packages outside the repository.
 #[derive(Debug)]
 pub(super) struct Surroundings<'a> {
     /// The folder.
     pub(super) folder: &'a Utf8Path,
-    /// The repository, by an absolute path without links.
+    /// The absolute path of the repository, without links.
     pub(super) repository: &'a Utf8Path,
-    /// Folders of packages that the repository's depend on, and its own.
+    /// Folders of the repository's packages and of their dependencies.
     pub(super) packages: &'a [Utf8PathBuf],
 }
 
 impl Surroundings<'_> {
-    /// Where the checkout belongs.
+    /// Returns the path of the checkout.
     pub(super) fn checkout(&self) -> Utf8PathBuf {
         self.place_of(self.repository)
     }
 
-    /// Makes what is round the checkout what it should be, and removes anything else. None of the
-    /// folders above the checkout is a link afterwards: what is done in the checkout is done to
-    /// nothing else.
+    /// Creates the folders and links around the checkout, and removes everything else. Afterwards
+    /// no folder above the checkout is a link, so that changes in the checkout affect nothing else.
     ///
     /// # Errors
     /// A folder cannot be read or written.
@@ -64,9 +63,10 @@ impl Surroundings<'_> {
         self.folder.join(real.strip_prefix("/").unwrap_or(real))
     }
 
-    /// What is to be linked: of each package outside the repository the topmost folder that is not
-    /// also above the repository, so that the package finds its workspace. A folder that is above
-    /// both and has a manifest is such a workspace itself, of which everything is linked.
+    /// Returns the folders to link. For each package outside the repository, that is the topmost
+    /// folder that is not also above the repository, so that the package finds its workspace. If
+    /// the next folder up, which is above both, has a manifest, it is a workspace itself, and
+    /// everything in it is linked.
     fn links(&self) -> Result<BTreeSet<Utf8PathBuf>, CheckoutError> {
         let mut links = BTreeSet::new();
         for package in self.packages {
@@ -88,7 +88,8 @@ impl Surroundings<'_> {
     }
 }
 
-/// Names that are no UTF-8 cannot be in a manifest.
+/// Returns the names of the entries. Skips names that are not UTF-8: a manifest cannot contain
+/// them.
 fn names_in(folder: &Utf8Path) -> Result<Vec<String>, CheckoutError> {
     let entries = fs_err::read_dir(folder).map_err(CheckoutError::folder(folder))?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name().into_string().ok()));
@@ -100,7 +101,7 @@ fn names_in(folder: &Utf8Path) -> Result<Vec<String>, CheckoutError> {
         .collect())
 }
 
-/// Removes a link, or a file, but no folder.
+/// Removes a link or a file, but not a folder.
 fn unlink(path: &Utf8Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(metadata) if !metadata.is_dir() => fs_err::remove_file(path),
@@ -108,7 +109,7 @@ fn unlink(path: &Utf8Path) -> io::Result<()> {
     }
 }
 
-/// Removes whatever is there; of a link the link only.
+/// Removes whatever is there. Removes a link, but not its target.
 pub(super) fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
     unlink(path).map_err(CheckoutError::folder(path))?;
     match path.symlink_metadata() {
@@ -121,8 +122,8 @@ pub(super) fn remove(path: &Utf8Path) -> Result<(), CheckoutError> {
 mod tests {
     use super::*;
 
-    /// A folder of the machine with the packages `mine/kernels` and `tool/runtime`, and a folder
-    /// for the surroundings.
+    /// Returns a folder with the packages `mine/kernels` and `tool/runtime`, and a folder for the
+    /// surroundings.
     struct Machine {
         _folder: tempfile::TempDir,
         root: Utf8PathBuf,
@@ -141,8 +142,8 @@ mod tests {
             Machine { _folder: folder, root }
         }
 
-        /// Arranges what is round the checkout of `repository`, and gives where the checkout
-        /// belongs.
+        /// Arranges the surroundings of a checkout of `repository`, and returns the path of the
+        /// checkout.
         fn arrange(&self, repository: &str, packages: &[&str]) -> Utf8PathBuf {
             let surroundings = Surroundings {
                 folder: &self.root.join("sources"),
@@ -155,15 +156,15 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_path_out_of_the_repository_leads_where_it_leads_from_there() {
+    fn a_relative_path_out_of_the_repository_leads_to_the_same_place() {
         let machine = Machine::new();
         let checkout = machine.arrange("mine", &["mine/kernels", "tool/runtime"]);
-        let beside = checkout.parent().expect("a folder");
+        let parent = checkout.parent().expect("a folder");
         assert_eq!(
-            fs_err::read_to_string(beside.join("tool/runtime/file")).expect("it is there"),
+            fs_err::read_to_string(parent.join("tool/runtime/file")).expect("it is there"),
             "runtime"
         );
-        let link = beside
+        let link = parent
             .join("tool")
             .read_link_utf8()
             .expect("the folder that holds the package is linked");
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_needed_is_removed_and_what_a_link_led_to_stays() {
+    fn unneeded_links_are_removed_and_their_targets_stay() {
         let machine = Machine::new();
         machine.arrange("mine", &["tool/runtime"]);
         fs_err::write(machine.root.join("sources/.git"), "of a checkout that lay here").expect("it is written");
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_what_is_now_a_repository_of_its_own_is_never_followed() {
+    fn a_link_to_a_separate_repository_is_never_followed() {
         let machine = Machine::new();
         machine.arrange("mine", &["tool/runtime"]);
         let checkout = machine.arrange("tool/runtime", &["mine/kernels"]);
@@ -196,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_above_the_repository_is_linked_with_all_that_it_has() {
+    fn a_workspace_above_the_repository_is_linked_completely() {
         let machine = Machine::new();
         fs_err::write(machine.root.join("tool/Cargo.toml"), "[workspace]").expect("it is written");
         fs_err::create_dir_all(machine.root.join("tool/mine")).expect("it is made");
         let checkout = machine.arrange("tool/mine", &["tool/runtime"]);
-        let beside = checkout.parent().expect("a folder");
-        assert!(beside.join("Cargo.toml").exists() && beside.join("runtime/file").exists());
-        assert!(!beside.join("mine").exists(), "git makes it");
+        let parent = checkout.parent().expect("a folder");
+        assert!(parent.join("Cargo.toml").exists() && parent.join("runtime/file").exists());
+        assert!(!parent.join("mine").exists(), "git makes it");
     }
 }

@@ -1,4 +1,4 @@
-//! A revision's worktree.
+//! The git worktree of a revision.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +15,14 @@ use crate::turn::wait_for;
 use gpubench_contract::Revision;
 use gpubench_diagnostic::Failure;
 
-/// A revision of the sources in a folder of its own, locked against other runs as long as this
-/// lives. The folder stays for the next run, whatever revision that asks for: there is never more
-/// than one, and what the two have in common is not built again.
+/// A checked-out revision, locked against other runs while this value lives. The next run reuses
+/// the folder for any revision: there is only one, and files that both revisions share are not
+/// built again.
 #[derive(Debug)]
 pub struct Checkout {
     name: String,
     commit: String,
-    /// The candidate's manifest as it is in the revision.
+    /// The candidate's manifest in the checkout.
     manifest: Utf8PathBuf,
     target: Utf8PathBuf,
     shared: Vec<Utf8PathBuf>,
@@ -30,8 +30,8 @@ pub struct Checkout {
 }
 
 impl Checkout {
-    /// Checks a revision out of the repository that the sources of a build lie in, below the target
-    /// directory `target`. What is there already is used again.
+    /// Checks out a revision of the repository that contains a build's sources, below the target
+    /// directory `target`. Reuses an existing checkout.
     ///
     /// # Errors
     /// There is no git, repository or revision, the revision lacks the manifest, or git fails.
@@ -46,15 +46,15 @@ impl Checkout {
         let toplevel = Git::in_folder(sources).ask(&["rev-parse", "--show-toplevel"]);
         let repository = toplevel.map_err(CheckoutError::from)?.map_err(|why| {
             CheckoutError::refused(
-                format!("`{sources}` is in no git repository that can be used: {why}"),
-                "`--against` compares with a revision of the sources; `--baseline NAME` with a saved run",
+                format!("`{sources}` is not in a usable git repository: {why}"),
+                "`--against` needs a git repository; compare with a saved run with `--baseline NAME`",
             )
         })?;
         let repository = Utf8PathBuf::from(repository);
         let git = Git::in_folder(&repository);
         let commit = commit_of(&git, revision, &repository)?;
         let place = manifest.strip_prefix(&repository).unwrap_or(&manifest);
-        refuse_what_cannot_be_built(&git, revision, &commit, place)?;
+        refuse_unbuildable(&git, revision, &commit, place)?;
 
         let against = target.join("gpubench").join("against");
         fs_err::create_dir_all(&against).map_err(CheckoutError::folder(&against))?;
@@ -93,18 +93,18 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// Links of the revision that lead out of it: what is behind them is the same on both sides,
-    /// whatever the revision had there.
+    /// Returns the links of the revision that lead out of it. Both sides read their current
+    /// targets, not those of the revision.
     pub fn shared(&self) -> &[Utf8PathBuf] {
         &self.shared
     }
 
-    /// What was asked for.
+    /// Returns the requested revision.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The revision.
+    /// Returns the resolved revision.
     pub fn revision(&self) -> Revision {
         Revision {
             commit: self.commit.clone(),
@@ -113,7 +113,7 @@ impl Checkout {
         }
     }
 
-    /// The candidate's options for a build of the revision, in a target directory of its own.
+    /// Returns the candidate's build options for the checkout, with a separate target directory.
     pub fn build_options(&self, candidate: &BuildOptions) -> BuildOptions {
         let mut options = candidate.clone();
         options.manifest.manifest_path = Some(self.manifest.clone());
@@ -121,8 +121,8 @@ impl Checkout {
         options
     }
 
-    /// A lockfile that nobody has committed would be made anew, with other versions than the
-    /// candidate's.
+    /// Copies an uncommitted lockfile. Otherwise cargo would create one, with other versions than
+    /// the candidate's.
     fn adopt_lockfile(
         &self,
         repository: &Utf8Path,
@@ -144,7 +144,7 @@ impl Checkout {
     }
 }
 
-/// The manifest of a build, without symbolic links in its path, as git has it.
+/// Returns the manifest of a build without symbolic links in its path, as git knows it.
 fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
     if let Some(path) = &build.manifest.manifest_path {
         return path.canonicalize_utf8().map_err(CheckoutError::folder(path));
@@ -155,41 +155,36 @@ fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
     let found = manifests.find(|manifest| manifest.exists());
     found.ok_or_else(|| {
         let what = format!("`{folder}` and its parents have no `Cargo.toml`");
-        CheckoutError::refused(what, "`--manifest-path` names one")
+        CheckoutError::refused(what, "name one with `--manifest-path`")
     })
 }
 
-fn refuse_what_cannot_be_built(
-    git: &Git,
-    revision: &str,
-    commit: &str,
-    manifest: &Utf8Path,
-) -> Result<(), CheckoutError> {
+fn refuse_unbuildable(git: &Git, revision: &str, commit: &str, manifest: &Utf8Path) -> Result<(), CheckoutError> {
     let has = |path: &str| -> Result<bool, CheckoutError> {
         Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
     };
     if has(".gitmodules")? {
         return Err(CheckoutError::refused(
             format!("`{revision}` has submodules, which are not checked out"),
-            "save a baseline in a checkout of your own, `--save-baseline NAME`, and compare with `--baseline NAME`",
+            "check it out yourself, save a baseline there with `--save-baseline NAME`, and compare with `--baseline NAME`",
         ));
     }
     if !has(manifest.as_str())? {
         return Err(CheckoutError::refused(
             format!("`{revision}` has no `{manifest}`"),
-            "the package must lie in the same folder in both revisions",
+            "the package must be in the same folder in both revisions",
         ));
     }
     Ok(())
 }
 
-/// Has git do what it has no reason to refuse.
-fn tell(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), CheckoutError> {
+/// Runs a git command that should not fail.
+fn run_git(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), CheckoutError> {
     let done = git.ask(arguments)?;
     done.map(drop).map_err(|why| CheckoutError::Git { what, why })
 }
 
-/// A worktree as it should be.
+/// The worktree to create or update.
 struct Worktree<'a> {
     git: &'a Git,
     folder: &'a Utf8Path,
@@ -197,11 +192,11 @@ struct Worktree<'a> {
 }
 
 impl Worktree<'_> {
-    /// Makes the folder what it should be. Files that are as they should be keep their times, so
-    /// that cargo does not build them again.
+    /// Creates or updates the folder. Unchanged files keep their times, so that cargo does not
+    /// build them again.
     fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
         let filled = match self.is_ours()? {
-            // What a git that died left in the way goes with the folder.
+            // If a killed git left files in the way, start over.
             true => self.switch().or_else(|_| self.remove().and_then(|()| self.add())),
             false => self.remove().and_then(|()| self.add()),
         };
@@ -215,8 +210,8 @@ impl Worktree<'_> {
         filled
     }
 
-    /// Whether it is a worktree of this repository that was added here: never the user's own, to
-    /// which a link may lead.
+    /// Returns whether the folder is a worktree of this repository that the tool added, and not a
+    /// link to the user's own.
     fn is_ours(&self) -> Result<bool, CheckoutError> {
         let is_folder = fs_err::symlink_metadata(self.folder).is_ok_and(|found| found.is_dir());
         if !is_folder || !self.folder.join(".git").is_file() {
@@ -240,22 +235,21 @@ impl Worktree<'_> {
     fn add(&self) -> Result<(), CheckoutError> {
         let folder = self.folder.as_str();
         let add = ["worktree", "add", "--quiet", "--force", "--detach", folder, self.commit];
-        tell(self.git, "check the revision out", &add)
+        run_git(self.git, "check out the revision", &add)
     }
 
     fn switch(&self) -> Result<(), CheckoutError> {
         let git = Git::in_folder(self.folder);
-        tell(&git, "remove what is none of the revision's", &["clean", "-ffdxq"])?;
+        run_git(&git, "remove files that are not in the revision", &["clean", "-ffdxq"])?;
         let switch = ["checkout", "--quiet", "--force", "--detach", self.commit];
-        tell(&git, "check the revision out", &switch)
+        run_git(&git, "check out the revision", &switch)
     }
 
-    /// Removes what is there; a link goes, and not what it leads to. What git knows of the folder
-    /// is replaced when it is added again: worktrees elsewhere, on a disk that is not there now,
-    /// are nobody's business.
+    /// Removes the folder. Removes a link, but not its target. Adding the worktree again replaces
+    /// git's record of it. Leaves other worktrees alone, such as one on a disk that is not mounted.
     fn remove(&self) -> Result<(), CheckoutError> {
         if self.is_ours()? {
-            // Git may have forgotten it.
+            // Git may not know the worktree any more.
             let _ = self
                 .git
                 .ask(&["worktree", "remove", "--force", "--force", self.folder.as_str()])?;

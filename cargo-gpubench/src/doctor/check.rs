@@ -1,10 +1,10 @@
-//! One finding.
+//! A finding.
 
 use std::fmt::Display;
 
 use serde::Serialize;
 
-/// What a check is about.
+/// The area of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Area {
@@ -14,23 +14,23 @@ pub enum Area {
     Gpu,
     /// Compilers of GPU kernels.
     Compilers,
-    /// Clocks, throttling, and who else is on the GPU.
+    /// Clocks, throttling, and other processes on the GPU.
     Telemetry,
-    /// What the operating system offers to confine a worker with.
+    /// Sandboxing features of the operating system.
     Sandbox,
 }
 
 impl Area {
-    /// All with their headings, in the order in which they are shown.
+    /// All areas with their headings, in display order.
     pub(super) const ALL: [(Area, &str); 5] = [
         (Area::CpuDevice, "CPU device"),
         (Area::Gpu, "GPU"),
         (Area::Compilers, "Compilers of GPU kernels"),
-        (Area::Telemetry, "Clocks and neighbours"),
+        (Area::Telemetry, "Clocks and other processes"),
         (Area::Sandbox, "Sandbox"),
     ];
 
-    /// Something is as it should be.
+    /// Returns a finding without a problem.
     pub(super) fn good(self, check: impl Display, value: impl Display) -> Check {
         Check {
             area: self,
@@ -41,7 +41,7 @@ impl Area {
         }
     }
 
-    /// Something is less than it could be.
+    /// Returns a finding with a gap that costs something.
     pub(super) fn gap(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
         Check {
             standing: CheckStatus::Gap,
@@ -50,7 +50,7 @@ impl Area {
         }
     }
 
-    /// Something that the area cannot do without is not there.
+    /// Returns a finding that makes its area unusable.
     pub(super) fn missing(self, check: impl Display, value: impl Display, cost: impl Display) -> Check {
         Check {
             standing: CheckStatus::Missing,
@@ -59,29 +59,29 @@ impl Area {
     }
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckStatus {
-    /// As it should be.
+    /// No problem.
     Good,
-    /// Something is less than it could be; measuring goes on without it.
+    /// A gap: measuring works, with a cost.
     Gap,
-    /// Something that the area cannot do without is not there.
+    /// A missing feature that the area needs.
     Missing,
 }
 
-/// A finding, its value, and what it costs.
+/// A finding: the value, and the cost of a gap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What it is about.
+    /// The area.
     pub area: Area,
-    /// What was looked at.
+    /// The checked feature.
     pub check: String,
-    /// How it stands.
+    /// The outcome.
     pub standing: CheckStatus,
-    /// What was found.
+    /// The value.
     pub value: String,
-    /// What the gap costs, and what can be done; null where there is none.
+    /// The cost of a gap and what to do about it; null without a gap.
     pub cost: Option<String>,
 }

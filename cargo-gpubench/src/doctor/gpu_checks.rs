@@ -1,4 +1,4 @@
-//! Findings on the GPU, its driver, compilers for it, and its instruments.
+//! Checks of the GPU, its driver, its compilers and its telemetry.
 
 use std::path::Path;
 
@@ -9,11 +9,10 @@ use gpubench_device::{AbsenceKind, ClockBound};
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
 
-/// What a machine without a GPU costs.
+/// The cost of a machine without a GPU.
 const NO_GPU: &str = "`--device auto` measures on the CPU device, whose times say nothing about a GPU";
 
-/// The capability from which kernels may be launched in clusters and before their predecessor has
-/// ended.
+/// The lowest capability with clusters and programmatic launches.
 const CLUSTERS: u32 = 90;
 
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {
@@ -30,7 +29,7 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
 
 fn driver(machine: &Machine) -> Check {
     let (area, name) = (Area::Gpu, "driver");
-    match given(&machine.driver, "it") {
+    match given(&machine.driver, "the driver") {
         Ok(Opened { facts, .. }) => {
             let version = facts.driver.as_deref().unwrap_or("of unknown version");
             area.good(name, format!("{version}, opens `cuda:{}`", machine.ordinal))
@@ -51,7 +50,7 @@ fn with_hint(cost: &str, hint: &str) -> String {
     }
 }
 
-/// What the opened GPU can do.
+/// Checks the features of the opened GPU.
 fn abilities(opened: &Opened) -> Vec<Check> {
     let area = Area::Gpu;
     let facts = &opened.facts;
@@ -68,16 +67,16 @@ fn abilities(opened: &Opened) -> Vec<Check> {
     )];
     checks.extend(opened.trials.iter().map(|(trial, outcome)| {
         let (name, works, remedy) = match trial {
-            Trial::Kernels => ("own kernels", "they load", "update the GPU's driver"),
+            Trial::Kernels => ("built-in kernels", "they load", "update the GPU's driver"),
             Trial::Sharing => (
                 "memory sharing",
-                "allocations pass between processes by descriptor",
-                "every case runs in a process of its own; in a virtual machine or under WSL, ask for a whole GPU",
+                "processes can share allocations",
+                "every case runs in a separate process; in a virtual machine or under WSL, ask for a whole GPU",
             ),
             Trial::Gate => (
                 "stream gate",
-                "streams wait for and write shared host memory",
-                "calls are started through a gate; raise the limit on locked memory (`ulimit -l`), or update the driver",
+                "streams can wait on and write shared host memory",
+                "a gate in host memory starts every call; raise the limit on locked memory (`ulimit -l`), or update the driver",
             ),
         };
         match outcome {
@@ -89,22 +88,22 @@ fn abilities(opened: &Opened) -> Vec<Check> {
         CLUSTERS.. => area.good("clusters and early launch", format!("sm_{}", known.capability)),
         older => area.gap("clusters and early launch",
             format!("sm_{older} has neither"),
-            "benchmarks that need them are skipped; a kernel cannot let its successor start early here, so nothing is lost in what is checked",
+            "benchmarks that need them are skipped; checks are unaffected, because no kernel can start its successor early here",
         ),
     });
     checks.push(area.good("clock", format!("steps of {:.0} ns", facts.clock_tick_ns)));
     checks.push(match &facts.clock_bound {
-        ClockBound::Exclusive => area.good("second clock", "the referee's clock can check a worker's times"),
+        ClockBound::Exclusive => area.good("second clock", "the referee's clock can check worker times"),
         ClockBound::Absent(reason) => area.gap(
             "second clock",
             reason.as_ref(),
-            "times cannot be checked from outside: results are `advisory`, outputs are checked as ever",
+            "times cannot be checked independently: results are `advisory`; outputs are still checked",
         ),
     });
     checks
 }
 
-/// One GPU as NVML lists it.
+/// Checks one GPU of NVML's list.
 fn of_gpu((position, gpu): (usize, &Gpu)) -> Vec<Check> {
     let area = Area::Gpu;
     let described = listed([
@@ -116,15 +115,15 @@ fn of_gpu((position, gpu): (usize, &Gpu)) -> Vec<Check> {
     if gpu.mig == Some(true) {
         checks.push(area.gap(
             format!("GPU {position} MIG"),
-            "it is cut into instances",
-            "neighbours share its memory bandwidth: results are `advisory`; measure on a whole GPU",
+            "partitioned into instances",
+            "other instances share its memory bandwidth: results are `advisory`; measure on a whole GPU",
         ));
     }
     match gpu.compute_mode.as_deref() {
         None | Some("default") => {}
         Some(mode) => checks.push(area.missing(format!("GPU {position} compute mode"),
             mode,
-            "referee and worker each need a context: nothing can be measured in this mode; the machine's owner can set it to `default`",
+            "the referee and the worker each need a context: nothing can be measured in this mode; the machine's owner can set it to `default`",
         )),
     }
     checks
@@ -135,8 +134,8 @@ fn mps(folder: Option<&Path>) -> Check {
         None => Area::Gpu.good("MPS", "not in use"),
         Some(folder) => Area::Gpu.gap(
             "MPS",
-            format!("its control daemon's folder `{}` is there", folder.display()),
-            "under MPS processes compute at the same time and no clock can check a worker: results are `advisory`; stop the daemon, or unset `CUDA_MPS_PIPE_DIRECTORY`",
+            format!("the folder of its control daemon, `{}`, exists", folder.display()),
+            "under MPS, processes compute at the same time, so no clock can check a worker: results are `advisory`; stop the daemon, or unset `CUDA_MPS_PIPE_DIRECTORY`",
         ),
     }
 }
@@ -147,7 +146,7 @@ fn compilers(machine: &Machine) -> [Check; 2] {
         Ok(identity) => area.good("NVRTC", identity),
         Err(reason) => area.gap("NVRTC",
             reason,
-            "CUDA sources cannot be compiled for a GPU here unless nvcc can: use an archive made elsewhere, or install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or say `--nvrtc PATH`",
+            "without NVRTC or nvcc, CUDA sources cannot be compiled for a GPU here: use an archive made elsewhere, install the CUDA toolkit or NVRTC (`pip install nvidia-cuda-nvrtc`), or pass `--nvrtc PATH`",
         ),
     };
     let nvcc = match &machine.nvcc {
@@ -155,7 +154,7 @@ fn compilers(machine: &Machine) -> [Check; 2] {
         None => area.gap(
             "nvcc",
             "not found",
-            "sources that NVRTC cannot compile, with host code in them, cannot be compiled here; most need NVRTC alone",
+            "sources with host code, which NVRTC cannot compile, cannot be compiled here; most sources need only NVRTC",
         ),
     };
     [nvrtc, nvcc]
@@ -163,15 +162,14 @@ fn compilers(machine: &Machine) -> [Check; 2] {
 
 fn telemetry(machine: &Machine) -> Vec<Check> {
     let area = Area::Telemetry;
-    let gpus = match given(&machine.gpus, "it") {
+    let gpus = match given(&machine.gpus, "NVML") {
         Ok(gpus) => gpus,
         Err(SetupMissing { what: reason, hint }) => {
-            let cost =
-                "clocks, throttling, memory errors and neighbours on a GPU are not seen, and samples are not flagged";
+            let cost = "clocks, throttling, memory errors and other processes on a GPU are not seen, and samples are not flagged";
             return vec![area.gap("NVML", reason, with_hint(cost, &hint))];
         }
     };
-    let driver = gpus.iter().find_map(|gpu| gpu.driver.as_deref()).unwrap_or("there");
+    let driver = gpus.iter().find_map(|gpu| gpu.driver.as_deref()).unwrap_or("available");
     let mut checks = vec![area.good("NVML", driver)];
     for (position, gpu) in gpus.iter().enumerate() {
         checks.extend(clocks(position, gpu));
@@ -185,11 +183,11 @@ fn clocks(position: usize, gpu: &Gpu) -> Option<Check> {
     let [now, most] = gpu.clocks_mhz?;
     let name = format!("GPU {position} clocks");
     let disturbing: Vec<&str> = gpu.throttle_reasons.iter().flatten().map(String::as_str).collect();
-    let value = format!("{now} MHz now, {most} MHz at most");
+    let value = format!("{now} MHz now, {most} MHz maximum");
     Some(match disturbing.as_slice() {
         [] => Area::Telemetry.good(name, value),
         reasons => Area::Telemetry.gap(name,
-            format!("{value}; held down: {}", reasons.join(", ")),
+            format!("{value}; limited by: {}", reasons.join(", ")),
             "times vary with the clock; samples taken while the GPU throttles are flagged. This tool changes no settings: the machine's owner can lock clocks (`nvidia-smi -lgc`)",
         ),
     })
@@ -201,7 +199,7 @@ fn persistence(position: usize, gpu: &Gpu) -> Option<Check> {
         true => Area::Telemetry.good(name, "on"),
         false => Area::Telemetry.gap(name,
             "off",
-            "the driver is loaded anew whenever the GPU was unused: runs start seconds later, and with cold clocks. The machine's owner can switch it on (`nvidia-smi -pm 1`)",
+            "the driver reloads after the GPU was idle: runs start seconds later, with cold clocks. The machine's owner can turn it on (`nvidia-smi -pm 1`)",
         ),
     })
 }
@@ -211,8 +209,8 @@ fn clients(position: usize, gpu: &Gpu) -> Option<Check> {
     Some(match gpu.clients? {
         0 => Area::Telemetry.good(name, "none seen (containers may hide some)"),
         count => Area::Telemetry.gap(name,
-            format!("`{count}` compute on it"),
-            "they take the GPU in turns with the kernel under test: times get outliers and results are `advisory`; measure on an idle GPU",
+            format!("{count} computing on it"),
+            "they share the GPU with the kernel under test: times have outliers and results are `advisory`; measure on an idle GPU",
         ),
     })
 }

@@ -1,4 +1,4 @@
-//! Which grade a machine can give.
+//! The check of the best grade that a machine can give.
 
 use super::check::{Area, Check};
 use super::machine::{Machine, Sandbox, given};
@@ -7,33 +7,33 @@ use gpubench_device::ClockBound;
 use gpubench_measure::probe::Answer;
 use gpubench_sandbox::FileClosing;
 
-const REQUIRED: &str = "`--require-grade` refuses results below the grade that it names";
+const REQUIRED: &str = "use `--require-grade` to reject results below a grade";
 
-/// The best grade of a launch plan and of hosted code, and what keeps it down.
+/// Returns the best grade of a launch plan and of hosted code, and what lowers it.
 pub(super) fn check(machine: &Machine) -> Check {
-    let said = |sealed: Grade, hosted: Grade| format!("`{sealed}` for launch plans, `{hosted}` for hosted code");
+    let grades = |sealed: Grade, hosted: Grade| format!("`{sealed}` for launch plans, `{hosted}` for hosted code");
     let (area, name) = (Area::Sandbox, "best grade");
     match (doubt(machine), sandbox_gap(&machine.sandbox)) {
         (Some(why), _) => area.gap(
             name,
-            said(Grade::Advisory, Grade::Advisory),
-            format!("{why}; outputs are checked as ever; {REQUIRED}"),
+            grades(Grade::Advisory, Grade::Advisory),
+            format!("{why}; outputs are still checked; {REQUIRED}"),
         ),
         (None, Some(gap)) => area.gap(
             name,
-            said(Grade::Sealed, Grade::Advisory),
-            format!("the sandbox is not closed: {gap}; {REQUIRED}"),
+            grades(Grade::Sealed, Grade::Advisory),
+            format!("the sandbox has a gap: {gap}; {REQUIRED}"),
         ),
-        (None, None) => area.good(name, said(Grade::Sealed, Grade::Bracketed)),
+        (None, None) => area.good(name, grades(Grade::Sealed, Grade::Bracketed)),
     }
 }
 
-/// Why no clock checks what a worker claims.
+/// Returns why no clock can check a worker's claims.
 fn doubt(machine: &Machine) -> Option<String> {
     let on_gpu = given(&machine.driver, "the GPU's driver").ok();
     let Some(opened) = on_gpu.filter(|opened| opened.first_failure().is_none()) else {
         return Some(
-            "without a GPU cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
+            "without a GPU, cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
         );
     };
     if let ClockBound::Absent(why) = &opened.facts.clock_bound {
@@ -46,12 +46,12 @@ fn doubt(machine: &Machine) -> Option<String> {
     (clients > 0).then(|| "other processes compute on the GPU".to_owned())
 }
 
-/// What of a sandbox cannot be closed.
+/// Returns the gap of the sandbox.
 fn sandbox_gap(sandbox: &Sandbox) -> Option<&'static str> {
     match sandbox.files {
         _ if !sandbox.seccomp => Some("system calls cannot be filtered"),
         FileClosing::Whole => None,
-        FileClosing::Partial => Some("files can be cut short"),
+        FileClosing::Partial => Some("files can be truncated"),
         FileClosing::Missing => Some("files stay writable"),
     }
 }

@@ -1,20 +1,20 @@
-//! Findings on the CPU device.
+//! Checks of the CPU device.
 
 use super::check::{Area, Check};
 use super::machine::Machine;
 
-/// What to do where there is no C++ compiler.
+/// The hint if there is no C++ compiler.
 pub(super) const COMPILER_HINT: &str = "install g++ or clang, or name a compiler in `CXX`";
 
 pub(super) fn checks(machine: &Machine) -> Vec<Check> {
     let area = Area::CpuDevice;
-    let cost = "benchmarks run on a GPU only";
+    let cost = "benchmarks run only on a GPU";
     let built = match &machine.cpu_device {
         Ok(()) => area.good("device", format!("{}, {} threads", machine.processor, machine.threads)),
         Err(reason) => area.missing(
             "device",
             format!("not in this build: {reason}"),
-            format!("{cost}; build the tool again where a C++ compiler is found"),
+            format!("{cost}; build the tool again on a machine with a C++ compiler"),
         ),
     };
     let compiler = match &machine.compiler {

@@ -1,4 +1,4 @@
-//! What was found of a machine.
+//! The surveyed facts of a machine.
 
 use std::path::PathBuf;
 
@@ -11,68 +11,67 @@ use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
 use gpubench_sandbox::FileClosing;
 
-/// A machine as far as it was looked at.
+/// The surveyed facts of a machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Threads this process may use.
+    /// Threads that this process may use.
     pub threads: usize,
-    /// The processor.
+    /// The processor's name.
     pub processor: String,
     /// The C++ compiler, or why there is none.
     pub compiler: Result<String, String>,
     /// Whether this build has the CPU device, or why not.
     pub cpu_device: Result<(), String>,
-    /// Which GPU was asked for.
+    /// Number of the requested GPU.
     pub ordinal: u32,
-    /// What its driver answered.
+    /// The answer of its driver.
     pub driver: Answer<Opened>,
-    /// What NVML says of every GPU.
+    /// NVML's facts about every GPU.
     pub gpus: Answer<Vec<Gpu>>,
-    /// The folder of MPS's control daemon, where it is there.
+    /// The folder of MPS's control daemon, if it exists.
     pub mps: Option<PathBuf>,
     /// NVRTC's version and path, or why there is none.
     pub nvrtc: Result<String, String>,
     /// nvcc's version and path.
     pub nvcc: Option<String>,
-    /// What the operating system offers.
+    /// Sandboxing features of the operating system.
     pub sandbox: Sandbox,
 }
 
-/// What the operating system offers to confine a worker with.
+/// Sandboxing features of the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Release of the kernel.
+    /// Release of the Linux kernel.
     pub kernel: String,
-    /// Whether privileges can be given up for good.
+    /// Whether a process can give up privileges for good.
     pub no_new_privileges: bool,
     /// Whether system calls can be filtered.
     pub seccomp: bool,
-    /// Whether many descriptors can be closed at once.
+    /// Whether a range of descriptors can be closed with one call.
     pub close_range: bool,
-    /// Whether processes can be held by descriptors.
+    /// Whether descriptors can refer to processes.
     pub pidfd: bool,
     /// Whether unprivileged user namespaces are permitted.
     pub user_namespaces: bool,
     /// How far files can be closed to hosted code.
     pub files: FileClosing,
-    /// Version of Landlock, which closes them.
+    /// Version of Landlock, which restricts access to files.
     pub landlock: Option<u32>,
-    /// Bytes of memory that may be locked; `None` is without a limit.
+    /// Limit on locked memory in bytes; `None` if there is no limit.
     pub locked_memory: Option<u64>,
 }
 
-/// Whether a machine can measure: the kind of device that would be measured on and its name, or
-/// what is not there.
+/// The kind and name of the device that would measure, or what is missing.
 pub type Verdict = Result<(DeviceKind, String), SetupMissing>;
 
-/// The name of the device of a machine that can measure, or what is not there.
+/// Returns the name of a device that can measure, or what is missing.
 type Look = fn(&Machine) -> Result<String, SetupMissing>;
 
-/// How each kind of device is looked for, the best first.
+/// The check for each kind of device, best kind first.
 const LOOKS: [(DeviceKind, Look); 2] = [(DeviceKind::Cuda, Machine::gpu), (DeviceKind::Cpu, Machine::cpu_device)];
 
 impl Machine {
-    /// Every finding, area by area.
+    /// Returns every finding, area by area.
     pub fn checks(&self) -> Vec<Check> {
         let mut checks = host_checks::checks(self);
         checks.extend(gpu_checks::checks(self));
@@ -81,7 +80,7 @@ impl Machine {
         checks
     }
 
-    /// Whether it can measure on the device of `choice`.
+    /// Returns whether the machine can measure on the device of `choice`.
     pub fn verdict(&self, choice: DeviceChoice) -> Verdict {
         let admitted = LOOKS.iter().filter(|(kind, _)| choice.admits(*kind));
         let found = admitted.map(|(kind, look)| look(self).map(|name| (*kind, name)));
@@ -110,20 +109,20 @@ impl Machine {
             None => Ok(opened.facts.device.name.clone()),
             Some((trial, reason)) => Err(SetupMissing {
                 what: format!("the GPU cannot {}: {reason}", trial.what()),
-                hint: "the checks above say what it needs".to_owned(),
+                hint: "see the failed check above".to_owned(),
             }),
         }
     }
 }
 
-/// What `who` answered, or why there is no answer.
+/// Returns the answer of `who`, or why there is none.
 pub(super) fn given<'a, T>(answer: &'a Answer<T>, who: &str) -> Result<&'a T, SetupMissing> {
     match answer {
         Answer::Given(given) => Ok(given),
         Answer::Absent(absence) => Err(absence.clone().into()),
         Answer::Broken { how } => Err(SetupMissing {
             what: format!("{who} {how}"),
-            hint: "`nvidia-smi` and `dmesg` say whether the driver works".to_owned(),
+            hint: "check the driver with `nvidia-smi` and `dmesg`".to_owned(),
         }),
     }
 }

@@ -1,8 +1,8 @@
-//! What this machine can measure, what it cannot, and what each gap costs.
+//! Reports what this machine can measure, what it cannot, and the cost of each gap.
 //!
-//! [`survey`] looks at the machine and changes nothing; [`Machine::checks`] is a pure function of
-//! what it found. Whatever opens the GPU's driver does so in a process of its own
-//! ([`probe`](gpubench_measure::probe)): a driver that crashes or hangs is a finding.
+//! [`survey`] inspects the machine and changes nothing. [`Machine::checks`] is a pure function of
+//! the survey. A separate process opens the GPU's driver ([`probe`](gpubench_measure::probe)), so
+//! that a driver that crashes or hangs is only a finding.
 
 mod check;
 mod gpu_checks;
@@ -25,19 +25,19 @@ use crate::broker::options::{DeviceOptions, MessageFormat};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::{Color, Output, TerminalOptions};
 
-/// What `cargo gpubench doctor` is asked.
+/// The options of `cargo gpubench doctor`.
 #[derive(Clone, Debug)]
 pub struct DoctorOptions {
-    /// Which device is to measure.
+    /// The device to check.
     pub device: DeviceOptions,
-    /// Who reads standard output.
+    /// The format of standard output.
     pub format: MessageFormat,
 }
 
-/// Looks at the machine and prints what it finds.
+/// Surveys the machine and prints the findings.
 ///
 /// # Errors
-/// When standard output cannot be written.
+/// Standard output cannot be written.
 pub fn examine(options: &DoctorOptions) -> Result<ExitCode, Failure> {
     let machine = survey(&options.device);
     let checks = machine.checks();

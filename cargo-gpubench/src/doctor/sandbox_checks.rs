@@ -1,4 +1,4 @@
-//! Findings on what the operating system offers to confine a worker with.
+//! Checks of the operating system's features for sandboxing a worker.
 
 use super::check::{Area, Check};
 use super::machine::Sandbox;
@@ -6,26 +6,26 @@ use gpubench_contract::units::size;
 use gpubench_protocol::wire::PAGE_BYTES;
 use gpubench_sandbox::FileClosing;
 
-/// Who runs code of the user's in a sandbox.
+/// The user code that runs in a sandbox.
 const WHO: &str = "generators, references, kernels of the CPU device and hosted code";
 
-/// What a worker that cannot be closed costs.
-const HOSTED: &str = "hosted benchmarks are `advisory`; launch plans on a GPU run none of the user's code while the clock runs, and lose nothing";
+/// The cost of an incomplete sandbox.
+const HOSTED: &str = "hosted benchmarks are `advisory`; launch plans on a GPU run no user code while the clock runs, so they are not affected";
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;
     let feature = |name: &str, there: bool, cost: &str| match there {
-        true => area.good(name, "there"),
-        false => area.gap(name, "not there", cost),
+        true => area.good(name, "available"),
+        false => area.gap(name, "not available", cost),
     };
     vec![
         area.good("Linux", &sandbox.kernel),
         match sandbox.no_new_privileges {
-            true => area.good("no_new_privs", "there"),
+            true => area.good("no_new_privs", "available"),
             false => area.missing(
                 "no_new_privs",
-                "not there",
-                "no role can be entered: a newer kernel is needed",
+                "not available",
+                "no process can be confined, so nothing can be measured: update the Linux kernel",
             ),
         },
         feature(
@@ -36,24 +36,24 @@ pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
         feature(
             "close_range",
             sandbox.close_range,
-            "descriptors are closed one by one, which takes longer and is otherwise as good",
+            "descriptors are closed one by one, which is slower but as safe",
         ),
         feature(
             "pidfd",
             sandbox.pidfd,
-            "processes are ended by number, as before Linux 5.3",
+            "processes are killed by process ID, as before Linux 5.3",
         ),
         feature(
             "user namespaces",
             sandbox.user_namespaces,
-            "a worker shares the machine's process and network names; nothing depends on it yet",
+            "a worker shares the machine's process and network namespaces; nothing depends on it yet",
         ),
         landlock(sandbox),
         match sandbox.locked_memory {
             Some(limit) if limit < PAGE_BYTES as u64 => area.gap(
                 "locked memory",
                 size(limit),
-                "host memory may not be registered with a GPU; raise the limit (`ulimit -l`)",
+                "registering host memory with a GPU may fail; raise the limit (`ulimit -l`)",
             ),
             Some(limit) => area.good("locked memory", size(limit)),
             None => area.good("locked memory", "no limit"),
@@ -65,14 +65,14 @@ fn landlock(sandbox: &Sandbox) -> Check {
     let area = Area::Sandbox;
     let version = match sandbox.landlock {
         Some(version) => format!("ABI {version}"),
-        None => "not there".to_owned(),
+        None => "not available".to_owned(),
     };
     match sandbox.files {
         FileClosing::Whole => area.good("Landlock", version),
         FileClosing::Partial => area.gap(
             "Landlock",
-            format!("{version}, older than ABI 3 of Linux 6.2"),
-            format!("{WHO} can cut files short: {HOSTED}"),
+            format!("{version}, older than ABI 3 (Linux 6.2)"),
+            format!("{WHO} can truncate files: {HOSTED}"),
         ),
         FileClosing::Missing => area.gap("Landlock", version, format!("{WHO} can change files: {HOSTED}")),
     }

@@ -1,4 +1,4 @@
-//! The findings for people and for programs.
+//! Output of the findings, for people and for programs.
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -15,8 +15,8 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The findings as a page of `line` columns. It holds ANSI styles; the stream it is written to
-/// decides whether they are kept.
+/// Returns the findings as a page of `line` columns with ANSI styles. The output stream decides
+/// whether to keep the styles.
 pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
     let mut page = format!("{TITLE}cargo gpubench{TITLE:#} {} doctor\n", env!("CARGO_PKG_VERSION"));
     let longest = checks.iter().map(|check| width(&check.check)).max().unwrap_or(0);
@@ -77,18 +77,18 @@ enum Line<'a> {
     },
     DoctorFinished {
         schema_version: SchemaVersion,
-        /// The kind of device that would measure; null where none can.
+        /// The kind of device that would measure; null if none can.
         measures_on: Option<gpubench_contract::DeviceKind>,
-        /// Its name.
+        /// The device's name.
         device: Option<&'a str>,
-        /// Why none can.
+        /// Why no device can measure.
         message: Option<&'a str>,
         gaps: usize,
         missing: usize,
     },
 }
 
-/// The findings as one JSON object a line.
+/// Returns the findings as one JSON object per line.
 pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let schema_version = SchemaVersion;
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();

@@ -1,4 +1,4 @@
-//! Looking at this machine.
+//! The survey of this machine.
 
 use rustix::process::{PidfdFlags, Resource};
 
@@ -10,7 +10,7 @@ use gpubench_device::cuda::mps_daemon;
 use gpubench_measure::probe::{Target, ask};
 use gpubench_sandbox::{FileClosing, landlock_abi};
 
-/// Looks at this machine, and at the GPU of `device`'s number.
+/// Surveys this machine, and the GPU with the number in `device`.
 pub fn survey(device: &DeviceOptions) -> Machine {
     let (nvrtc, nvcc) = gpu_compilers(device);
     let compiler = HostCompiler::find();
@@ -31,7 +31,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
     }
 }
 
-/// NVRTC, or why there is none, and nvcc: the ones that a run would use.
+/// Returns the NVRTC and the nvcc that a run would use, or why there is no NVRTC.
 fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<String>) {
     let tool = match std::env::current_exe() {
         Ok(tool) => tool,
@@ -63,8 +63,8 @@ fn sandbox() -> Sandbox {
     }
 }
 
-/// Whether the system's settings permit them: the numbers of three switches, of which a kernel may
-/// lack the last two.
+/// Returns whether the system permits unprivileged user namespaces. Reads three switches; a kernel
+/// may lack the last two.
 fn user_namespaces() -> bool {
     let number = |file: &str| read(file).trim().parse::<u64>().ok();
     number("/proc/sys/user/max_user_namespaces").is_some_and(|most| most > 0)
@@ -76,7 +76,7 @@ fn read(file: &str) -> String {
     fs_err::read_to_string(file).unwrap_or_default()
 }
 
-/// Major and minor of a kernel's release; zeros for a release of another form.
+/// Returns the major and minor version of a kernel release; zeros if it has another form.
 fn version_of(release: &str) -> (u32, u32) {
     let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))

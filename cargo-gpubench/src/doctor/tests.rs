@@ -1,4 +1,4 @@
-//! What is said of machines of several kinds.
+//! Findings on machines of several kinds.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ fn absent(kind: AbsenceKind, reason: &str, hint: &str) -> Absence {
     }
 }
 
-/// A machine with a compiler and no GPU.
+/// Returns a machine with a compiler and no GPU.
 fn plain() -> Machine {
     Machine {
         threads: 2,
@@ -73,7 +73,7 @@ fn works() -> Vec<(Trial, Result<(), String>)> {
         .to_vec()
 }
 
-/// A machine that lacks nothing.
+/// Returns a machine that lacks nothing.
 fn with_gpu() -> Machine {
     Machine {
         driver: Answer::Given(Opened {
@@ -119,7 +119,7 @@ fn a_machine_that_lacks_nothing() {
 }
 
 #[test]
-fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
+fn a_shared_and_throttled_gpu_lowers_the_grade() {
     let mut machine = with_gpu();
     machine.mps = Some(PathBuf::from("/tmp/nvidia-mps"));
     machine.nvrtc = Err("not found".to_owned());
@@ -138,7 +138,7 @@ fn a_gpu_that_others_use_and_that_throttles_costs_the_grade() {
 }
 
 #[test]
-fn a_driver_that_crashes_is_a_finding() {
+fn a_crashing_driver_is_a_finding() {
     let machine = Machine {
         driver: Answer::Broken {
             how: "was killed by SIGSEGV before it answered".to_owned(),
@@ -150,7 +150,7 @@ fn a_driver_that_crashes_is_a_finding() {
 }
 
 #[test]
-fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
+fn a_gpu_whose_streams_cannot_wait_cannot_measure() {
     let mut machine = with_gpu();
     if let Answer::Given(opened) = &mut machine.driver {
         opened.trials[2].1 = Err("the device cannot pass an open gate within 2s".to_owned());
@@ -162,7 +162,7 @@ fn a_gpu_whose_streams_cannot_wait_measures_nothing() {
 }
 
 #[test]
-fn a_driver_that_is_there_and_unusable_is_worse_than_none() {
+fn an_unusable_driver_is_worse_than_none() {
     let machine = Machine {
         driver: Answer::Absent(absent(
             AbsenceKind::Unusable,
@@ -193,7 +193,7 @@ fn a_machine_without_a_compiler_and_without_a_gpu_cannot_measure() {
 }
 
 #[test]
-fn what_a_machine_lacks_costs_a_grade_that_is_named() {
+fn the_cause_of_a_lower_grade_is_named() {
     let grades = |machine: &Machine| {
         let check = machine
             .checks()
@@ -209,38 +209,38 @@ fn what_a_machine_lacks_costs_a_grade_that_is_named() {
     assert_eq!(grades(&whole).0, CheckStatus::Good);
     let mut open = with_gpu();
     open.sandbox.files = FileClosing::Partial;
-    let (standing, said) = grades(&open);
+    let (standing, text) = grades(&open);
     assert_eq!(standing, CheckStatus::Gap);
     assert!(
-        said.starts_with("`sealed` for launch plans, `advisory` for hosted code"),
-        "{said}"
+        text.starts_with("`sealed` for launch plans, `advisory` for hosted code"),
+        "{text}"
     );
     let mut shared = with_gpu();
     if let Answer::Given(opened) = &mut shared.driver {
         opened.facts.clock_bound = ClockBound::Absent("the GPU is shared through MPS".into());
     }
-    let (standing, said) = grades(&shared);
+    let (standing, text) = grades(&shared);
     assert_eq!(standing, CheckStatus::Gap);
     assert!(
-        said.contains("`advisory`") && said.contains("shared through MPS"),
-        "{said}"
+        text.contains("`advisory`") && text.contains("shared through MPS"),
+        "{text}"
     );
     assert!(grades(&plain()).1.contains("CPU device"));
 }
 
 #[test]
-fn the_sandboxs_rows_name_whom_they_concern() {
+fn sandbox_findings_name_the_affected_code() {
     let mut machine = plain();
     (machine.sandbox.files, machine.sandbox.landlock) = (FileClosing::Partial, Some(2));
     machine.sandbox.seccomp = false;
-    let said = page(&machine, DeviceChoice::Auto);
+    let text = page(&machine, DeviceChoice::Auto);
     for words in ["ABI 2", "generators", "references", "kernels of the CPU device"] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(text.contains(words), "{words}: {text}");
     }
 }
 
 #[test]
-fn findings_for_programs() {
+fn findings_as_json() {
     let machine = plain();
     insta::assert_snapshot!(json_lines(&machine.checks(), &machine.verdict(CUDA)));
 }

@@ -1,26 +1,26 @@
-//! Why there is nothing to show.
+//! Errors of `cargo gpubench history`.
 
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Why there is nothing to show.
+/// An error of `cargo gpubench history`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// No run has been added yet.
-    #[error("there is no history in `{folder}`")]
+    /// The history has no run.
+    #[error("no history in `{folder}`")]
     Absent {
-        /// Where it would be.
+        /// The folder of the history.
         folder: Utf8PathBuf,
     },
-    /// No case has a name that was asked for.
-    #[error("none of the {of} benchmarks in the history fits the filters")]
+    /// No case matches the filters.
+    #[error("none of the {of} benchmarks in the history matches the filters")]
     NothingFits {
-        /// How many there are.
+        /// Number of cases.
         of: usize,
-        /// One that was probably meant.
+        /// The name that the user probably meant.
         closest: Option<String>,
     },
 }
@@ -32,10 +32,10 @@ impl Expected for HistoryError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Absent { .. } => Some("`cargo gpubench --history` adds a run to it".to_owned()),
+            Self::Absent { .. } => Some("run `cargo gpubench --history` to start one".to_owned()),
             Self::NothingFits { closest, .. } => Some(match closest {
                 Some(closest) => format!("did you mean `{closest}`?"),
-                None => "without filters all are shown".to_owned(),
+                None => "leave out the filters to show all".to_owned(),
             }),
         }
     }

@@ -1,7 +1,7 @@
-//! `cargo gpubench history`: how the figures of benchmarks went from run to run.
+//! `cargo gpubench history`: the times of benchmarks from run to run.
 //!
-//! [`show`] reads the histories that runs with `--history` add to, and prints the runs of each case
-//! for people or a record of it for programs.
+//! [`show`] reads the histories that `--history` writes. It prints the runs of each case for
+//! people, or a record per case for programs.
 
 mod case_name;
 mod error;

@@ -1,17 +1,17 @@
-//! What `cargo gpubench history` is asked to do.
+//! The options of `cargo gpubench history`.
 
 use regex::Regex;
 
 use crate::broker::PlaceOptions;
 use crate::broker::options::MessageFormat;
 
-/// What `cargo gpubench history` is asked to do.
+/// The options of `cargo gpubench history`.
 #[derive(Clone, Debug)]
 pub struct TrendOptions {
-    /// Shows the cases whose name, with or without its package, matches any of these; if empty,
-    /// all.
+    /// Shows the cases whose name, with or without its package, matches any of these; all cases if
+    /// empty.
     pub filters: Vec<Regex>,
-    /// Where histories are.
+    /// The folder of histories.
     pub places: PlaceOptions,
     /// Format of standard output: for people or for programs.
     pub format: MessageFormat,

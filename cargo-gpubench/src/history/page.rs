@@ -1,4 +1,4 @@
-//! Histories for people: a line for each run of a case.
+//! Histories for people: one line per run of a case.
 
 use anstyle::Style;
 
@@ -12,17 +12,17 @@ use gpubench_diagnostic::printable_line;
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// The latest runs are all shown; of earlier ones only jumps.
+/// The number of latest runs that are all shown. Of earlier runs, only jumps are shown.
 const LATEST: usize = 20;
-/// A date and the time of day, to the minute, in a time of RFC 3339.
+/// Length of the date and the time to the minute in an RFC 3339 time.
 const MINUTE: usize = 16;
-/// A change counts as a jump from here on where the history does not say what is usual.
+/// The smallest change that counts as a jump if the history has no usual change, as a fraction.
 const NOTABLE: f64 = 0.05;
-/// Smaller changes are no jumps, however steady a history is.
+/// The smallest change that counts as a jump in any history, as a fraction.
 const LEAST: f64 = 0.01;
 
-/// The histories of a device as a page of `line` columns. It holds ANSI styles; the stream it is
-/// written to decides whether they are kept.
+/// Returns the histories of a device as a page of `line` columns with ANSI styles. The output
+/// stream decides whether to keep the styles.
 pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], naming: Naming, line: usize) -> String {
     let mut page = format!("{TITLE}{}{TITLE:#}\n", described(device));
     for history in histories {
@@ -32,7 +32,7 @@ pub(super) fn page(device: &DeviceIdentity, histories: &[BenchmarkHistory], nami
     fitted(&page, line)
 }
 
-/// `NVIDIA H200, 132 multiprocessors, driver 580.159, 120 MiB of cache flushed by reading`.
+/// Returns `NVIDIA H200, 132 multiprocessors, driver 580.159, 120 MiB of cache flushed by reading`.
 fn described(device: &DeviceIdentity) -> String {
     let DeviceIdentity {
         kind,
@@ -71,10 +71,11 @@ fn section(history: &BenchmarkHistory, naming: Naming) -> String {
     );
     let below = summary(history, first, last);
     let lines = [heading].into_iter().chain(rows(history)).chain([below]);
-    lines.map(|said| said + "\n").collect()
+    lines.map(|line| line + "\n").collect()
 }
 
-/// `2026-10-07 13:43  538454127   3.987 µs   +9.53% ▲` for the latest runs and each earlier jump.
+/// Returns rows such as `2026-10-07 13:43  538454127   3.987 µs   +9.53% ▲` for the latest runs and
+/// each earlier jump.
 fn rows(history: &BenchmarkHistory) -> Vec<String> {
     let earlier = history.runs.len().saturating_sub(LATEST);
     let row = |(position, run): (usize, &HistoryRun)| {
@@ -109,12 +110,12 @@ fn rows(history: &BenchmarkHistory) -> Vec<String> {
     rows
 }
 
-/// Whether a change between neighbouring runs stands out.
+/// Returns whether a change between neighbouring runs is a jump.
 pub(super) fn is_jump(history: &BenchmarkHistory, change: f64) -> bool {
     change.abs() > history.usual_change.unwrap_or(NOTABLE).max(LEAST)
 }
 
-/// `2026-10-07 13:43`, in UTC.
+/// Returns the time of a run in UTC: `2026-10-07 13:43`.
 fn date(run: &HistoryRun) -> String {
     let minute = run.started_at.get(..MINUTE).map(|minute| minute.replace('T', " "));
     printable_line(minute.as_deref().unwrap_or(&run.started_at))
@@ -122,19 +123,19 @@ fn date(run: &HistoryRun) -> String {
 
 fn summary(history: &BenchmarkHistory, first: &HistoryRun, last: &HistoryRun) -> String {
     let change = match history.runs.len() {
-        // The row of the second run says it.
+        // The row of the second run shows this change.
         1 | 2 => String::new(),
         _ => format!(" ({})", signed(last.value / first.value - 1.0)),
     };
     let usual = match history.usual_change {
-        Some(usual) => format!("; up to ±{} between runs is usual", percent(usual)),
+        Some(usual) => format!("; changes up to ±{} are usual", percent(usual)),
         None => String::new(),
     };
     let [first, last] = [first.value, last.value].map(|value| history.metric.quantity(value));
     format!("first {first}, last {last}{change}{usual}")
 }
 
-/// `+8.10%`, `-0.42%`.
+/// Returns `+8.10%` or `-0.42%`.
 fn signed(change: f64) -> String {
     let sign = if change < 0.0 { '-' } else { '+' };
     format!("{sign}{}", percent(change.abs()))

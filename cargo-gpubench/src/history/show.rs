@@ -1,4 +1,4 @@
-//! The command.
+//! Runs `cargo gpubench history`.
 
 use camino::Utf8PathBuf;
 use regex::Regex;
@@ -15,10 +15,10 @@ use gpubench_report::{Color, Output, TerminalOptions, json_line};
 use gpubench_store::StoreError;
 use gpubench_store::history::{History, Tail, all};
 
-/// Prints the histories of the chosen cases.
+/// Prints the histories of the selected cases.
 ///
 /// # Errors
-/// There is none, it cannot be read, or standard output cannot be written.
+/// There is no history, it cannot be read, or standard output cannot be written.
 pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     let folder = folder(options)?;
     let histories = all(&folder)?;
@@ -52,19 +52,19 @@ fn warn_of_unfinished(histories: &[History]) {
     for history in unfinished {
         let device = &history.identity.name;
         print_warning(&format!(
-            "the last line of the history of `{device}` is unfinished and passed over; the next run cuts it off"
+            "ignoring the incomplete last line of the history of `{device}`; the next run with `--history` removes it"
         ));
     }
 }
 
-/// What the filters choose of each device's cases; devices without any are left out.
+/// Returns the selected cases of each device. Leaves out devices without selected cases.
 fn chosen(
     of_devices: &[Vec<BenchmarkHistory>],
     options: &TrendOptions,
 ) -> Result<Vec<Vec<BenchmarkHistory>>, HistoryError> {
     let is_chosen = |history: &&BenchmarkHistory| {
         let names = both_forms(&history.case);
-        // A whole name may have signs that mean something else in an expression: `kind=a+b`.
+        // A whole name may contain characters with a special meaning in an expression: `kind=a+b`.
         let fits = |filter: &Regex| {
             let mut names = names.iter();
             names.any(|name| filter.is_match(name) || filter.as_str() == *name)
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_as_it_is_shown_chooses_its_case() {
+    fn a_displayed_name_selects_its_case() {
         for name in ["^lcg::n=64$", "^lcg::lcg::n=64$", "lcg::lcg::n=64"] {
             assert_eq!(names(name).expect(name), ["lcg::lcg::n=64"], "{name}");
         }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_name_is_told_the_closest_in_the_form_it_has() {
+    fn a_misspelt_name_has_a_suggestion_in_the_same_form() {
         let closest = |filter: &str| match names(filter) {
             Err(HistoryError::NothingFits { of: 3, closest }) => closest,
             other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use gpubench_diagnostic::layout::width;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
 use gpubench_testing::on_gpu;
 
-/// A run a day from the first of October on, each of its own revision.
+/// Returns one run per day from October 1, each of another revision.
 fn history(medians_ns: &[f64]) -> History {
     let entry = |(day, value): (usize, &f64)| HistoryEntry {
         run_id: format!("{day:04x}"),
@@ -38,7 +38,7 @@ fn history(medians_ns: &[f64]) -> History {
     }
 }
 
-/// Steady but for a step up and a step down.
+/// Steady values with one step up and one step down.
 fn with_steps() -> History {
     let steady = [
         0.0, 3.0, -2.0, 4.0, 1.0, -3.0, 2.0, 0.0, -1.0, 3.0, 1.0, -2.0, 2.0, 0.0, 3.0, -1.0,
@@ -76,7 +76,7 @@ fn page_of_a_single_run() {
 }
 
 #[test]
-fn the_change_between_two_runs_is_said_once() {
+fn the_change_between_two_runs_appears_once() {
     let page = shown(&history(&[2e5, 1e5]), 80);
     assert_eq!(page.matches("-50.0%").count(), 1, "{page}");
 }
@@ -91,7 +91,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn names_have_their_package_in_front_only_where_there_are_several() {
+fn names_start_with_the_package_only_if_there_are_several() {
     let mut history = history(&[1.0]);
     let page_of = |history: &History| {
         let trends = trends(history);
@@ -119,7 +119,7 @@ fn names_cannot_move_the_cursor() {
 }
 
 #[test]
-fn earlier_runs_are_shown_where_they_jump() {
+fn earlier_runs_with_jumps_are_shown() {
     let mut medians = [3648.0; 50];
     medians[2..].fill(4000.0);
     let page = shown(&history(&medians), 80);
@@ -136,7 +136,7 @@ fn earlier_runs_are_shown_where_they_jump() {
 }
 
 #[test]
-fn fewer_than_ten_runs_do_not_say_what_is_usual() {
+fn fewer_than_ten_runs_have_no_usual_change() {
     let of = |medians: &[f64]| trends(&history(medians)).remove(0);
     let nine = of(&[100.0; 9]);
     assert_eq!(nine.usual_change, None);
@@ -147,7 +147,7 @@ fn fewer_than_ten_runs_do_not_say_what_is_usual() {
 }
 
 #[test]
-fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
+fn cases_follow_the_order_of_the_latest_run_and_removed_ones_come_last() {
     let mut history = history(&[1.0, 2.0, 3.0]);
     let named = |name: &str| HistoryCase {
         case: name.to_owned(),
@@ -168,7 +168,7 @@ fn cases_stand_in_the_order_of_the_latest_run_and_gone_ones_behind() {
 }
 
 #[test]
-fn the_record_is_as_the_schema_says() {
+fn the_record_matches_the_schema() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../crates/gpubench-contract/schema/gpubench-v2.schema.json"

@@ -1,4 +1,4 @@
-//! The history of each case, from those of the runs.
+//! The history of each case, collected from the history of runs.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use gpubench_contract::{BenchmarkHistory, HistoryRun, Metric, SchemaVersion};
 use gpubench_stats::history_fence;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry};
 
-/// The cases of a history: those of the latest run in its order, then those that only earlier runs
-/// have.
+/// Returns the cases of a history: those of the latest run in its order, then those of earlier runs
+/// only.
 pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {
     let mut seen = HashSet::new();
     let latest_first = history.entries.iter().rev();
@@ -23,7 +23,7 @@ fn trend<'a>(history: &'a History, case: &str) -> BenchmarkHistory {
         Some((entry, found))
     };
     let found: Vec<(&HistoryEntry, &HistoryCase)> = history.entries.iter().filter_map(found).collect();
-    // A case whose metric changed begins anew.
+    // A case whose metric changed starts a new history.
     let metric = found
         .last()
         .map_or_else(Metric::time, |(_, latest)| latest.metric.clone());

@@ -1,4 +1,4 @@
-//! Sources that do not compile for a GPU, and what is said of them.
+//! Sources that do not compile for a GPU, and their error messages.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ const TEMPLATES: &str = "namespace image {\n\
     __global__ void plain(float *x) { x[0] = 1; }\n";
 
 #[test]
-fn what_is_wrong_with_a_name_is_said_of_the_name_and_harms_no_other() {
+fn an_error_of_a_name_is_reported_for_that_name_only() {
     let wanted = [
         "plain",
         "image::blur<2>",
@@ -42,15 +42,15 @@ fn what_is_wrong_with_a_name_is_said_of_the_name_and_harms_no_other() {
     let (image, rejected) = compile_separately(nvrtc_in(&CUDA_12), &source(&[("src/a.cu", TEMPLATES)]), &wanted);
     let image = image.expect("two compile");
     assert_eq!(image.names.len(), 2);
-    let said: Vec<String> = rejected
+    let messages: Vec<String> = rejected
         .iter()
         .map(|(name, error)| format!("{name}: {error}"))
         .collect();
-    insta::assert_snapshot!(said.join("\n\n"));
+    insta::assert_snapshot!(messages.join("\n\n"));
 }
 
 #[test]
-fn what_is_wrong_with_the_source_is_said_once() {
+fn an_error_of_the_source_is_reported_once() {
     let text = "__global__ void j(float *x) {}\n__global__ void k(float *x) { x[0] = undeclared; }\n";
     insta::assert_snapshot!(rejection(&[("a.cu", text)], &["j", "k"]));
 }
@@ -58,8 +58,8 @@ fn what_is_wrong_with_the_source_is_said_once() {
 #[test]
 fn too_much_shared_memory_is_an_error_of_the_assembler() {
     let text = "__global__ void k(float *x) { __shared__ float s[100000]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[7]; }\n";
-    let said = rejection(&[("a.cu", text)], &["k"]);
-    assert!(said.contains("shared data"), "{said}");
+    let messages = rejection(&[("a.cu", text)], &["k"]);
+    assert!(messages.contains("shared data"), "{messages}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_missing_compiler_is_an_error_of_the_source_with_a_hint() {
 }
 
 #[test]
-fn a_named_nvrtc_that_is_none_is_an_error() {
+fn a_named_nvrtc_that_is_not_one_is_an_error() {
     let find = |path: &Path| {
         let named = NamedCompilers {
             nvrtc: Some(path.to_owned()),
@@ -109,7 +109,7 @@ fn a_named_nvrtc_that_is_none_is_an_error() {
 }
 
 #[test]
-fn a_library_that_crashes_harms_nothing_but_itself() {
+fn a_crashing_library_affects_nothing_else() {
     let folder = tempfile::tempdir().expect("a directory");
     let (text, library) = (folder.path().join("crash.c"), folder.path().join("libnvrtc.so.99"));
     std::fs::write(

@@ -1,4 +1,4 @@
-//! PTX, cubins and fatbins that compilers have made, taken as they are.
+//! PTX, cubins and fatbins that other compilers made, used unchanged.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::tools::{CUDA_12, CUDA_13, compile, names, nvrtc_in, source};
 const TEXT: &str =
     "extern \"C\" __global__ void affine(float *x) { x[0] = 1; }\n__global__ void mangled(float *x) { x[0] = 2; }\n";
 
-/// What nvcc makes of the source with these options.
+/// Compiles the source with nvcc and these options.
 fn made(options: &[&str]) -> Source {
     let folder = tempfile::tempdir().expect("a directory");
     let (text, image) = (folder.path().join("a.cu"), folder.path().join("image"));
@@ -35,7 +35,7 @@ fn image_source(path: &Path) -> Source {
     image
 }
 
-/// Whether a device takes an image, without any compiler.
+/// Returns whether a device accepts an image without any compiler.
 fn taken(image: &Source, architecture: &str) -> Result<(), String> {
     let taken = compile(
         GpuCompilers::default(),
@@ -47,7 +47,7 @@ fn taken(image: &Source, architecture: &str) -> Result<(), String> {
 }
 
 #[test]
-fn images_run_on_the_architectures_they_are_for() {
+fn images_run_on_their_architectures() {
     let ptx = made(&["--ptx", "-arch=sm_80"]);
     assert_eq!(ptx.form, SourceForm::Ptx);
     assert_eq!(taken(&ptx, "sm_90"), Ok(()));
@@ -94,12 +94,15 @@ fn a_cubin_of_an_older_compiler_is_read_too() {
 fn an_unknown_kernel_of_a_cubin_is_named_with_those_that_exist() {
     let cubin = made(&["--cubin", "-arch=sm_80"]);
     let error = compile(GpuCompilers::default(), "sm_80", &cubin, &["mangled"]).expect_err("another name");
-    let said = error.to_string();
+    let message = error.to_string();
     assert!(
-        said.starts_with("unknown kernel `mangled`; `image.cu` defines `"),
-        "{said}"
+        message.starts_with("unknown kernel `mangled`; `image.cu` defines `"),
+        "{message}"
     );
-    assert!(said.contains("`affine`") && said.contains("`_Z7mangledPf`"), "{said}");
+    assert!(
+        message.contains("`affine`") && message.contains("`_Z7mangledPf`"),
+        "{message}"
+    );
 }
 
 #[test]

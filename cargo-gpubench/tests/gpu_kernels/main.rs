@@ -1,5 +1,5 @@
-//! Kernels compiled for GPUs by real compilers, which need no GPU. `.ci/cuda-tools` installs them
-//! from Python's packages; a test fails where they cannot be had.
+//! Kernels compiled for GPUs by real compilers; no GPU is needed. `.ci/cuda-tools` installs the
+//! compilers from Python packages. Tests fail without them.
 
 mod errors;
 mod images;

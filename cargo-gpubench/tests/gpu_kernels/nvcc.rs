@@ -1,4 +1,4 @@
-//! What nvcc makes of sources.
+//! Sources that nvcc compiles.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ fn nvcc_alone() -> GpuCompilers {
     nvrtc_and_nvcc(&CUDA_13).without_nvrtc()
 }
 
-/// What NVRTC does not know.
+/// Code that NVRTC cannot compile.
 const SOURCE: &str = "#include <cstdio>\n#include <vector>\n#include <algorithm>\n\
     namespace image { template <class T, int N> __global__ void blur(T *x) { x[0] = N; } }\n\
     struct Wide { double a, b; };\n\
@@ -47,7 +47,7 @@ fn a_source_that_asks_for_nvcc_gets_it() {
 }
 
 #[test]
-fn nvcc_takes_the_place_of_an_nvrtc_that_is_not_there() {
+fn nvcc_replaces_a_missing_nvrtc() {
     let plain = source(&[("src/image.cu", SOURCE)]);
     let image = compile(nvcc_alone(), "sm_75", &plain, WANTED).expect("it compiles");
     assert_eq!(image.names.len(), WANTED.len());
@@ -60,11 +60,11 @@ fn its_errors_name_files_lines_and_names() {
     let wanted = ["plain", "blur<2>", "blur<12>", "blur<none>", "blur", "grey"];
     let (image, rejected) = compile_separately(nvcc_alone(), &source(&[("src/a.cu", text)]), &wanted);
     assert_eq!(image.expect("two compile").names.len(), 2);
-    let said: Vec<String> = rejected
+    let messages: Vec<String> = rejected
         .iter()
         .map(|(name, error)| format!("{name}: {error}"))
         .collect();
-    insta::assert_snapshot!(said.join("\n\n"));
+    insta::assert_snapshot!(messages.join("\n\n"));
     let wrong = source(&[("src/a.cu", "\n__global__ void k(float *x) { x[0] = undeclared; }\n")]);
     let error = compile(nvcc_alone(), "sm_90", &wrong, &["k"]).expect_err("it is wrong");
     assert!(error.to_string().contains("src/a.cu:2: error:"), "{error}");
@@ -81,14 +81,14 @@ fn architectures_with_features_and_newer_devices_are_compiled_for() {
     assert!(image.image.ends_with(b"\0") && !image.image.starts_with(b"\x7fELF"));
 }
 
-/// A file as people have it: a kernel, and the host's code that launches it.
+/// A typical file: a kernel, and the host code that launches it.
 const WITH_HOST_CODE: &str = "#include <fstream>\n#include <vector>\nvoid prototype(std::vector<float> &);\n\
     static std::ofstream journal;\n__device__ float twice(float x) { return 2 * x; }\n\
     __global__ void k(float *x) { x[0] = twice(x[0]); }\n\
     void prototype(std::vector<float> &x) { k<<<1, 1>>>(x.data()); cudaDeviceSynchronize(); }\n\
     int main() { return 0; }\n";
 
-/// The compiler that made a source's code, and the warnings about it.
+/// Returns the compiler of a source's code, and the warnings about it.
 fn made(compilers: GpuCompilers, source: &Source) -> (String, Option<String>) {
     let cache = tempfile::tempdir().expect("a directory");
     let compiler = GpuCompiler::new(sm("sm_90"), compilers);
@@ -107,7 +107,7 @@ fn made(compilers: GpuCompilers, source: &Source) -> (String, Option<String>) {
 }
 
 #[test]
-fn what_made_the_code_is_known_and_told_where_it_is_not_nvrtc() {
+fn the_compiler_is_known_and_reported_if_it_is_not_nvrtc() {
     let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
     assert_eq!(made(nvrtc_and_nvcc(&CUDA_13), &plain), ("NVRTC".to_owned(), None));
     let with_host = source(&[("k.cu", WITH_HOST_CODE)]);
@@ -124,15 +124,15 @@ fn what_made_the_code_is_known_and_told_where_it_is_not_nvrtc() {
 }
 
 #[test]
-fn the_errors_of_both_compilers_are_shown_that_of_nvcc_first() {
+fn errors_of_both_compilers_are_shown_nvcc_first() {
     let text = "#include <fstream>\n__global__ void k(float *x) { x[0] = wrong; }\n";
     let error =
         compile(nvrtc_and_nvcc(&CUDA_13), "sm_90", &source(&[("k.cu", text)]), &["k"]).expect_err("it is wrong");
-    let said = error.to_string();
-    let (of_nvcc, of_nvrtc) = said.split_once("\nNVRTC: ").expect("both are there");
+    let messages = error.to_string();
+    let (of_nvcc, of_nvrtc) = messages.split_once("\nNVRTC: ").expect("both are there");
     assert!(
         of_nvcc.starts_with("nvcc: ") && of_nvcc.contains("k.cu:2: error: identifier \"wrong\""),
-        "{said}"
+        "{messages}"
     );
-    assert!(of_nvrtc.contains("cannot open source file \"fstream\""), "{said}");
+    assert!(of_nvrtc.contains("cannot open source file \"fstream\""), "{messages}");
 }

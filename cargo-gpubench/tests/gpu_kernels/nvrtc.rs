@@ -1,4 +1,4 @@
-//! What NVRTC makes of sources.
+//! Sources that NVRTC compiles.
 
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +50,7 @@ fn kernels_of_every_kind_are_compiled_and_named() {
 }
 
 #[test]
-fn the_headers_that_kernels_include_are_there() {
+fn common_headers_are_available() {
     let habits = "#include <stdint.h>\n#include <cstdint>\n#include <cstddef>\n#include <cmath>\n#include <climits>\n#include <cfloat>\n\
         #include <cassert>\n#include <cstdio>\n#include <cuda_runtime.h>\n\
         __global__ void k(float *x, int64_t n, std::uint32_t m) {\n\
@@ -71,7 +71,7 @@ fn the_headers_that_kernels_include_are_there() {
 }
 
 #[test]
-fn what_nvcc_includes_by_itself_needs_no_include() {
+fn headers_that_nvcc_includes_implicitly_need_no_include() {
     let text =
         "__global__ void k(float *x) { x[0] = M_PI; x[1] = -INFINITY; x[2] = NAN; cudaGridDependencySynchronize(); }\n";
     for packages in [&*CUDA_12, &*CUDA_13] {
@@ -102,7 +102,8 @@ fn a_bare_nvrtc_knows_the_headers_that_need_no_toolkit() {
         let library = CUDA_12.join("nvidia/cuda_nvrtc/lib").join(file);
         std::os::unix::fs::symlink(library, bare.path().join(file)).expect("a link");
     }
-    // The library is found through the link, and so are its headers; a copy has none beside it.
+    // The tool finds the library through the link, and its headers next to the link's target. A
+    // copy has no headers next to it.
     let copied = tempfile::tempdir().expect("a directory");
     for file in ["libnvrtc.so.12", "libnvrtc-builtins.so.12.9"] {
         std::fs::copy(bare.path().join(file), copied.path().join(file)).expect("a copy");
@@ -125,7 +126,7 @@ fn options_and_features_of_an_architecture_reach_the_compiler() {
 }
 
 #[test]
-fn a_device_that_nvrtc_does_not_know_gets_ptx_and_a_notice() {
+fn a_device_unknown_to_nvrtc_gets_ptx_and_a_notice() {
     let compiler = GpuCompiler::new(sm("sm_150"), nvrtc_in(&CUDA_12));
     assert_eq!(compiler.notices().len(), 1);
     assert!(
@@ -144,7 +145,7 @@ fn a_device_that_nvrtc_does_not_know_gets_ptx_and_a_notice() {
 }
 
 #[test]
-fn an_image_is_made_once_for_each_of_what_it_depends_on() {
+fn an_image_is_cached_for_each_combination_of_its_inputs() {
     let cache = tempfile::tempdir().expect("a directory");
     let plain = source(&[("k.cu", "__global__ void k(float *x) { x[0] = 1; }\n")]);
     let made = |architecture: &str, compilers: &GpuCompilers| {
@@ -166,7 +167,7 @@ fn an_image_is_made_once_for_each_of_what_it_depends_on() {
     assert_eq!(made("sm_90", &twelve), first);
     assert_ne!(made("sm_75", &twelve).0, first.0);
     assert_ne!(made("sm_90", &thirteen).0, first.0);
-    // What is damaged is made again.
+    // A damaged image is compiled again.
     std::fs::write(&first.0, b"GBKIMG01").expect("it is there");
     assert_ne!(made("sm_90", &twelve).1, first.1);
 }

@@ -1,4 +1,4 @@
-//! The suite's kernels on the oldest architecture and a recent one.
+//! The suite's kernels, compiled for the oldest architecture and a recent one.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ use gpubench::catalog::{
 };
 use gpubench::codec::{decode, encode};
 use gpubench::plan::{KernelRef, Step};
-// Linked in, so that its benchmarks are in the table.
+// Linked in, so that the table has its benchmarks.
 use gpubench_suite as _;
 
 use super::tools::{CUDA_12, compile, nvrtc_in};
@@ -38,7 +38,7 @@ fn every_kernel_of_the_suite_compiles_for_turing_and_hopper() {
     }
 }
 
-/// The kernels of every case that a GPU of a compute capability can run, by their sources.
+/// Returns the kernels of every case that a GPU of a compute capability can run, by source.
 fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<String>> {
     let mut wanted: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for (position, benchmark) in catalog.benchmarks.iter().enumerate() {
@@ -56,7 +56,7 @@ fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<
     wanted
 }
 
-/// Records a case, with one resident block wherever it asks for an occupancy.
+/// Records a case, with an occupancy of one block.
 fn record(benchmark: u32, params: Params, capability: u32) -> Recording {
     let mut request = RecordRequest {
         occupancies: Vec::new(),
@@ -93,7 +93,7 @@ fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     launched.chain(generating)
 }
 
-/// Every combination of the axes' values on a GPU.
+/// Returns every combination of the axes' values on a GPU.
 fn cases(benchmark: &Benchmark) -> Vec<Params> {
     let replaced = benchmark.device_axes.iter().find(|(kind, _)| *kind == DeviceKind::Cuda);
     let axis = |axis: &Axis| {
@@ -141,7 +141,7 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) }
 }
 
-/// The status and the answer of a function of the table.
+/// Calls a function of the table and returns its status and answer.
 fn answer(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
     let mut bytes: Vec<u8> = Vec::new();
     let status = call(Sink {

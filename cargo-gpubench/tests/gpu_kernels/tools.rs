@@ -1,4 +1,4 @@
-//! The compilers, and what they are given and make.
+//! The compilers, their inputs and their outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use gpubench::catalog::{Source, SourceFile, SourceForm};
 use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers, Wanted};
 use gpubench_device::cuda::{Architecture, KernelImage};
 
-/// The folders of Python's packages with the compilers of CUDA 12 and 13.
+/// The folders of Python packages with the compilers of CUDA 12 and 13.
 pub(crate) static CUDA_12: LazyLock<PathBuf> = LazyLock::new(|| installed("12"));
 pub(crate) static CUDA_13: LazyLock<PathBuf> = LazyLock::new(|| installed("13"));
 
@@ -25,12 +25,12 @@ fn installed(version: &str) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
 }
 
-/// NVRTC of a folder of packages, without any nvcc.
+/// Returns the NVRTC of a package folder, without any nvcc.
 pub(crate) fn nvrtc_in(folder: &Path) -> GpuCompilers {
     find(folder, None).without_nvcc()
 }
 
-/// NVRTC of one version and nvcc of CUDA 13.
+/// Returns an NVRTC of one version and the nvcc of CUDA 13.
 pub(crate) fn nvrtc_and_nvcc(folder: &Path) -> GpuCompilers {
     find(folder, Some(CUDA_13.join("nvidia/cu13/bin/nvcc")))
 }
@@ -43,7 +43,7 @@ fn find(nvrtc: &Path, nvcc: Option<PathBuf>) -> GpuCompilers {
     GpuCompilers::find(tool(), &named).expect("the compilers work")
 }
 
-/// The executable that NVRTC runs in.
+/// Returns the executable that runs NVRTC.
 pub(crate) fn tool() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_cargo-gpubench"))
 }
@@ -69,7 +69,7 @@ pub(crate) fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Compiles in a fresh cache.
+/// Compiles with an empty cache.
 pub(crate) fn compile(
     compilers: GpuCompilers,
     architecture: &str,
@@ -87,8 +87,8 @@ pub(crate) fn compile(
     Ok(read(&path))
 }
 
-/// Compiles kernel by kernel where they do not compile together: what there is, and what is wrong
-/// with the rest.
+/// Compiles the kernels one by one if they do not compile together. Returns the images and the
+/// errors.
 pub(crate) fn compile_separately(
     compilers: GpuCompilers,
     source: &Source,
@@ -116,7 +116,7 @@ pub(crate) fn read(path: &Path) -> KernelImage {
     KernelImage::decode(&bytes).expect("an image")
 }
 
-/// Whether a cubin has a symbol: its string table has the name.
+/// Returns whether a cubin's string table has a symbol.
 pub(crate) fn has_symbol(image: &KernelImage, symbol: &str) -> bool {
     assert!(image.image.starts_with(b"\x7fELF"), "it is machine code");
     let name = [b"\0", symbol.as_bytes(), b"\0"].concat();

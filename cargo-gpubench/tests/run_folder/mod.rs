@@ -1,4 +1,4 @@
-//! A folder with stored runs, and the real command in it.
+//! A folder with stored runs, and the real command.
 
 use std::process::Command;
 
@@ -26,7 +26,7 @@ impl Folder {
         save(&self.path(name), run).expect("it is saved");
     }
 
-    /// The tool with arguments, and without what the environment says of it.
+    /// Returns the command with arguments, without settings from the environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-gpubench"));
         for (name, _) in std::env::vars_os() {

@@ -1,9 +1,9 @@
-//! The broker's side of a measurement: it starts the other roles, leads a case through its windows,
-//! and judges what came of them.
+//! The broker's part of a measurement: it starts the other roles, runs the windows of a case and
+//! judges the results.
 //!
-//! [`measurement`] measures one case. [`clients`] are the other roles as the broker sees them,
-//! [`verdict`] is one pure function from evidence to verdict, and [`probe`] asks drivers in a
-//! process of its own.
+//! [`measurement`] measures one case. [`clients`] are the broker's handles of the other roles.
+//! [`verdict`] is one pure function from evidence to verdict. [`probe`] queries drivers in a
+//! separate process.
 #![forbid(unsafe_code)]
 
 pub mod clients;

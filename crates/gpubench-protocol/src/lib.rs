@@ -1,8 +1,8 @@
-//! The roles that run a case and what crosses between them.
+//! The roles that run a case, and the messages between them.
 //!
-//! [`referee`], [`author`] and [`worker`] are the three processes beside the broker. They speak the
-//! records of [`wire`] about windows in the words of [`window`], run plans by [`replay`], load a
-//! crate's library by [`cdylib`], and give up what they do not need by `gpubench-sandbox`.
+//! [`referee`], [`author`] and [`worker`] are the three processes besides the broker. They exchange
+//! the records of [`wire`]. [`window`] defines windows, [`replay`] runs plans, and [`cdylib`] loads
+//! a crate's library. Each process gives up rights with `gpubench-sandbox`.
 
 pub mod author;
 pub mod cdylib;

@@ -1,4 +1,4 @@
-//! The filter of system calls that reach into other processes or into the system.
+//! The system call filter. It denies calls that reach other processes or the system.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,22 +11,19 @@ use seccompiler::{
 /// Why there is no filter.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FilterError {
-    /// Nobody has written down the numbers of its system calls.
-    #[error(
-        "there is no filter of system calls for the architecture `{}`",
-        std::env::consts::ARCH
-    )]
+    /// The system call numbers of this architecture are not known.
+    #[error("there is no system call filter for the architecture `{}`", std::env::consts::ARCH)]
     Architecture,
-    /// The rules are wrong.
-    #[error("the filter of system calls is wrong")]
+    /// The rules are invalid.
+    #[error("the system call filter is invalid")]
     Rules(#[from] BackendError),
-    /// The operating system refuses it.
-    #[error("the filter of system calls is refused")]
+    /// The operating system rejected the filter.
+    #[error("the operating system rejected the system call filter")]
     Refused(#[from] seccompiler::Error),
 }
 
-/// Rules by the number of their system call; a call that one of its rules matches, or that has
-/// none, is refused.
+/// Rules by system call number. A call that matches one of its rules is denied, and so is a call
+/// with an empty list.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The system calls that a role may make.
@@ -36,16 +33,16 @@ pub(crate) enum Calls {
     All,
     /// Those that reach neither other processes nor the system, and those that start processes.
     OfProcesses,
-    /// The same without processes: threads only.
+    /// Those that reach neither other processes nor the system, and those that start threads.
     OfThreads,
 }
 
-/// Refuses, with `EPERM` and in every thread there is and will be, what the role may not call.
-/// Needs no privilege but to have given up gaining any.
+/// Denies with `EPERM` the calls that the role may not make, in all current and later threads. The
+/// process needs no privilege, but it must have `no_new_privs`.
 ///
 /// # Errors
-/// When there is no filter for this architecture, or the operating system does not take it.
-pub(crate) fn refuse_others(calls: Calls) -> Result<(), FilterError> {
+/// If there is no filter for this architecture, or the operating system rejects it.
+pub(crate) fn apply_filter(calls: Calls) -> Result<(), FilterError> {
     if calls == Calls::All {
         return Ok(());
     }
@@ -63,9 +60,10 @@ fn program(rules: Rules, refusal: i32) -> Result<BpfProgram, FilterError> {
     Ok(SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()?)
 }
 
-/// Calls that are answered as by a kernel that does not have them.
+/// Calls that fail as on a kernel that does not have them.
 fn unknown() -> Rules {
-    // It takes its flags from memory, which a filter cannot read. C libraries use `clone` then.
+    // `clone3` takes its flags from memory, which a filter cannot read. C libraries then use
+    // `clone`.
     let numbers = std::iter::once(libc::SYS_clone3).chain(LATER_CALLS);
     let mut rules: Rules = numbers.map(|number| (number, Vec::new())).collect();
     #[cfg(target_arch = "x86_64")]
@@ -74,7 +72,7 @@ fn unknown() -> Rules {
 }
 
 fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
-    let mut rules: Rules = refused().into_iter().map(|number| (number, Vec::new())).collect();
+    let mut rules: Rules = denied_calls().into_iter().map(|number| (number, Vec::new())).collect();
     let own = u64::from(own);
     for number in [
         libc::SYS_kill,
@@ -84,7 +82,7 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
     ] {
         rules.insert(number, vec![unless_process(own)?]);
     }
-    // Limits and scheduling of another process.
+    // Limits and scheduling of other processes.
     for number in [
         libc::SYS_prlimit64,
         libc::SYS_sched_setaffinity,
@@ -107,7 +105,7 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
         children.push(SeccompRule::new(vec![masked(0, libc::CLONE_THREAD as u64, 0)?])?);
     }
     rules.insert(libc::SYS_clone, children);
-    // Dying with the broker is not taken back.
+    // The process cannot undo that it dies with the broker.
     rules.insert(
         libc::SYS_prctl,
         vec![SeccompRule::new(vec![equal(0, libc::PR_SET_PDEATHSIG as u64)?])?],
@@ -124,8 +122,7 @@ fn rules(calls: Calls, own: u32) -> Result<Rules, BackendError> {
         ioctls.push(SeccompRule::new(vec![of_type(attributes)?])?);
     }
     rules.insert(libc::SYS_ioctl, ioctls);
-    // Two ends of a stream reach each other only; a datagram can be sent to any service that has a
-    // name.
+    // The two ends of a stream reach only each other. A datagram can reach any service with a name.
     let mut pairs = vec![SeccompRule::new(vec![not_equal(0, libc::AF_UNIX as u64)?])?];
     for datagrams in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
         pairs.push(SeccompRule::new(vec![masked(1, SOCKET_TYPE, datagrams as u64)?])?);
@@ -148,7 +145,7 @@ const STRANGE_CHILDREN: [i32; 8] = [
     libc::CLONE_PARENT,
 ];
 
-/// What starts another program or, beside `clone`, another process.
+/// Calls that start a program, or a process without `clone`.
 #[cfg(target_arch = "x86_64")]
 const NEW_PROGRAMS: [i64; 4] = [libc::SYS_execve, libc::SYS_execveat, libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
@@ -156,11 +153,11 @@ const NEW_PROGRAMS: [i64; 2] = [libc::SYS_execve, libc::SYS_execveat];
 
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-/// A descriptor's owner is sent a signal of the caller's choice, and who opens a file with a lease
-/// waits for its holder.
+/// A descriptor's owner receives a signal that the caller chooses. Whoever opens a file with a
+/// lease waits for its holder.
 const REACHING_FCNTLS: [u64; 4] = [F_SETOWN, F_SETOWN_EX, libc::F_SETLEASE as u64, libc::F_NOTIFY as u64];
-/// A lock needs no more than a file that can be read: another run's would wait for it. A driver may
-/// need some, to share a GPU with other processes.
+/// A lock needs only a readable file, and another run would wait for it. A driver may need locks to
+/// share a GPU with other processes.
 const LOCKING_FCNTLS: [u64; 4] = [
     libc::F_SETLK as u64,
     libc::F_SETLKW as u64,
@@ -172,17 +169,16 @@ const F_SETOWN_EX: u64 = 15;
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 
-/// The bits of a socket's type that are not flags.
+/// The bits of a socket type that are not flags.
 const SOCKET_TYPE: u64 = 0xf;
 
-/// The type that every command to a terminal has in its second byte.
+/// The type of terminal commands, in the second byte.
 const TERMINAL: u64 = 0x5400;
 
-/// The types of commands that change what a file system keeps of a file beside its contents: `f`
-/// and `X`.
+/// The types `f` and `X`: commands that change a file's attributes.
 const FILE_ATTRIBUTES: [u64; 2] = [0x6600, 0x5800];
 
-/// Commands of that type that ask, and those that any descriptor takes.
+/// Terminal commands that only read, and commands that every descriptor accepts.
 #[allow(
     clippy::unnecessary_cast,
     reason = "the numbers have other types in other C libraries"
@@ -198,39 +194,39 @@ const HARMLESS: [u64; 8] = [
     libc::FIONCLEX as u64,
 ];
 
-/// Matches what types into a terminal, takes it over or changes its modes.
+/// Matches commands that type into a terminal, take it over or change its modes.
 fn terminal_ioctls() -> Result<SeccompRule, BackendError> {
     let harmless = HARMLESS.iter().map(|command| not_equal(1, *command));
     let conditions: Result<Vec<_>, _> = harmless.chain([of_type(TERMINAL)]).collect();
     SeccompRule::new(conditions?)
 }
 
-/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`: older C
-/// libraries have no names for them. The numbers are the same on every architecture.
+/// `fchmodat2`, `setxattrat`, `removexattrat`, `open_tree_attr` and `file_setattr`. Older C
+/// libraries lack their names. The numbers are the same on every architecture.
 const NAMELESS_CALLS: [i64; 5] = [452, 463, 466, 467, 469];
 
-/// Numbers behind the last call that the lists below were written with, `file_setattr`. They are
-/// the same on every architecture.
+/// Numbers after `file_setattr`, the last call that the lists below know. They are the same on
+/// every architecture.
 const LATER_CALLS: RangeInclusive<i64> = 470..=600;
 
-/// System calls by their names.
+/// Looks up system calls by name.
 macro_rules! calls {
     ($($name:ident)*) => { [$(libc::$name),*] };
 }
 
-/// Refused whatever their arguments.
-fn refused() -> Vec<i64> {
+/// Calls that are denied with any arguments.
+fn denied_calls() -> Vec<i64> {
     let mut refused = NAMELESS_CALLS.to_vec();
-    // Leaving the session and the group that a role is killed with; other machines, and services of
-    // this one.
+    // Calls that leave the session and the process group, or reach other machines and local
+    // services.
     refused.extend(calls!(SYS_setsid SYS_setpgid SYS_socket SYS_connect SYS_bind SYS_listen));
     // Memory, descriptors and threads of other processes. `tkill` names a thread without its
-    // process; `tgkill` is what C libraries use.
+    // process; C libraries use `tgkill`.
     refused.extend(calls! {
         SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise SYS_process_mrelease SYS_pidfd_open
         SYS_pidfd_getfd SYS_pidfd_send_signal SYS_kcmp SYS_tkill SYS_migrate_pages SYS_move_pages
     });
-    // What watches or changes the system, and calls of it that no filter sees.
+    // Calls that watch or change the system, or hide other calls from the filter.
     refused.extend(calls! {
         SYS_perf_event_open SYS_bpf SYS_userfaultfd SYS_fanotify_init SYS_keyctl SYS_add_key SYS_request_key
         SYS_init_module SYS_finit_module SYS_delete_module SYS_kexec_load SYS_kexec_file_load SYS_reboot SYS_swapon
@@ -238,17 +234,17 @@ fn refused() -> Vec<i64> {
         SYS_setdomainname SYS_syslog SYS_acct SYS_vhangup SYS_quotactl
         SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
     });
-    // Other views of the file system and of processes.
+    // Namespaces and mounts.
     refused.extend(calls! {
         SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_open_tree SYS_move_mount SYS_fsopen
         SYS_fsconfig SYS_fspick SYS_fsmount SYS_mount_setattr SYS_open_by_handle_at
     });
-    // Who owns a file and what it is called besides; contents are Landlock's affair.
+    // Owners and attributes of files. Landlock protects their contents.
     refused.extend(calls! {
         SYS_fchmod SYS_fchmodat SYS_fchown SYS_fchownat SYS_utimensat SYS_setxattr SYS_lsetxattr SYS_fsetxattr
         SYS_removexattr SYS_lremovexattr SYS_fremovexattr
     });
-    // What outlives the process that makes it, and is there for whoever knows its number.
+    // Objects that outlive their process and that others can open by a number.
     refused.extend(calls! {
         SYS_shmget SYS_shmat SYS_shmctl SYS_semget SYS_semop SYS_semtimedop SYS_semctl SYS_msgget SYS_msgsnd SYS_msgrcv
         SYS_msgctl SYS_mq_open SYS_mq_unlink
@@ -260,8 +256,8 @@ fn refused() -> Vec<i64> {
     refused
 }
 
-/// The same calls by their numbers of the x32 interface, and all of those that have numbers of
-/// their own there: kernels that have it accept them from any process.
+/// Adds the same calls by their x32 numbers, and all calls that exist only there. Kernels with the
+/// x32 interface accept them from any process.
 #[cfg(target_arch = "x86_64")]
 fn add_x32(rules: &mut Rules) {
     add_x32_twins(rules);
@@ -280,13 +276,12 @@ fn add_x32_twins(rules: &mut Rules) {
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
-/// Matches a process that is not `own`; the numbers of groups and of everybody are negative or
-/// zero.
+/// Matches processes other than `own`. Groups and "all processes" have negative or zero ids.
 fn unless_process(own: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![not_equal(0, own)?])
 }
 
-/// Matches a process or thread that is neither `own` nor zero, which is the caller.
+/// Matches a process or thread that is neither `own` nor zero, which means the caller.
 fn unless_this(argument: u8, own: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![not_equal(argument, own)?, not_equal(argument, 0)?])
 }
@@ -299,7 +294,7 @@ fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// Matches where the bits of `mask` have this value.
+/// Matches if the bits of `mask` have this value.
 fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
 }
@@ -314,7 +309,7 @@ fn commands(refused: &[u64]) -> Result<Vec<SeccompRule>, BackendError> {
     refused.iter().map(rule).collect()
 }
 
-/// Matches where any of `refused` is set.
+/// Matches if any flag of `refused` is set.
 fn flags(refused: &[i32]) -> Result<Vec<SeccompRule>, BackendError> {
     let rule = |flag: &i32| SeccompRule::new(vec![masked(0, *flag as u64, *flag as u64)?]);
     refused.iter().map(rule).collect()

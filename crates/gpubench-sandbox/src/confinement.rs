@@ -1,10 +1,10 @@
-//! Whether a sandbox is closed.
+//! The state of a sandbox.
 
-/// Whether the sandbox round code of others is closed.
+/// The state of the sandbox around user code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confinement {
-    /// All of it.
+    /// Every part is closed.
     Closed,
-    /// Not all of it, for the reasons given.
+    /// Some part is open, for these reasons.
     Open(String),
 }

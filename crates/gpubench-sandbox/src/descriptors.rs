@@ -1,4 +1,4 @@
-//! Closing what a process has inherited.
+//! Closes inherited descriptors.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -8,14 +8,14 @@ use rustix::io::Errno;
 /// Closes every descriptor above standard error that is not in `kept`.
 ///
 /// # Errors
-/// When the operating system refuses.
+/// If the operating system refuses.
 pub(super) fn close_all_but(kept: &[BorrowedFd<'_>]) -> rustix::io::Result<()> {
     let mut kept: Vec<u32> = kept.iter().map(|descriptor| descriptor.as_raw_fd() as u32).collect();
     kept.sort_unstable();
     gaps(&kept).try_for_each(|(first, last)| close_range(first, last))
 }
 
-/// The ranges of numbers above standard error between those that are kept.
+/// Returns the ranges of numbers above standard error that are not in `kept`.
 fn gaps(kept: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     let starts = std::iter::once(3).chain(kept.iter().map(|kept| kept + 1));
     let ends = kept.iter().map(|kept| kept.wrapping_sub(1)).chain([u32::MAX]);
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gaps_leave_out_what_is_kept_and_nothing_else() {
+    fn only_kept_descriptors_stay_open() {
         let all: Vec<_> = gaps(&[3, 4, 7, 9]).collect();
         assert_eq!(all, [(5, 6), (8, 8), (10, u32::MAX)]);
         assert_eq!(gaps(&[]).collect::<Vec<_>>(), [(3, u32::MAX)]);

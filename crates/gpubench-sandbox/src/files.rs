@@ -1,4 +1,4 @@
-//! The files that a process may still open and change.
+//! The files that a process can open and change.
 
 #![allow(unsafe_code)]
 
@@ -9,15 +9,16 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// What a role may do with files. Everything outside of `/dev` stays readable.
+/// A role's rights to files. Everything outside of `/dev` stays readable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files {
     pub(crate) changes: Changes,
-    /// Whether it opens the nodes of a driver, and `/dev/shm`, which drivers share memory through.
+    /// Whether it can open a driver's device nodes, and `/dev/shm`, through which drivers share
+    /// memory.
     pub(crate) has_driver: bool,
 }
 
-/// Where files may be created, written, cut, removed, renamed and linked.
+/// Where it can create, write, truncate, remove, rename and link files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Changes {
     Anything,
@@ -25,39 +26,39 @@ pub(crate) enum Changes {
     Nothing,
 }
 
-/// Why files are not closed, or not all of the way.
+/// Why files are not protected completely.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FilesError {
-    /// The kernel has no Landlock, or it is switched off.
-    #[error("files stay writable: the kernel has no Landlock")]
+    /// The kernel has no Landlock, or it is disabled.
+    #[error("files remain writable: the kernel has no Landlock")]
     Missing,
-    /// It knows fewer rights than are asked for: before ABI 3, files can be cut short.
-    #[error("files can be cut short: the kernel's Landlock is older than ABI 3")]
+    /// The kernel's Landlock lacks rights. Before ABI 3, files can be truncated.
+    #[error("files can be truncated: the kernel's Landlock is older than ABI 3")]
     Partial,
-    /// The operating system refuses.
-    #[error("files stay writable")]
+    /// The operating system refused.
+    #[error("files remain writable")]
     Refused(#[from] RulesetError),
 }
 
-/// The first that knows all of the ways to change what a file holds.
+/// The first version that covers every change of a file's contents.
 const NEEDED: ABI = ABI::V3;
 
-/// The newest that there are words for; an older kernel takes what it knows of it.
+/// The newest version that is used. An older kernel applies the part that it knows.
 const NEWEST: ABI = ABI::V9;
 
-/// How far files can be closed on this machine.
+/// How far this machine can protect files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileClosing {
-    /// Every way to change what a file holds.
+    /// From every change of their contents.
     Whole,
-    /// Files can still be cut short.
+    /// From all changes except truncation.
     Partial,
     /// Not at all.
     Missing,
 }
 
 impl FileClosing {
-    /// Asks the kernel; nothing is closed.
+    /// Asks the kernel, without protecting anything.
     pub fn here() -> FileClosing {
         let knows = |rights: ABI| {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -71,43 +72,42 @@ impl FileClosing {
     }
 }
 
-/// The version of Landlock that this kernel speaks; `None` where it has none, or has it switched
-/// off.
+/// Returns the kernel's Landlock version, or `None` if it has none or it is disabled.
 pub fn landlock_abi() -> Option<u32> {
     const VERSION: libc::c_ulong = 1;
     let nothing = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag, no attributes and a size of 0 the call makes nothing and returns a
+    // SAFETY: with this flag, no attributes and a size of 0, the call creates nothing and returns a
     // number.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, VERSION) };
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// What any code opens in `/dev`. Terminals and disks are not among it.
+/// Devices in `/dev` that every role can open. Terminals and disks are not among them.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
-/// What the names of a driver's device nodes begin with.
+/// Prefixes of the names of a driver's device nodes.
 const DRIVERS: [&str; 6] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc", "dxg"];
 
-/// Refuses, with `EACCES`, to change files other than [`Files`] says, and to open other devices,
-/// for this thread and those that it starts, whoever the user is.
+/// Denies with `EACCES` all changes of files, and all devices, that `files` does not allow. It
+/// applies to this thread and the threads that it starts, for every user including root.
 ///
 /// # Errors
-/// When the operating system cannot do so, or not all of it.
+/// If the operating system cannot protect all of it.
 pub(crate) fn close(files: Files, private: Option<&Path>) -> Result<(), FilesError> {
     let status = closing(files, private)?.restrict_self()?;
     match (status.ruleset, FileClosing::here()) {
         (RulesetStatus::NotEnforced, _) | (_, FileClosing::Missing) => Err(FilesError::Missing),
         (_, FileClosing::Partial) => Err(FilesError::Partial),
-        // Rights that came after `NEEDED`, datagrams to services among them, are closed by the
-        // filter of system calls.
+        // The system call filter covers rights that are newer than `NEEDED`, such as datagrams to
+        // services.
         (_, FileClosing::Whole) => Ok(()),
     }
 }
 
-/// The rules, ready to be put in force: with every right that this kernel's Landlock knows.
+/// Returns the rules, ready to apply, with every right that this kernel's Landlock knows.
 ///
 /// # Errors
-/// When the operating system refuses them.
+/// If the operating system rejects them.
 pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCreated, RulesetError> {
     let open = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
     let contents = open | AccessFs::Truncate;
@@ -125,14 +125,14 @@ pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCre
         (Changes::Anything, _) | (_, true) => every_change | AccessFs::ReadFile,
         _ => AccessFs::ReadFile.into(),
     };
-    // Drivers name their threads by files, of which each thread has its own.
+    // Drivers name their threads through a file of each thread.
     let own = if files.has_driver {
         "/proc/self"
     } else {
         "/proc/self/comm"
     };
     let beneath = |paths: Vec<PathBuf>, access: BitFlags<AccessFs>| path_beneath_rules(paths, access & handled);
-    refused_without_a_rule(files, handled)?
+    denied_without_a_rule(files, handled)?
         .create()?
         .add_rules(beneath(entries("/", |name| name != "dev"), outside_of_dev))?
         .add_rules(beneath(entries("/dev", |name| DEVICES.contains(&name)), contents))?
@@ -145,8 +145,9 @@ pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCre
         ))
 }
 
-/// What is refused where no rule allows it. Where anything may be changed, that is devices alone.
-fn refused_without_a_rule(files: Files, handled: BitFlags<AccessFs>) -> Result<Ruleset, RulesetError> {
+/// Returns the rights that are denied without a rule. With `Changes::Anything` only devices need
+/// one.
+fn denied_without_a_rule(files: Files, handled: BitFlags<AccessFs>) -> Result<Ruleset, RulesetError> {
     let ruleset = Ruleset::default().handle_access(handled)?;
     match files.changes {
         Changes::Anything => Ok(ruleset),
@@ -156,9 +157,10 @@ fn refused_without_a_rule(files: Files, handled: BitFlags<AccessFs>) -> Result<R
     }
 }
 
-/// What of a folder is wanted. A link to `/dev` is not: it would open all of it.
+/// Returns the wanted entries of a folder. Links to `/dev` are left out, because they would open
+/// all of it.
 fn entries(folder: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
-    // Without a list there is nothing to allow; the process says what it lacks.
+    // If the folder cannot be listed, nothing is allowed, and the process fails at what it lacks.
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let wanted = entries.filter(|entry| is_wanted(&entry.file_name().to_string_lossy()));
     let paths = wanted.map(|entry| entry.path());
@@ -176,7 +178,7 @@ mod tests {
     use super::*;
     use crate::ConfinedRole;
 
-    /// What `attempt` gives in a thread that is closed as the role: there is no way back.
+    /// Runs `attempt` in a thread with the role's file rights, which it cannot regain.
     fn closed_as<T: Send>(role: ConfinedRole, private: Option<&Path>, attempt: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_author_and_native_kernels_read_files_and_change_none() {
+    fn authors_and_native_kernels_can_read_but_not_change_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         for role in [ConfinedRole::Author, ConfinedRole::NativeKernels] {
@@ -202,7 +204,7 @@ mod tests {
                 (std::fs::write(&file, "changed").is_ok(), std::fs::read(&file).is_ok())
             });
             assert_eq!((written, read), (!is_closed_here(), true), "{role:?}");
-            // What processes share memory through.
+            // Processes share memory through this folder.
             let shared = tempfile::NamedTempFile::new_in("/dev/shm").unwrap();
             let written = closed_as(role, None, || std::fs::write(&shared, "changed").is_ok());
             assert_eq!(written, !is_closed_here(), "{role:?}");
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_opens_a_terminal_or_a_disk() {
+    fn no_role_opens_a_terminal_or_a_disk() {
         for role in ConfinedRole::ALL {
             for device in [
                 "/dev/ptmx",
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_opens_the_devices_that_any_code_opens() {
+    fn every_role_opens_the_common_devices() {
         for role in ConfinedRole::ALL {
             for device in DEVICES {
                 let path = Path::new("/dev").join(device);
@@ -243,7 +245,7 @@ mod tests {
         }
     }
 
-    /// What says how a process is treated: which is ended first where memory runs out, for one.
+    /// Files that control a process, such as which one is killed first when memory runs out.
     #[test]
     fn settings_of_the_system_and_of_other_processes_cannot_be_written() {
         let writes = |path: &str| std::fs::OpenOptions::new().write(true).open(path).map(drop);
@@ -275,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_changed_outside_of_the_private_folder() {
+    fn only_the_private_folder_can_be_changed() {
         let (private, foreign) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = foreign.path().join("file");
         std::fs::write(&file, "as it was").unwrap();
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_the_devices_is_no_way_round() {
+    fn a_link_to_a_device_does_not_open_it() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("d");
         std::os::unix::fs::symlink("/dev", &link).unwrap();

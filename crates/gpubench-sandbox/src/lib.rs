@@ -1,10 +1,11 @@
-//! What a process of the tool gives up before it runs code of others.
+//! The rights that a process of the tool gives up before it runs user code.
 //!
-//! [`ConfinedRole`] is the table: who may change which files, open which devices, make which system
-//! calls and start processes. A process gives the general things up first ([`give_up`]: outliving
-//! the broker, new privileges, its memory to others), then what its row says ([`Sandbox`]). Every
-//! process leads a session of its own ([`in_own_session`]), so that it has no terminal, and nothing
-//! that it starts can leave the group that it is killed with.
+//! [`ConfinedRole`] is the table of roles: the files that a role can change, the devices that it
+//! can open, the system calls that it can make, and whether it can start processes. A process first
+//! gives up what no role needs ([`give_up`]): outliving the broker, new privileges, and memory that
+//! others can read. Then it applies its row of the table ([`Sandbox`]). Every process leads a
+//! session ([`in_own_session`]). So it has no terminal, and its children cannot leave the process
+//! group that is killed with it.
 
 mod calls;
 mod confinement;

@@ -1,34 +1,34 @@
-//! Limits of what a process may use up.
+//! Resource limits of a process.
 
 use rustix::process::{Resource, Rlimit};
 
 use crate::process::Runs;
 
-/// No core file: it would hold the run's inputs.
-pub(crate) fn leave_no_core() -> rustix::io::Result<()> {
+/// Disables core files, which would contain the run's inputs.
+pub(crate) fn disable_core_files() -> rustix::io::Result<()> {
     set(Resource::Core, 0)
 }
 
-/// No more private memory than the machine has.
-pub(crate) fn use_no_more_than_there_is() -> rustix::io::Result<()> {
+/// Limits private memory to the memory of the machine.
+pub(crate) fn limit_memory() -> rustix::io::Result<()> {
     set(Resource::Data, installed_memory())
 }
 
-/// No endless files.
-pub(crate) fn write_no_longer_file(than: u64) -> rustix::io::Result<()> {
-    set(Resource::Fsize, than)
+/// Limits the length of files.
+pub(crate) fn limit_file_length(bytes: u64) -> rustix::io::Result<()> {
+    set(Resource::Fsize, bytes)
 }
 
-/// Where memory runs out all the same, the system ends this process rather than another of the
-/// user's, and one with code of others first. To be called before the process hides from others,
-/// which closes the file to it too. Host code can open it again, and undo this: a rule about files
-/// leaves all of `/proc/self` writable or nothing.
-pub(crate) fn be_the_first_to_end(runs: Runs) {
+/// Makes the system kill this process before the user's others when memory runs out, and processes
+/// with user code first. Call it before the process hides from others, which also hides this file
+/// from itself. Host code can open the file again and undo this, because all of `/proc/self` must
+/// stay writable for it.
+pub(crate) fn end_early_without_memory(runs: Runs) {
     let score = match runs {
         Runs::OwnCode => "500",
         Runs::CodeOfOthers => "1000",
     };
-    // Without the file the system chooses by itself.
+    // Without this file the system chooses by itself.
     let _ = fs_err::write("/proc/self/oom_score_adj", score);
 }
 
@@ -37,7 +37,7 @@ fn installed_memory() -> u64 {
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
-/// A lower limit stays: it cannot be raised by everybody, and somebody has set it.
+/// Keeps a lower limit: somebody has set it, and not every process could raise it again.
 fn set(resource: Resource, most: u64) -> rustix::io::Result<()> {
     let now = rustix::process::getrlimit(resource);
     let lower = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));

@@ -1,4 +1,4 @@
-//! What user code prints through the C library.
+//! Output of user code through the C library.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -8,15 +8,14 @@ unsafe extern "C" {
     static mut stdout: *mut libc::FILE;
 }
 
-/// Arranges that what kernels and libraries print is written line by line. A process of a role ends
-/// by a signal as a rule, and what the C library still keeps then is lost; unless standard output
-/// is a terminal, that is all of it.
+/// Makes the C library write output line by line. A role usually ends by a signal, which loses what
+/// the C library still buffers. If standard output is not a terminal, it buffers everything.
 ///
 /// # Errors
-/// When the C library refuses.
-pub(super) fn print_by_lines() -> io::Result<()> {
-    // SAFETY: the process has just begun: nothing has been printed, and no other thread is there to
-    // print. The C library brings the buffer.
+/// If the C library refuses.
+pub(super) fn write_output_by_lines() -> io::Result<()> {
+    // SAFETY: the process has just begun: nothing has been printed, and no other thread exists. The
+    // C library provides the buffer.
     let refused = unsafe { libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, libc::BUFSIZ as libc::size_t) };
     match refused {
         0 => Ok(()),

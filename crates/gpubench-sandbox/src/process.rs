@@ -1,15 +1,15 @@
-//! What every process but the broker does first.
+//! The first steps of every process except the broker.
 
 use std::os::fd::OwnedFd;
 
 use rustix::process::{DumpableBehavior, Signal};
 
 use crate::limits;
-use crate::printing::print_by_lines;
+use crate::printing::write_output_by_lines;
 
-/// Why a role could not be entered.
+/// Why the set-up of a process failed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot enter a role: {what}")]
+#[error("cannot set up the process: {what}")]
 pub struct RoleError {
     what: &'static str,
     #[source]
@@ -25,61 +25,61 @@ impl RoleError {
     }
 }
 
-/// Whose code a process is there for.
+/// The code that a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// The tool's alone.
+    /// Only the tool's code.
     OwnCode,
-    /// Code or sources of others too.
+    /// Also code or sources of the user.
     CodeOfOthers,
 }
 
-/// Arranges that this process dies with the broker, gains no privileges, shows its memory to
-/// nobody, leaves no core file, ends before others where memory runs out (until host code undoes
-/// that), and shows what it prints line by line.
+/// Gives up what no role needs. The process dies with the broker, gains no privileges, hides its
+/// memory, leaves no core file, is killed early when memory runs out (until host code undoes that),
+/// and writes its output line by line.
 ///
 /// # Errors
-/// When the operating system refuses.
+/// If the operating system refuses.
 pub fn give_up(runs: Runs) -> Result<(), RoleError> {
-    limits::be_the_first_to_end(runs);
+    limits::end_early_without_memory(runs);
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(RoleError::of("dying with the broker"))?;
+        .map_err(RoleError::of("ending with the broker"))?;
     rustix::thread::set_no_new_privs(true).map_err(RoleError::of("giving up new privileges"))?;
-    hide_from_others().map_err(RoleError::of("closing its memory to other processes"))?;
-    limits::leave_no_core().map_err(RoleError::of("leaving no core file"))?;
-    print_by_lines().map_err(RoleError::of("printing line by line"))
+    hide_from_others().map_err(RoleError::of("hiding its memory from other processes"))?;
+    limits::disable_core_files().map_err(RoleError::of("disabling core files"))?;
+    write_output_by_lines().map_err(RoleError::of("writing output line by line"))
 }
 
-/// Reserves standard output for answers to the broker: what a library prints goes to standard error
+/// Reserves standard output for answers to the broker. Output of libraries goes to standard error
 /// from now on.
 ///
 /// # Errors
-/// When the operating system refuses.
+/// If the operating system refuses.
 pub fn take_standard_output() -> std::io::Result<std::fs::File> {
     let answers = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
     rustix::stdio::dup2_stdout(std::io::stderr())?;
     Ok(answers.into())
 }
 
-/// Closes this process's memory and descriptors to other processes of the same user, which could
+/// Hides this process's memory and descriptors from other processes of the same user, which could
 /// open them through `/proc`. Root still can.
 ///
 /// # Errors
-/// When the operating system refuses.
+/// If the operating system refuses.
 pub fn hide_from_others() -> rustix::io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
 }
 
-/// Takes the connection to the broker from standard input, where a user's code would read it.
+/// Moves the connection to the broker out of standard input, where user code could read it.
 ///
 /// # Errors
-/// When standard input is no socket, or the operating system refuses.
+/// If standard input is not a socket, or the operating system refuses.
 pub fn take_standard_input() -> Result<OwnedFd, RoleError> {
     let stdin = std::io::stdin();
     rustix::net::sockopt::socket_type(&stdin).map_err(RoleError::of("standard input is not the broker's socket"))?;
     let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3).map_err(RoleError::of("taking the broker's socket"))?;
     let nothing = fs_err::File::open("/dev/null").map_err(RoleError::of("opening /dev/null"))?;
-    rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::of("emptying standard input"))?;
+    rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::of("replacing standard input"))?;
     Ok(socket)
 }
 
@@ -92,24 +92,24 @@ mod tests {
 
     use super::*;
 
-    /// Runs an ignored test in a process of its own.
+    /// Runs an ignored test in a separate process.
     fn assert_passes_alone(test: &str, input: impl Into<std::process::Stdio>) {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", test, "--ignored", "--test-threads", "1"]);
-        let output = command.stdin(input).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let finished = command.stdin(input).output().unwrap();
+        let output = String::from_utf8_lossy(&finished.stdout);
+        assert!(finished.status.success() && output.contains("1 passed"), "{output}");
     }
 
-    /// There is no way back, so it is done in a process of its own.
+    /// The change is permanent, so it runs in a separate process.
     #[test]
-    fn every_process_gives_up_privileges_its_memory_s_openness_and_core_files() {
+    fn every_process_gives_up_privileges_readable_memory_and_core_files() {
         assert_passes_alone("process::tests::gives_up", std::process::Stdio::inherit());
     }
 
-    /// What the broker says first, code of the user must not find in standard input.
+    /// User code must not find the broker's first message in standard input.
     #[test]
-    fn the_broker_s_socket_is_taken_out_of_standard_input() {
+    fn the_broker_socket_is_moved_out_of_standard_input() {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         (&ours).write_all(b"for the role alone").unwrap();
         ours.shutdown(std::net::Shutdown::Write).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn takes_input() {
         let socket = take_standard_input().unwrap();
         let (mut left, mut taken) = (String::new(), String::new());
@@ -126,21 +126,21 @@ mod tests {
             .read_to_string(&mut taken)
             .unwrap();
         assert_eq!((&*left, &*taken), ("", "for the role alone"));
-        assert!(take_standard_input().is_err(), "it is no socket any more");
+        assert!(take_standard_input().is_err(), "it is no longer a socket");
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn gives_up() {
         let Rlimit { maximum, .. } = getrlimit(Resource::Core);
-        // As much as there may be, so that the limit is seen to be set.
+        // The maximum, so that the new limit shows.
         let as_many = Rlimit {
             current: maximum,
             maximum,
         };
         setrlimit(Resource::Core, as_many).unwrap();
         let score = || fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
-        limits::be_the_first_to_end(Runs::OwnCode);
+        limits::end_early_without_memory(Runs::OwnCode);
         assert_eq!(score().trim(), "500");
         give_up(Runs::CodeOfOthers).unwrap();
         let status = fs_err::read_to_string("/proc/thread-self/status").unwrap();

@@ -1,10 +1,10 @@
-//! The program that runs, whatever has become of its file.
+//! The running program, even if its file has been replaced.
 
 use std::path::Path;
 
-/// The running program as something to execute. Resolved by the child that executes it, to the file
-/// that runs and not to its name: host code that replaces the file replaces nothing that this
-/// process starts.
+/// Returns a path that executes the running program. The child that executes it resolves it to the
+/// running file, not to its name. So host code that replaces the file does not change the processes
+/// that this one starts.
 pub fn this_program() -> &'static Path {
     Path::new("/proc/self/exe")
 }

@@ -1,26 +1,26 @@
-//! The table of roles: what each process may do.
+//! The table of roles and their rights.
 
 use crate::calls::Calls;
 use crate::files::{Changes, Files};
 
-/// The longest file that a process with code of others may write: its private folder is on a disk
-/// that others need.
+/// Longest file of a process with user code, in bytes. Its private folder is on a disk that others
+/// use.
 const LONGEST_FILE: u64 = 4 << 30;
 
-/// A process that the tool starts and that code or sources of others get into.
+/// A process of the tool that runs user code or reads user sources.
 ///
-/// The referee, the control worker, a worker that replays a plan on a GPU and NVRTC's process run the
-/// tool's code alone: they give up what [`give_up`](crate::give_up) says, and need no row. A probe
-/// only leads a session, since the driver may start a privileged program to load its kernel module.
+/// The referee, the control worker, workers that replay a plan on a GPU and NVRTC's process run
+/// only the tool's code. They call [`give_up`](crate::give_up) and need no row. A probe only leads
+/// a session, because the driver may start a privileged program to load its kernel module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfinedRole {
-    /// A compiler: it reads a source of the user's, and runs nothing of it.
+    /// A compiler. It reads a user's source and runs no user code.
     Compiler,
-    /// The user's benchmark functions, generators and references, on the host.
+    /// The author: the user's benchmark functions, generators and references on the host.
     Author,
-    /// A worker of the CPU device: the user's kernels are native code in it.
+    /// A worker of the CPU device. The user's kernels are native code in it.
     NativeKernels,
-    /// A worker with the user's host code, and perhaps a driver.
+    /// A worker with the user's host code, and possibly a driver.
     HostCode,
 }
 
@@ -29,12 +29,12 @@ pub enum ConfinedRole {
 pub(crate) struct Rules {
     pub(crate) files: Files,
     pub(crate) calls: Calls,
-    /// Bytes of the longest file that it may write.
+    /// Longest file that it can write, in bytes.
     pub(crate) longest_file: u64,
 }
 
 impl ConfinedRole {
-    /// Every row.
+    /// All rows.
     #[cfg(test)]
     pub(crate) const ALL: [ConfinedRole; 4] = [
         ConfinedRole::Compiler,
@@ -43,7 +43,7 @@ impl ConfinedRole {
         ConfinedRole::HostCode,
     ];
 
-    /// What the role may do. Nobody opens a terminal or a disk.
+    /// Returns the rights of the role. No role can open a terminal or a disk.
     pub(crate) const fn rules(self) -> Rules {
         match self {
             ConfinedRole::Compiler => Rules {
@@ -52,7 +52,7 @@ impl ConfinedRole {
                     has_driver: false,
                 },
                 calls: Calls::All,
-                // The broker reads it whole.
+                // The broker reads the compiler's output whole.
                 longest_file: 256 << 20,
             },
             ConfinedRole::Author | ConfinedRole::NativeKernels => Rules {

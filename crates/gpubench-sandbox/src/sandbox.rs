@@ -1,4 +1,4 @@
-//! A process closed as its row of the table says, before it loads code of others.
+//! Applies a role's row of the table to a process, before it loads user code.
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -11,21 +11,21 @@ use crate::calls::Calls;
 use crate::role::ConfinedRole;
 use crate::{Confinement, calls, descriptors, files, limits, session};
 
-/// A sandbox that is being closed. What cannot be closed does not stop the process: it is reported,
-/// and lowers the grade of the result.
+/// A sandbox that is not yet closed. A part that cannot be closed does not stop the process. It is
+/// reported and lowers the grade of the result.
 #[derive(Debug)]
-#[must_use = "it is closed by `close`"]
+#[must_use = "`close` closes it"]
 pub struct Sandbox {
     calls: Calls,
     gaps: Vec<String>,
 }
 
 impl Sandbox {
-    /// Ends what the role starts when the role ends. Closes every descriptor except standard input,
-    /// output and error and those in `kept`, drops every capability, limits memory and files, and
-    /// protects all files from changes, except those in `private` and a driver's devices. Call it
-    /// while the process has one thread, so that later threads inherit the limits, and before a
-    /// device opens descriptors of its own.
+    /// Makes the role's child processes end with the role. Closes every descriptor except standard
+    /// input, output, error and those in `kept`. Drops all capabilities, limits memory and files,
+    /// and protects all files from changes except those in `private` and a driver's devices. Call
+    /// it while the process has one thread, so that later threads inherit the limits, and before a
+    /// device opens descriptors.
     pub fn begin(role: ConfinedRole, kept: &[BorrowedFd<'_>], private: Option<&Path>) -> Sandbox {
         let rules = role.rules();
         let mut sandbox = Sandbox {
@@ -33,16 +33,13 @@ impl Sandbox {
             gaps: Vec::new(),
         };
         if rules.calls == Calls::OfProcesses {
-            sandbox.note("what it starts may live on", session::end_group_with_this());
+            sandbox.note("child processes may outlive the role", session::end_group_with_this());
         }
+        sandbox.note("cannot close inherited descriptors", descriptors::close_all_but(kept));
+        sandbox.note("cannot drop capabilities", give_up_capabilities());
         sandbox.note(
-            "inherited descriptors cannot be closed",
-            descriptors::close_all_but(kept),
-        );
-        sandbox.note("capabilities cannot be given up", give_up_capabilities());
-        sandbox.note(
-            "memory and files cannot be limited",
-            limits::write_no_longer_file(rules.longest_file).and_then(|()| limits::use_no_more_than_there_is()),
+            "cannot limit memory and files",
+            limits::limit_file_length(rules.longest_file).and_then(|()| limits::limit_memory()),
         );
         if let Err(error) = files::close(rules.files, private) {
             sandbox.gaps.push(gpubench_diagnostic::chain(&error));
@@ -50,7 +47,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// No sandbox at all, for this reason.
+    /// Returns an open sandbox, with the reason.
     pub fn left_open(reason: &str) -> Sandbox {
         Sandbox {
             calls: Calls::All,
@@ -61,13 +58,13 @@ impl Sandbox {
     /// Filters the system calls of every thread, then checks that this process cannot open the
     /// memory of the processes in `guarded`.
     pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
-        if let Err(error) = calls::refuse_others(self.calls) {
+        if let Err(error) = calls::apply_filter(self.calls) {
             self.gaps.push(gpubench_diagnostic::chain(&error));
         }
         for process in guarded {
             if memory_can_be_opened(process) {
                 let process = process.as_raw_nonzero();
-                self.gaps.push(format!("the memory of process {process} can be opened"));
+                self.gaps.push(format!("the memory of process `{process}` is readable"));
             }
         }
         match self.gaps.is_empty() {
@@ -81,8 +78,8 @@ impl Sandbox {
     }
 }
 
-/// Root without capabilities cannot open the memory of a process that is not dumpable, nor load a
-/// module.
+/// Without capabilities, root cannot open the memory of a process that is not dumpable, nor load a
+/// kernel module.
 fn give_up_capabilities() -> rustix::io::Result<()> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
@@ -110,16 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_can_be_opened_is_noticed_whichever_it_is() {
+    fn readable_memory_of_any_guarded_process_is_detected() {
         let mut open = Command::new("sleep").arg("30").spawn().unwrap();
         let open_one = Pid::from_child(&open);
-        // Processes start with a memory that their parent can open.
+        // A new process has memory that its parent can open.
         assert!(memory_can_be_opened(open_one));
-        let said = format!("the memory of process {} can be opened", open.id());
+        let output = format!("the memory of process `{}` is readable", open.id());
         let gone = Pid::from_raw(i32::MAX).unwrap();
         for guarded in [&[open_one][..], &[gone, open_one], &[open_one, gone]] {
             let confinement = nothing_filtered(&[]).close(guarded.iter().copied());
-            assert_eq!(confinement, Confinement::Open(said.clone()));
+            assert_eq!(confinement, Confinement::Open(output.clone()));
         }
         assert_eq!(nothing_filtered(&[]).close([gone]), Confinement::Closed);
         open.kill().unwrap();
@@ -127,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_gap_is_told() {
+    fn every_gap_is_reported() {
         assert_eq!(nothing_filtered(&[]).close([]), Confinement::Closed);
         assert_eq!(
             nothing_filtered(&["one", "another"]).close([]),
@@ -143,24 +140,27 @@ mod tests {
         );
     }
 
-    /// What a closed role can be seen to have, in a process of its own: there is no way back.
+    /// Checks the rights of closed roles in a separate process, because they cannot be regained.
     #[test]
     fn a_closed_role_has_neither_capabilities_nor_unlimited_files_nor_new_privileges() {
         let folder = tempfile::tempdir().unwrap();
         for role in ["author", "native", "host"] {
-            let output = Command::new(std::env::current_exe().unwrap())
+            let finished = Command::new(std::env::current_exe().unwrap())
                 .args(["--exact", "sandbox::tests::closes", "--ignored", "--test-threads", "1"])
                 .env("GPUBENCH_TEST_ROLE", role)
                 .env("TMPDIR", folder.path())
                 .output()
                 .unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && said.contains("1 passed"), "{role}: {said}");
+            let output = String::from_utf8_lossy(&finished.stdout);
+            assert!(
+                finished.status.success() && output.contains("1 passed"),
+                "{role}: {output}"
+            );
         }
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
+    #[ignore = "run by the test above in a separate process"]
     fn closes() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let lower_limit = || Rlimit {
@@ -202,7 +202,7 @@ mod tests {
         }
         let started = Command::new("true").status();
         assert_eq!(started.is_ok(), role == ConfinedRole::HostCode, "{started:?}");
-        // Its flags are in memory, where no filter sees them.
+        // The flags of `clone3` are in memory, where no filter can read them.
         let children = crate::calls::tests::answer(libc::SYS_clone3, [u64::MAX; 4]);
         assert_eq!(children, libc::ENOSYS);
         let system = rustix::system::sysinfo();

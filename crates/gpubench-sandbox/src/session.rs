@@ -1,4 +1,4 @@
-//! A session of its own for every process: without a terminal, and with a group that nobody leaves.
+//! A session for every process: without a terminal, and with a process group that nobody can leave.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -13,32 +13,32 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, Signal, getpid, kill_process_group, pidfd_open};
 
-/// Has the process lead a session, and with it a process group, from its first instruction on. It
-/// has no controlling terminal then: `/dev/tty` leads nowhere, and Ctrl-C reaches the broker alone.
+/// Makes the process lead a session, and so a process group, from its first instruction on. It has
+/// no controlling terminal: `/dev/tty` does not open, and Ctrl-C reaches only the broker.
 pub fn in_own_session(command: &mut Command) -> &mut Command {
     // SAFETY: between fork and exec it makes one system call and touches no memory.
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// The same for a compiler, which can gain no privileges besides, opens no terminal, and writes no
+/// Confines a compiler: it leads a session, gains no privileges, opens no terminal, and writes no
 /// endless file.
 ///
 /// # Errors
-/// The operating system refuses. A kernel without Landlock is no error: the compiler's session has
-/// no terminal all the same.
+/// If the operating system refuses. A kernel without Landlock is no error, because the session has
+/// no terminal anyway.
 pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
     let rules = ConfinedRole::Compiler.rules();
     let mut closing = files::closing(rules.files, None).ok();
     in_own_session(command);
-    // SAFETY: between fork and exec it makes system calls with what was allocated before.
+    // SAFETY: between fork and exec it makes system calls with memory that was allocated before.
     Ok(unsafe {
         command.pre_exec(move || {
             rustix::thread::set_no_new_privs(true)?;
-            limits::write_no_longer_file(rules.longest_file)?;
-            // At the limit the compiler says so itself, instead of being ended.
+            limits::limit_file_length(rules.longest_file)?;
+            // At the limit the compiler reports an error instead of being killed.
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            // The parent has asked whether the kernel can; what it refuses now is left open as
-            // there.
+            // The parent has checked that the kernel supports it. A failure here leaves the files
+            // open.
             if let Some(closing) = closing.take() {
                 let _ = closing.restrict_self();
             }
@@ -47,26 +47,25 @@ pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
     })
 }
 
-/// Has another process kill this one's group when this one ends, however it does: what it starts
-/// would live on where the broker is not there any more to do so. To be called while it has one
-/// thread.
+/// Starts a process that kills this one's group when this one ends for any reason. If the broker
+/// has died, nobody else would kill its children. Call it while the process has one thread.
 ///
 /// # Errors
-/// The operating system refuses.
+/// If the operating system refuses.
 pub(crate) fn end_group_with_this() -> rustix::io::Result<()> {
     let own = getpid();
     let end = pidfd_open(own, PidfdFlags::empty())?;
     const NOTHING: libc::c_ulong = 0;
-    // SAFETY: this is `fork` without a signal at the child's end, so that nobody who waits for
-    // children sees it. The process has one thread, so no lock is held.
+    // SAFETY: this is `fork` without a signal at the child's end, so that a wait for children does
+    // not see it. The process has one thread, so no lock is held.
     match unsafe { libc::syscall(libc::SYS_clone, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING) } {
         -1 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
         0 => {
-            // This closes the connection to the broker here: it shall end with the worker.
+            // The connection to the broker closes here, so that it ends with the worker.
             let _ = descriptors::close_all_but(&[end.as_fd()]);
             while poll(&mut [PollFd::new(&end, PollFlags::IN)], None) == Err(Errno::INTR) {}
             let _ = kill_process_group(own, Signal::KILL);
-            // SAFETY: the child leaves without running what the parent has registered for its exit.
+            // SAFETY: the child exits without running the parent's exit handlers.
             unsafe { libc::_exit(0) }
         }
         _ => Ok(()),
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_process_starts_ends_with_it() {
+    fn child_processes_end_with_their_parent() {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args([
             "--exact",
@@ -86,24 +85,24 @@ mod tests {
             "--ignored",
             "--nocapture",
         ]);
-        // Its output ends when nobody has it open any more.
-        let said = in_own_session(&mut command).output().unwrap();
-        let said = String::from_utf8_lossy(&said.stdout);
-        assert!(said.contains("it is started"), "{said}");
+        // The output ends when no process has it open.
+        let output = in_own_session(&mut command).output().unwrap();
+        let output = String::from_utf8_lossy(&output.stdout);
+        assert!(output.contains("child started"), "{output}");
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
-    #[allow(clippy::zombie_processes, reason = "it is what others leave behind")]
+    #[ignore = "run by the test above in a separate process"]
+    #[allow(clippy::zombie_processes, reason = "the test needs an orphan")]
     fn starts_one_and_ends() {
-        // Whoever runs all ignored tests leads no session with this one.
+        // In a run of all ignored tests, this process does not lead a session.
         if getpid() != rustix::process::getpgrp() {
             return;
         }
         // The other thread of this process waits for this one, and holds no lock.
         end_group_with_this().unwrap();
         Command::new("sleep").arg("600").spawn().unwrap();
-        println!("it is started");
+        println!("child started");
     }
 
     fn of(command: &mut Command) -> String {
@@ -112,15 +111,18 @@ mod tests {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The shell's number, then its group, session and terminal as `/proc/self/stat` has them: it
-    /// leads both and has no terminal.
-    fn assert_leads(said: &str) {
-        let fields: Vec<i32> = said.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+    /// Checks the shell's id, then its group, session and terminal in `/proc/self/stat`: it leads
+    /// both and has no terminal.
+    fn assert_leads(output: &str) {
+        let fields: Vec<i32> = output
+            .split_whitespace()
+            .filter_map(|field| field.parse().ok())
+            .collect();
         let [shell, group, session, terminal] = fields[..] else {
-            panic!("{said}")
+            panic!("{output}")
         };
-        assert_eq!((group, session, terminal), (shell, shell, 0), "{said}");
-        assert!(!said.contains("terminal"), "{said}");
+        assert_eq!((group, session, terminal), (shell, shell, 0), "{output}");
+        assert!(!output.contains("terminal"), "{output}");
     }
 
     #[test]
@@ -136,13 +138,13 @@ mod tests {
         let script = "ulimit -f; echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
         command.args(["-c", script]).current_dir(folder.path());
         let output = confine_compiler(&mut command).unwrap().output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
         let terminal = if files::FileClosing::here() == files::FileClosing::Missing {
             "ptmx\n"
         } else {
             ""
         };
         // In blocks of 512 bytes.
-        assert_eq!(said, format!("524288\nobject\nnull\n{terminal}"));
+        assert_eq!(output, format!("524288\nobject\nnull\n{terminal}"));
     }
 }

@@ -53,11 +53,11 @@ fn gain(fields: [(&str, DType); 3]) -> (Argument, ArgumentType) {
     argument("Gain", &[(a.0, 0, a.1), (b.0, 4, b.1), (c.0, 8, c.1)])
 }
 
-fn said(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
-    said_of(KERNELS, &[], kernel, given)
+fn result(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
+    result_of(KERNELS, &[], kernel, given)
 }
 
-fn said_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
+fn result_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
     let catalog = Catalog {
         benchmarks: Vec::new(),
         sources: vec![Source {
@@ -92,74 +92,74 @@ fn said_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, Arg
 }
 
 #[test]
-fn an_argument_of_another_kind_is_named_with_its_place_and_the_declaration() {
+fn an_argument_of_the_wrong_type_is_reported_with_its_position_and_declaration() {
     use DType::{F32, F64, I32, U32, U64};
     let n = || number("usize", U64);
     let messages = [
-        said("scale", vec![buffer(), buffer(), number("i32", I32), n()]),
-        said("scale", vec![buffer(), buffer(), number("f64", F64), n()]),
-        said("scale", vec![buffer(), buffer(), buffer(), n()]),
-        said("scale", vec![buffer(), n(), number("f32", F32), n()]),
-        said(
+        result("scale", vec![buffer(), buffer(), number("i32", I32), n()]),
+        result("scale", vec![buffer(), buffer(), number("f64", F64), n()]),
+        result("scale", vec![buffer(), buffer(), buffer(), n()]),
+        result("scale", vec![buffer(), n(), number("f32", F32), n()]),
+        result(
             "scale",
             vec![buffer(), buffer(), number("f32", F32), number("f64", F64)],
         ),
-        said(
+        result(
             "blur",
             vec![buffer(), gain([("width", U32), ("gain", F32), ("height", U32)])],
         ),
-        said(
+        result(
             "blur",
             vec![buffer(), gain([("gain", F32), ("height", U32), ("width", U32)])],
         ),
-        said(
+        result(
             "any<float>",
             vec![buffer(), number("f32", F32), number("BF16", DType::BF16)],
         ),
-        said("counted", vec![buffer(), n(), number("i32", I32)]),
-        said("counted", vec![buffer(), number("i32", I32), number("i32", I32)]),
+        result("counted", vec![buffer(), n(), number("i32", I32)]),
+        result("counted", vec![buffer(), number("i32", I32), number("i32", I32)]),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn a_launch_with_too_few_or_too_many_arguments_says_which() {
+fn a_wrong_number_of_arguments_names_the_missing_or_surplus_one() {
     use DType::{F32, U64};
     let (factor, n) = (|| number("f32", F32), || number("usize", U64));
     let messages = [
-        said("scale", vec![buffer(), buffer(), factor()]),
-        said("scale", vec![buffer(), buffer(), n()]),
-        said("scale", vec![buffer(), buffer(), factor(), factor(), n()]),
-        said("scale", vec![buffer(), n()]),
-        said("address", vec![]),
+        result("scale", vec![buffer(), buffer(), factor()]),
+        result("scale", vec![buffer(), buffer(), n()]),
+        result("scale", vec![buffer(), buffer(), factor(), factor(), n()]),
+        result("scale", vec![buffer(), n()]),
+        result("address", vec![]),
     ];
     insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn what_may_be_meant_is_not_refused() {
+fn plausible_arguments_are_accepted() {
     use DType::{F32, I32, U16, U32, U64};
     let null = (Argument::Value(vec![0; 8]), argument("u64", &[("", 0, U64)]).1);
     let fitting = [
-        said(
+        result(
             "scale",
             vec![buffer(), null, number("f32", F32), number("i64", DType::I64)],
         ),
-        said("any<int>", vec![buffer(), number("i32", I32), number("u16", U16)]),
-        said("aliased", vec![buffer(), number("i32", I32)]),
-        // A macro that stands for several parameters.
-        said("made", vec![buffer(), number("i32", I32), number("i32", I32)]),
-        said("address", vec![buffer()]),
-        said("blur", vec![buffer(), gain([("a", F32), ("b", U32), ("c", I32)])]),
-        said("nowhere", vec![buffer()]),
+        result("any<int>", vec![buffer(), number("i32", I32), number("u16", U16)]),
+        result("aliased", vec![buffer(), number("i32", I32)]),
+        // A macro that expands to several parameters.
+        result("made", vec![buffer(), number("i32", I32), number("i32", I32)]),
+        result("address", vec![buffer()]),
+        result("blur", vec![buffer(), gain([("a", F32), ("b", U32), ("c", I32)])]),
+        result("nowhere", vec![buffer()]),
     ];
     assert_eq!(fitting, ["fits"; 7]);
 }
 
-/// The error for one argument of a kernel with one parameter.
-fn said_of_one(before: &str, parameter: &str, given: (Argument, ArgumentType)) -> String {
+/// Returns the error for one argument of a kernel with one parameter.
+fn result_of_one(before: &str, parameter: &str, given: (Argument, ArgumentType)) -> String {
     let text = format!("{before}\n__global__ void k({parameter}) {{}}");
-    said_of(&text, &["-Dreal=float", "-D", "number=int"], "k", vec![given])
+    result_of(&text, &["-Dreal=float", "-D", "number=int"], "k", vec![given])
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_buffer_of_wider_or_narrower_floats_is_refused() {
         ("const __nv_bfloat16 *x", F64),
         ("half *const x", F32),
     ];
-    let messages = refused.map(|(parameter, element)| said_of_one("", parameter, buffer_of(element)));
+    let messages = refused.map(|(parameter, element)| result_of_one("", parameter, buffer_of(element)));
     insta::assert_snapshot!(messages.join("\n"));
     for (parameter, element) in [
         ("float *x", F32),
@@ -183,13 +183,13 @@ fn a_buffer_of_wider_or_narrower_floats_is_refused() {
         ("half *x", BF16),
         ("__nv_bfloat16 *x", F16),
     ] {
-        assert_eq!(said_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
+        assert_eq!(result_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
     }
 }
 
-/// Every way that published kernels take elements of a type, or bits of any.
+/// Every way in which published kernels take elements of a type, or bits of any type.
 #[test]
-fn what_a_pointer_may_be_meant_for_is_not_refused() {
+fn a_pointer_is_accepted_wherever_it_may_fit() {
     use DType::{BF16, F16, F32, F64, I32, I64, U8, U16, U32, U64};
     let parameters = [
         "void *x",
@@ -236,20 +236,20 @@ fn what_a_pointer_may_be_meant_for_is_not_refused() {
         "struct Pixel { unsigned char r, g, b, a; };\nstruct Address { unsigned long long bits; };\nenum Mode { A };\n";
     for parameter in parameters {
         for element in [U8, U16, U32, U64, I32, I64, F16, BF16, F32, F64] {
-            let said = said_of_one(before, parameter, buffer_of(element));
-            assert_eq!(said, "fits", "{parameter} given {element}");
+            let result = result_of_one(before, parameter, buffer_of(element));
+            assert_eq!(result, "fits", "{parameter} given {element}");
         }
     }
     // Bits of floats, as integers of any size.
     for parameter in ["float *x", "double *x", "half *x", "__nv_bfloat16 *x", "float x[]"] {
         for element in [U8, U16, U32, U64, I32, I64] {
-            assert_eq!(said_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
+            assert_eq!(result_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
         }
     }
 }
 
 #[test]
-fn what_a_number_may_be_meant_for_is_not_refused() {
+fn a_number_is_accepted_wherever_it_may_fit() {
     use DType::{F16, F32, F64, I32, I64, U8, U16, U32, U64};
     let fitting = [
         ("", "[[maybe_unused]] int n", number("i32", I32)),
@@ -290,19 +290,19 @@ fn what_a_number_may_be_meant_for_is_not_refused() {
         ("", "half h", number("F16", F16)),
     ];
     for (before, parameter, given) in fitting {
-        assert_eq!(said_of_one(before, parameter, given), "fits", "{before}{parameter}");
+        assert_eq!(result_of_one(before, parameter, given), "fits", "{before}{parameter}");
     }
     let mut halves = argument("[i32; 2]", &[("", 0, I32)]);
     halves.1.fields[0].count = 2;
-    assert_eq!(said_of_one("", "double d", halves), "fits");
+    assert_eq!(result_of_one("", "double d", halves), "fits");
     let template = "template <typename half> __global__ void k(half *x, half h) {}";
-    let said = said_of(template, &[], "k<float>", vec![buffer(), number("f32", F32)]);
-    assert_eq!(said, "fits");
+    let result = result_of(template, &[], "k<float>", vec![buffer(), number("f32", F32)]);
+    assert_eq!(result, "fits");
 }
 
-/// Parameters that may be none or several.
+/// Parameters that may expand to none or several.
 #[test]
-fn a_number_of_arguments_that_the_text_does_not_tell_is_not_refused() {
+fn an_undecidable_number_of_arguments_is_accepted() {
     let kernels = [
         "template <typename... Ts> __global__ void k(float *x, Ts... rest) {}",
         "template <typename... Ts> __global__ void k(float *x, const Ts *...rest) {}",
@@ -312,10 +312,10 @@ fn a_number_of_arguments_that_the_text_does_not_tell_is_not_refused() {
     ];
     let count = || number("i32", DType::I32);
     for kernel in kernels {
-        let said = said_of(kernel, &[], "k", vec![buffer(), count(), count()]);
-        assert_eq!(said, "fits", "{kernel}");
+        let result = result_of(kernel, &[], "k", vec![buffer(), count(), count()]);
+        assert_eq!(result, "fits", "{kernel}");
     }
     let by_an_option = "__global__ void k(float *x, SIZES int columns) {}";
     let given = vec![buffer(), count(), count()];
-    assert_eq!(said_of(by_an_option, &["-DSIZES=int rows,"], "k", given), "fits");
+    assert_eq!(result_of(by_an_option, &["-DSIZES=int rows,"], "k", given), "fits");
 }

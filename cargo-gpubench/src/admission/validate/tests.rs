@@ -112,7 +112,7 @@ fn tensor_map() -> Argument {
 }
 
 #[test]
-fn a_tensor_map_is_held_to_its_rules_where_the_device_has_them() {
+fn a_tensor_map_is_validated_if_the_device_supports_it() {
     let gpu = DeviceFacts {
         capability: 90,
         ..facts()
@@ -150,14 +150,14 @@ fn change_launch(change: impl FnOnce(&mut Launch)) -> String {
 }
 
 #[test]
-fn the_kernels_of_what_is_compiled_already_are_not_looked_for_in_its_text() {
+fn kernels_of_a_compiled_source_are_not_searched_in_its_text() {
     let mut compiled = catalog();
     compiled.sources[0].form = SourceForm::Ptx;
     compiled.sources[0].files[0].contents = b".target sm_75\n".to_vec();
     assert_eq!(validate(&on_cpu(&recording()), &compiled, &facts()), Ok(()));
 }
 
-/// A launch at a time, this text would be looked through for minutes.
+/// Searching the text once per launch would take minutes.
 #[test]
 fn the_longest_plan_is_valid_whatever_the_length_of_its_kernels_source() {
     let mut long = catalog();
@@ -171,20 +171,20 @@ fn the_longest_plan_is_valid_whatever_the_length_of_its_kernels_source() {
 }
 
 #[test]
-fn a_kernel_that_a_macro_may_make_is_left_to_the_compiler() {
+fn a_kernel_that_a_macro_may_define_is_left_to_the_compiler() {
     let mut made = catalog();
     made.sources[0].files[0].contents =
         b"#define KERNEL(name) \\\nextern \"C\" __global__ void name(float *x) {}\nKERNEL(other)\n".to_vec();
     assert_eq!(validate(&on_cpu(&recording()), &made, &facts()), Ok(()));
     made.sources[0].files[0].contents = b"#define GLOBAL 1\n__global__ void other(float *x) {}\n".to_vec();
-    let told = validate(&on_cpu(&recording()), &made, &facts())
+    let message = validate(&on_cpu(&recording()), &made, &facts())
         .unwrap_err()
         .to_string();
-    assert!(told.contains("it declares `other`"), "{told}");
+    assert!(message.contains("it declares `other`"), "{message}");
 }
 
 #[test]
-fn an_honest_recording_is_valid_with_template_kernels_and_pointers_to_the_end() {
+fn template_kernels_and_pointers_to_the_end_are_valid() {
     assert_eq!(verdict(|_| ()), "valid");
     assert_eq!(
         change_launch(|launch| launch.kernel.name = "reduce<256>".to_owned()),
@@ -216,7 +216,7 @@ fn a_hosted_recording_has_outputs_and_no_plan() {
 }
 
 #[test]
-fn clusters_and_programmatic_launches_are_those_that_the_device_has() {
+fn clusters_and_programmatic_launches_need_device_support() {
     let verdict_on = |capability, change: &dyn Fn(&mut Launch)| {
         let mut recording = recording();
         let Step::Launch(launch) = &mut recording.plan.steps[0] else {
@@ -244,7 +244,7 @@ fn clusters_and_programmatic_launches_are_those_that_the_device_has() {
 }
 
 #[test]
-fn everything_wrong_with_a_plan_is_named() {
+fn every_error_in_a_plan_is_reported() {
     let span = |buffer, offset, len| Span { buffer, offset, len };
     let copy = |source, target| Step::Copy { source, target };
     let (x, y) = (BufferId::Tensor(0), BufferId::Tensor(1));
@@ -335,7 +335,7 @@ fn everything_wrong_with_a_plan_is_named() {
 }
 
 #[test]
-fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_scratch() {
+fn a_reference_follows_the_rules_of_plans_and_writes_every_output() {
     let reference = |change: &dyn Fn(&mut Plan)| {
         verdict(|recording| {
             let mut plan = Plan {
@@ -354,7 +354,7 @@ fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_sc
     let span = |buffer, offset, len| Span { buffer, offset, len };
     let (x, y, partial) = (BufferId::Tensor(0), BufferId::Tensor(1), BufferId::Tensor(2));
     let memset = |target| Step::Memset { target, value: 0 };
-    // Beyond the 16 bytes of the plan's own scratch.
+    // Beyond the 16 bytes of the plan's scratch.
     let own_scratch = memset(span(BufferId::Scratch(0), 32, 32));
     assert_eq!(reference(&|plan| plan.steps.push(own_scratch.clone())), "valid");
     let messages = [
@@ -371,7 +371,7 @@ fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_sc
         }),
         reference(&|plan| {
             let mut of_no_kernel = launch();
-            // The end of a name is no name.
+            // The end of a kernel's name is not a name.
             of_no_kernel.kernel.name = "py".to_owned();
             plan.steps.push(Step::Launch(of_no_kernel));
         }),
@@ -379,7 +379,7 @@ fn a_reference_is_held_to_what_a_plan_is_and_writes_every_output_with_its_own_sc
     insta::assert_snapshot!(messages.join("\n"));
 }
 
-/// A source that the kernel under test is not from, with a kernel of the same name.
+/// Returns a source without the kernel under test, but with a kernel of the same name.
 fn source_of_its_own(path: &str, files: Vec<SourceFile>) -> Source {
     let contents = b"__global__ void axpy(float *y, size_t n, unsigned long long seed) {}".to_vec();
     let main = SourceFile {
@@ -419,7 +419,7 @@ fn with_generator_of(source: u32) -> Recording {
 }
 
 #[test]
-fn a_kernel_that_the_referee_runs_is_not_from_a_file_of_the_kernel_under_test() {
+fn the_referee_runs_no_kernel_from_the_file_of_a_kernel_under_test() {
     let header = SourceFile {
         path: "shared.cuh".to_owned(),
         contents: Vec::new(),
@@ -448,9 +448,9 @@ fn a_kernel_that_the_referee_runs_is_not_from_a_file_of_the_kernel_under_test() 
             match expected {
                 "valid" => assert_eq!(verdict, Ok(()), "{what} of source {source}"),
                 _ => {
-                    let told = verdict.expect_err("the file is shared").to_string();
-                    assert!(told.starts_with(&format!("its {what} kernel `axpy`")), "{told}");
-                    assert!(told.contains("`a.cu`") && told.contains("(hint: "), "{told}");
+                    let message = verdict.expect_err("the file is shared").to_string();
+                    assert!(message.starts_with(&format!("its {what} kernel `axpy`")), "{message}");
+                    assert!(message.contains("`a.cu`") && message.contains("(hint: "), "{message}");
                 }
             }
         }
@@ -458,7 +458,7 @@ fn a_kernel_that_the_referee_runs_is_not_from_a_file_of_the_kernel_under_test() 
 }
 
 #[test]
-fn everything_wrong_with_tensors_is_named() {
+fn every_error_in_tensors_is_reported() {
     let messages = [
         verdict(|recording| recording.tensors[1].name = "x".to_owned()),
         verdict(|recording| recording.tensors[1].shape = vec![1 << 40, 1 << 40]),

@@ -1,4 +1,4 @@
-//! The other revision of a run against one, and its cases.
+//! The baseline of an interleaved run, and its cases.
 
 use std::rc::Rc;
 
@@ -14,55 +14,58 @@ use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
 
-/// Cases of the other revision.
+/// Cases of the baseline.
 #[derive(Debug)]
 pub(crate) struct OtherCases {
-    /// Those that the candidate has as well, and that can run.
+    /// Cases that the candidate also has.
     shared: Vec<Case>,
-    /// The others.
-    only_there: Vec<Case>,
+    /// Cases that the candidate lacks.
+    only_in_baseline: Vec<Case>,
 }
 
 impl OtherCases {
-    /// Tells those that the candidate has from others. Those that it has and that are not selected,
-    /// `left_out`, take no part.
-    pub(crate) fn beside(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
+    /// Separates the cases that the candidate also has from the rest. Drops the cases in
+    /// `left_out`, which the candidate has but does not select.
+    pub(crate) fn split(candidate: &[Case], left_out: &[Case], theirs: Vec<Case>) -> OtherCases {
         let (candidate, left_out) = (full_names(candidate), full_names(left_out));
         let theirs = theirs.into_iter().filter(|case| !left_out.contains(&case.full_name()));
-        let (shared, only_there) = theirs.partition(|case| candidate.contains(&case.full_name()));
-        OtherCases { shared, only_there }
+        let (shared, only_in_baseline) = theirs.partition(|case| candidate.contains(&case.full_name()));
+        OtherCases {
+            shared,
+            only_in_baseline,
+        }
     }
 
-    /// Whether there are cases, and none that the candidate has.
-    pub(crate) fn are_all_strange(&self) -> bool {
-        self.shared.is_empty() && !self.only_there.is_empty()
+    /// Returns whether there are cases, but none that the candidate has.
+    pub(crate) fn share_none(&self) -> bool {
+        self.shared.is_empty() && !self.only_in_baseline.is_empty()
     }
 }
 
-/// What the candidate is measured in turns with.
+/// The baseline that the candidate alternates with.
 pub(crate) struct BaselineRun<'a> {
-    /// The cases that both have.
+    /// The libraries, and the cases that both sides have.
     pub(crate) side: Side<'a>,
     /// Cases that the candidate lacks.
-    pub(crate) only_there: &'a [Case],
-    /// What came of them so far.
+    pub(crate) only_in_baseline: &'a [Case],
+    /// The results so far.
     pub(crate) results: OtherResults,
 }
 
-/// What there is of a case in the other revision.
+/// The baseline's counterpart of a case.
 pub(crate) enum BaselineCase<'p> {
-    /// It has no such case.
+    /// The baseline has no such case.
     Absent,
-    /// It can be measured in turns.
+    /// The case can alternate with the candidate's.
     Ready(&'p PreparedCase),
-    /// It has the case, which cannot be measured with this one, for the reason given.
+    /// The case cannot alternate with the candidate's; the text says why.
     Unlike(String),
-    /// It could not be prepared.
+    /// The case could not be prepared.
     Failed(CaseFailure),
 }
 
 impl<'a> BaselineRun<'a> {
-    /// The other revision on the device and with the kernels' cache of the candidate.
+    /// Returns the baseline, on the candidate's device and with its cache of kernels.
     pub(crate) fn new(
         revision: &'a OtherRevision,
         cases: &'a OtherCases,
@@ -83,22 +86,23 @@ impl<'a> BaselineRun<'a> {
                 authors,
                 compiler,
             },
-            only_there: &cases.only_there,
+            only_in_baseline: &cases.only_in_baseline,
         }
     }
 
-    /// Compilers' messages about its cases are not reported: only those about the candidate are.
+    /// Warns of kernels that do not compile. The reports show only compiler messages about the
+    /// candidate.
     pub(crate) fn warn_of_compile_errors(&self, prepared: &[Prepared]) {
         let name = &self.results.name;
         for error in compile_errors(prepared) {
             print_warning(&format_args!(
-                "the baseline, `{name}`, has a kernel that does not compile, and its benchmarks are not compared: {error}"
+                "the baseline `{name}` has a kernel that does not compile; its benchmarks are not compared: {error}"
             ));
         }
     }
 
-    /// Whether it has a case of the candidate's and no result of it.
-    pub(crate) fn owes(&self, candidate: &Case) -> bool {
+    /// Returns whether the baseline has a case of the candidate but no result of it.
+    pub(crate) fn lacks_result_of(&self, candidate: &Case) -> bool {
         let name = candidate.full_name();
         let has = self.side.selected.cases.iter().any(|case| case.full_name() == name);
         has && !self.results.has(candidate)
@@ -106,7 +110,8 @@ impl<'a> BaselineRun<'a> {
 }
 
 impl<'p> BaselineCase<'p> {
-    /// What the other revision, whose `cases` are `prepared`, has of a case of the candidate's.
+    /// Returns the counterpart of a candidate's case among the `cases` of the baseline and their
+    /// preparations, `prepared`.
     pub(crate) fn of(
         candidate: &Case,
         recording: &Recording,
@@ -121,7 +126,7 @@ impl<'p> BaselineCase<'p> {
         match prepared {
             None => BaselineCase::Unlike(match &case.disposition {
                 Disposition::Skip(reason) => reason.clone(),
-                Disposition::Run => "it was not prepared".to_owned(),
+                Disposition::Run => "it was not prepared in the baseline".to_owned(),
             }),
             Some(Err(failure)) => BaselineCase::Failed(failure.clone()),
             Some(Ok(prepared)) => match difference(&prepared.recorded.recording.tensors, &recording.tensors) {
@@ -132,11 +137,11 @@ impl<'p> BaselineCase<'p> {
     }
 }
 
-/// Why two cases cannot share buffers, inputs and a reference, if they cannot.
+/// Returns why two cases cannot share buffers, inputs and a reference; `None` if they can.
 fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     if theirs.len() != ours.len() {
         let (theirs, ours) = (theirs.len(), ours.len());
-        return Some(format!("it has {theirs} tensors there and {ours} here"));
+        return Some(format!("the baseline has {theirs} tensors, the candidate {ours}"));
     }
     let is_other = |theirs: &Tensor, ours: &Tensor| {
         !has_same_inputs(theirs, ours)
@@ -148,7 +153,7 @@ fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     let (theirs, ours) = theirs.iter().zip(ours).find(|(theirs, ours)| is_other(theirs, ours))?;
     let name = &ours.name;
     let what = if theirs.name != ours.name {
-        return Some(format!("`{name}` is called `{}` there", theirs.name));
+        return Some(format!("`{name}` is called `{}` in the baseline", theirs.name));
     } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) {
         "another type or shape"
     } else if theirs.role != ours.role {
@@ -158,11 +163,10 @@ fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     } else {
         "another tolerance"
     };
-    Some(format!("`{name}` has {what} there"))
+    Some(format!("`{name}` has {what} in the baseline"))
 }
 
-/// Generator kernels are the candidate's on both sides, and their sources may be numbered otherwise
-/// there.
+/// Both sides use the candidate's generator kernels. The baseline's sources may have other numbers.
 fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
     theirs.fill == ours.fill || matches!((&theirs.fill, &ours.fill), (Fill::Kernel(_), Fill::Kernel(_)))
 }
@@ -185,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_selected_here_is_not_called_removed() {
+    fn unselected_cases_do_not_count_as_removed() {
         let case = |n: i64| Case {
             package: "suite".to_owned(),
             benchmark: 0,
@@ -194,39 +198,50 @@ mod tests {
             disposition: Disposition::Run,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };
-        let OtherCases { shared, only_there } =
-            OtherCases::beside(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
+        let OtherCases {
+            shared,
+            only_in_baseline,
+        } = OtherCases::split(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
         assert_eq!(numbers(&shared), ["axpy::n=2"]);
-        assert_eq!(numbers(&only_there), ["axpy::n=4"]);
+        assert_eq!(numbers(&only_in_baseline), ["axpy::n=4"]);
     }
 
     #[test]
-    fn what_keeps_two_cases_apart_is_named() {
+    fn the_difference_between_two_cases_is_named() {
         let ours = [tensor("x"), tensor("y")];
-        let said = |theirs: &[Tensor]| difference(theirs, &ours);
-        assert_eq!(said(&ours), None);
-        assert_eq!(said(&ours[..1]).unwrap(), "it has 1 tensors there and 2 here");
-        assert_eq!(said(&[tensor("x"), tensor("z")]).unwrap(), "`y` is called `z` there");
+        let reason_for = |theirs: &[Tensor]| difference(theirs, &ours);
+        assert_eq!(reason_for(&ours), None);
+        assert_eq!(
+            reason_for(&ours[..1]).unwrap(),
+            "the baseline has 1 tensors, the candidate 2"
+        );
+        assert_eq!(
+            reason_for(&[tensor("x"), tensor("z")]).unwrap(),
+            "`y` is called `z` in the baseline"
+        );
         let larger = Tensor {
             shape: vec![601],
             ..tensor("y")
         };
         assert_eq!(
-            said(&[tensor("x"), larger]).unwrap(),
-            "`y` has another type or shape there"
+            reason_for(&[tensor("x"), larger]).unwrap(),
+            "`y` has another type or shape in the baseline"
         );
         let input = Tensor {
             role: Role::InOut,
             ..tensor("y")
         };
-        assert_eq!(said(&[tensor("x"), input]).unwrap(), "`y` has another role there");
+        assert_eq!(
+            reason_for(&[tensor("x"), input]).unwrap(),
+            "`y` has another role in the baseline"
+        );
         let lenient = Tensor {
             tolerance: Tolerance::Close { rtol: 0.1, atol: 0.0 },
             ..tensor("y")
         };
         assert_eq!(
-            said(&[tensor("x"), lenient]).unwrap(),
-            "`y` has another tolerance there"
+            reason_for(&[tensor("x"), lenient]).unwrap(),
+            "`y` has another tolerance in the baseline"
         );
     }
 }

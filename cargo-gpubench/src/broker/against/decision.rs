@@ -1,24 +1,24 @@
-//! What the rounds of two sides are to decide, and whether they have.
+//! The decision that the rounds of two sides must reach, and whether they have.
 
 use gpubench_measure::measurement::StoppingQuery;
 use gpubench_stats::{Confidence, InterimAnalyses, Paired};
 use gpubench_store::compare::{Threshold, is_decided};
 
-/// What the rounds of two sides are to decide.
+/// The decision that the rounds of two sides must reach.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionRule {
-    /// How often it is asked.
+    /// The interim analyses.
     pub analyses: InterimAnalyses,
-    /// How sure the answer must be.
+    /// The confidence of the decision.
     pub confidence: Confidence,
     /// What counts as a change.
     pub threshold: Threshold,
-    /// Step of what the samples are measured with, as that of the device's clock.
+    /// Resolution of the samples, for example of the device's clock, in their unit.
     pub step: f64,
 }
 
 impl StoppingQuery for DecisionRule {
-    /// Arms that cannot be compared in pairs stay so, however many rounds follow.
+    /// More rounds do not help arms that cannot be compared in pairs.
     fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
         let next = self.analyses.next(rounds)?;
         let ratio = Paired::of(baseline, candidate)?.ratio(self.analyses.confidence(self.confidence), self.step);
@@ -47,7 +47,7 @@ mod tests {
         step: 0.0,
     };
 
-    /// Rounds whose ratios lie at these per cent.
+    /// Returns rounds whose ratios are these percentages.
     fn asked(question: &DecisionRule, per_cent: &[f64]) -> Option<usize> {
         let before = vec![vec![100.0; 6]; per_cent.len()];
         let after: Vec<Vec<f64>> = per_cent.iter().map(|change| vec![100.0 + change; 6]).collect();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_decided_and_what_spreads_goes_on_up_to_the_last_look() {
+    fn a_clear_change_ends_the_rounds_and_a_noisy_one_continues_to_the_last_analysis() {
         assert_eq!(asked(&QUESTION, &[3.0, 3.1, 2.9, 3.0, 3.0]), None);
         assert_eq!(asked(&QUESTION, &[0.0, 0.1, -0.1, 0.0, 0.0]), None);
         let spread = [3.0, 9.0, -6.0, 5.0, 1.0];
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_rounds_as_were_asked_for_are_not_gone_beyond() {
+    fn the_requested_number_of_rounds_is_never_exceeded() {
         let once = DecisionRule {
             analyses: InterimAnalyses::Once,
             ..QUESTION
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_that_cannot_be_paired_do_not_go_on() {
+    fn sides_that_cannot_be_paired_stop() {
         let (one, two): ([&[f64]; 5], [&[f64]; 4]) = ([&[1.0]; 5], [&[1.0]; 4]);
         assert_eq!(QUESTION.next(5, &one, &two), None);
     }

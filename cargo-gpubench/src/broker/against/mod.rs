@@ -1,5 +1,5 @@
-//! What a run is measured in turns with: another revision, its cases, and the question that the
-//! rounds of the two decide.
+//! The baseline that a run alternates with: another revision, its cases, and the decision that the
+//! rounds of both sides must reach.
 
 pub(super) mod baseline_run;
 pub(super) mod decision;

@@ -1,4 +1,5 @@
-//! The other revision of a run against one: checked out and built here, or unpacked.
+//! The baseline of an interleaved run: a revision that is checked out and built here, or an
+//! unpacked archive.
 
 use std::error::Error;
 use std::fmt;
@@ -19,28 +20,28 @@ use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::{ExitCode, Expected, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
-/// Another revision before the candidate is built.
+/// The baseline before the candidate is built.
 #[derive(Debug)]
 pub(crate) enum BaselineSource<'o> {
-    /// It is checked out, and is built as the candidate is.
+    /// A checkout, to be built like the candidate.
     CheckedOut(Checkout, &'o BuildOptions),
-    /// It was built when it was archived.
+    /// An archive, built elsewhere.
     Unpacked(Box<OtherRevision>),
 }
 
-/// A revision that is built.
+/// A baseline that is built.
 #[derive(Debug)]
 pub(crate) struct OtherRevision {
-    /// What it was asked for by: a revision, or an archive's file.
+    /// The requested name: a revision, or an archive's file.
     name: String,
-    /// Where it was built here; none where it was unpacked.
+    /// The checkout; `None` for an archive.
     checkout: Option<Checkout>,
     libraries: Libraries,
 }
 
-/// `--against` names a revision where there is an archive and no sources.
+/// `--against` names a revision, but the candidate is an archive without sources.
 #[derive(Debug, thiserror::Error)]
-#[error("`--against {revision}` needs sources, and `{archive}` is an archive")]
+#[error("`--against {revision}` needs sources, but `{archive}` is an archive")]
 struct NoSources {
     revision: String,
     archive: Utf8PathBuf,
@@ -52,21 +53,21 @@ impl Expected for NoSources {
     }
 
     fn hint(&self) -> Option<String> {
-        Some("`--against-archive FILE` takes an archive of the revision".to_owned())
+        Some("use `--against-archive FILE` with an archive of the revision".to_owned())
     }
 }
 
-/// Another revision cannot be built, unpacked or listed.
+/// The baseline cannot be built, unpacked or listed.
 #[derive(Debug)]
 struct Unmeasurable {
-    /// What was asked for.
+    /// The requested name.
     name: String,
     why: Failure,
 }
 
 impl fmt::Display for Unmeasurable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the baseline, `{}`, cannot be measured", self.name)
+        write!(f, "cannot measure the baseline `{}`", self.name)
     }
 }
 
@@ -87,12 +88,11 @@ impl Expected for Unmeasurable {
 }
 
 impl<'o> BaselineSource<'o> {
-    /// Checks out or unpacks what the candidate is measured in turns with, so that what is wrong
-    /// with it is known before anything is built.
+    /// Checks out or unpacks the baseline. Runs before any build, so that mistakes show early.
     ///
     /// # Errors
-    /// It cannot be checked out, the archive cannot be used, or there are no sources whose
-    /// repository has the revision.
+    /// The revision cannot be checked out, the archive cannot be used, or there are no sources with
+    /// a repository.
     pub(crate) fn obtain(
         source: &OpponentSource,
         candidate: &'o LibrarySource,
@@ -116,17 +116,17 @@ impl<'o> BaselineSource<'o> {
         }
     }
 
-    /// Builds what is not built yet, with what the candidate's build selects.
+    /// Builds the baseline with the candidate's selection of packages. Does nothing for an archive.
     ///
     /// # Errors
-    /// When it does not build.
+    /// The build fails.
     pub(crate) fn build(self, verbosity: Verbosity, interrupt: &Interrupt) -> Result<OtherRevision, Failure> {
         let (checkout, candidate) = match self {
             BaselineSource::CheckedOut(checkout, candidate) => (checkout, candidate),
             BaselineSource::Unpacked(revision) => return Ok(*revision),
         };
         let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
-        let what = format_args!("the baseline, `{name}` ({revision})");
+        let what = format_args!("the baseline `{name}` ({revision})");
         status(verbosity, "Building", what);
         let options = LibrarySource::Build(checkout.build_options(candidate));
         match Libraries::obtain(&options, interrupt) {
@@ -150,25 +150,25 @@ fn check_out(
     let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let checkout = Checkout::make(revision, build, &target, interrupt.flag())?;
     if verbosity > Verbosity::Quiet && Git::in_folder(&root).revision().is_some_and(|ours| ours.modified) {
-        let what = format_args!("what is not committed is part of what is measured, and not of `{revision}`");
+        let what = format_args!("the candidate includes uncommitted changes; `{revision}` does not");
         status(verbosity, "Note", what);
     }
-    warn_of_what_is_shared(&checkout);
+    warn_of_shared_files(&checkout);
     Ok(checkout)
 }
 
-/// Links that are named in a warning; the others are counted.
+/// Number of links to name in a warning; the rest are counted.
 const LINKS_NAMED: usize = 3;
 
-/// What a link leads to outside of the repository has no revisions: a change of it would be on both
-/// sides, and not be found.
-fn warn_of_what_is_shared(checkout: &Checkout) {
+/// Warns of links that lead out of the repository. A change of their target affects both sides, so
+/// the comparison cannot find it.
+fn warn_of_shared_files(checkout: &Checkout) {
     let shared = checkout.shared();
     if shared.is_empty() {
         return;
     }
     print_warning(&format!(
-        "links lead out of the sources: {}; what is behind them is the same on both sides, whatever `{}` had there",
+        "links lead out of the repository: {}; both sides read the current files there, not those of `{}`",
         first_of(shared, LINKS_NAMED),
         checkout.name()
     ));
@@ -183,7 +183,7 @@ impl OtherRevision {
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
         if let Some(archive) = &libraries.archive {
-            status(verbosity, "Unpacked", format_args!("the baseline, {archive}"));
+            status(verbosity, "Unpacked", format_args!("the baseline {archive}"));
         }
         Ok(OtherRevision {
             name: archive.to_string(),
@@ -192,12 +192,12 @@ impl OtherRevision {
         })
     }
 
-    /// What it was asked for by: a revision, or an archive's file.
+    /// Returns the requested name: a revision, or an archive's file.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What that is, where it is known.
+    /// Returns the revision, if it is known.
     pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.checkout {
             Some(checkout) => Some(checkout.revision()),
@@ -205,32 +205,32 @@ impl OtherRevision {
         }
     }
 
-    /// What was built.
+    /// Returns the built libraries.
     pub(crate) fn built(&self) -> &Built {
         &self.libraries.built
     }
 
-    /// Starts the authors of its libraries.
+    /// Starts the authors of the libraries.
     ///
     /// # Errors
-    /// When one of them cannot be listed.
+    /// A library cannot be listed.
     pub(crate) fn authors<'a>(&'a self, settings: AuthorSettings<'a>) -> Result<(Authors<'a>, Vec<Catalog>), Failure> {
         Authors::start(&self.built().libraries, settings)
             .map_err(|error| of_the_baseline(self.name(), self.libraries.explain(error)))
     }
 
-    /// Whether kernels that were compiled elsewhere are measured on one of the sides, so that what
-    /// is compiled here should be compiled as they were.
+    /// Returns whether one of the sides has kernels that were compiled elsewhere. Kernels compiled
+    /// here must then be compiled in the same way.
     pub(crate) fn is_measured_as_archived(&self, candidate: &Libraries, device: &DeviceFacts) -> bool {
         let sides = [candidate, &self.libraries];
         self.checkout.is_none() && sides.iter().any(|libraries| libraries.has_kernels_for(device))
     }
 
-    /// The compiler of its kernels, where that is another than the candidate's: an archive's own
-    /// kernels come before a compiler of this machine.
+    /// Returns the compiler of the baseline's kernels if it differs from the candidate's: the
+    /// kernels of an archive take precedence over a compiler of this machine.
     ///
     /// # Errors
-    /// There is no compiler here, and the archive has nothing for the device.
+    /// There is no compiler here, and the archive has no kernels for the device.
     pub(crate) fn compiler(
         &self,
         device: &DeviceFacts,
@@ -245,7 +245,7 @@ impl OtherRevision {
     }
 }
 
-/// An error of the other revision's, which must not look like one of the candidate's.
+/// Marks an error as the baseline's, so that it does not look like one of the candidate.
 fn of_the_baseline(name: &str, error: Failure) -> Failure {
     match error.exit_code() {
         ExitCode::Interrupted => error,

@@ -1,4 +1,4 @@
-//! What came of the other revision of a run.
+//! The results of the baseline of an interleaved run.
 
 use super::other_revision::OtherRevision;
 use crate::broker::cases::Case;
@@ -7,23 +7,23 @@ use gpubench_device::compilers::Compiler;
 use gpubench_stats::InterimAnalyses;
 use gpubench_store::compare::{AnalysesTaken, CaseKey};
 
-/// What came of the other revision so far.
+/// The results of the baseline so far.
 #[derive(Clone, Debug)]
 pub(crate) struct OtherResults {
-    /// What was asked for.
+    /// The requested name of the baseline.
     pub(crate) name: String,
-    /// What that is, where it is known.
+    /// The revision, if it is known.
     pub(crate) revision: Option<Revision>,
-    /// What compiled its kernels.
+    /// The compiler of the kernels.
     pub(crate) compiler: String,
-    /// A result for each of its cases.
+    /// The result of each case.
     pub(crate) results: Vec<BenchmarkComplete>,
-    /// How often they were looked at.
+    /// The interim analyses of each case.
     pub(crate) analyses: AnalysesTaken,
 }
 
 impl OtherResults {
-    /// Results of a revision before there are any.
+    /// Returns an empty collection for a baseline.
     pub(crate) fn none_of(revision: &OtherRevision, compiler: &dyn Compiler) -> OtherResults {
         OtherResults {
             name: revision.name().to_owned(),
@@ -34,13 +34,13 @@ impl OtherResults {
         }
     }
 
-    /// Keeps a result that may have been looked at so often before there were no more samples.
-    pub(crate) fn keep_looked_at(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
+    /// Adds a result and the interim analyses that may have ended its sampling.
+    pub(crate) fn add(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
         self.analyses.insert(CaseKey::of(&result), analyses);
         self.results.push(result);
     }
 
-    /// Whether there is a result of a case.
+    /// Returns whether there is a result of a case.
     pub(crate) fn has(&self, case: &Case) -> bool {
         let name = case.full_name();
         self.results.iter().any(|result| result.full_name() == name)

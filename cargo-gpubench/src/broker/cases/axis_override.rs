@@ -5,40 +5,40 @@ use std::str::FromStr;
 use gpubench::catalog::{Axis, AxisValue};
 use thiserror::Error;
 
-/// Most values a range may stand for.
+/// Most values of a range.
 const MOST_VALUES_OF_A_RANGE: u64 = 10_000;
 
 /// Values for every axis of a name: `width=1024,2048`, `width=256:1024:256`, `mode="a,b"`.
 ///
-/// The texts become values when an axis says of which kind they are.
+/// The type of the axis decides how the texts are parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisOverride {
     /// The axis.
     pub name: String,
-    /// Its values, in order; at least one.
+    /// The values, in order; at least one.
     values: Vec<ValueText>,
 }
 
-/// A value as it was written.
+/// An unparsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ValueText {
-    /// As it stands.
+    /// Without quotes.
     Plain(String),
-    /// In quotes, so it is a text.
+    /// In quotes, so it is a string.
     Quoted(String),
 }
 
-/// Text that does not say which values an axis gets.
+/// An invalid override.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidAxisOverride {
     /// Not `name=value`.
     #[error("`{0}` is not of the form `name=value,value`")]
     Form(String),
     /// Nothing between two commas, or after the equals sign.
-    #[error("axis `{0}` has a value that is empty; write \"\" for an empty text")]
+    #[error("axis `{0}` has an empty value (hint: write \"\" for an empty string)")]
     EmptyValue(String),
-    /// A quote that does not end, or something behind its end.
-    #[error("axis `{0}` has a text whose quotes do not fit")]
+    /// A quote without an end, or text after its end.
+    #[error("axis `{0}` has unbalanced quotes")]
     Quotes(String),
 }
 
@@ -62,11 +62,11 @@ impl FromStr for AxisOverride {
 fn split_values(axis: &str, mut rest: &str) -> Result<Vec<ValueText>, InvalidAxisOverride> {
     let mut values = Vec::new();
     loop {
-        let (value, behind) = first_value(axis, rest)?;
+        let (value, after) = first_value(axis, rest)?;
         values.push(value);
-        match behind.strip_prefix(',') {
+        match after.strip_prefix(',') {
             Some(more) => rest = more,
-            None if behind.is_empty() => return Ok(values),
+            None if after.is_empty() => return Ok(values),
             None => return Err(InvalidAxisOverride::Quotes(axis.to_owned())),
         }
     }
@@ -81,14 +81,14 @@ fn first_value<'a>(axis: &str, text: &'a str) -> Result<(ValueText, &'a str), In
             _ => Err(InvalidAxisOverride::Quotes(axis.to_owned())),
         };
     }
-    let (value, behind) = text.split_at(text.find(',').unwrap_or(text.len()));
+    let (value, after) = text.split_at(text.find(',').unwrap_or(text.len()));
     match value.trim_end() {
         "" => Err(InvalidAxisOverride::EmptyValue(axis.to_owned())),
-        value => Ok((ValueText::Plain(value.to_owned()), behind)),
+        value => Ok((ValueText::Plain(value.to_owned()), after)),
     }
 }
 
-/// A value that is not of its axis's kind, or a range that makes no sense.
+/// A value of the wrong type for its axis, or an invalid range.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidAxisValue {
     /// Not an integer.
@@ -97,20 +97,22 @@ pub enum InvalidAxisValue {
     /// Not a number.
     #[error("`{0}` is not a number")]
     NotANumber(String),
-    /// A range that never ends, or holds nothing.
-    #[error("the range `{0}` holds nothing; it is start:stop or start:stop:step with a step above zero, stop included")]
+    /// A range without values, or without an end.
+    #[error(
+        "the range `{0}` is empty (hint: write start:stop or start:stop:step with a positive step; stop is included)"
+    )]
     EmptyRange(String),
-    /// A range of too many values.
-    #[error("the range `{0}` holds more than {MOST_VALUES_OF_A_RANGE} values")]
+    /// A range with too many values.
+    #[error("the range `{0}` has more than {MOST_VALUES_OF_A_RANGE} values")]
     LongRange(String),
 }
 
 impl AxisOverride {
-    /// The values as the kind of `axis`, which its declared values show.
+    /// Parses the values with the type of `axis`, which its declared values show.
     ///
     /// # Errors
     ///
-    /// A text that is no value of that kind.
+    /// A text is not a value of that type.
     pub fn values_for(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
         match axis.values.first() {
             None => Ok(Vec::new()),
@@ -125,12 +127,12 @@ impl AxisOverride {
     }
 }
 
-/// Whether an integer axis may be one of `bool`, which the catalog holds as 0 and 1.
+/// Whether an integer axis may be a `bool` axis, which the catalog stores as 0 and 1.
 #[derive(Clone, Copy)]
 enum Truths {
-    /// `true` and `false` are understood.
+    /// `true` and `false` are accepted.
     Understood,
-    /// The axis holds other numbers.
+    /// The axis has other numbers.
     Unknown,
 }
 
@@ -175,7 +177,7 @@ fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
         .map_err(|_| InvalidAxisValue::NotAnInteger(text.to_owned()))
 }
 
-/// `start:stop` or `start:stop:step`, stop included where the steps meet it.
+/// Parses `start:stop` or `start:stop:step`. Includes `stop` if a step reaches it.
 fn range(text: &str) -> Result<Vec<AxisValue>, InvalidAxisValue> {
     let bounds: Vec<i64> = text.split(':').map(integer).collect::<Result<_, _>>()?;
     let empty = || InvalidAxisValue::EmptyRange(text.to_owned());
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_make_no_sense_are_refused() {
+    fn invalid_ranges_are_refused() {
         for text in ["3:1", "1:3:0", "1:3:-1", "1:2:3:4"] {
             assert_eq!(
                 integers(&format!("a={text}")),
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_kind_is_refused() {
+    fn a_value_of_the_wrong_type_is_refused() {
         assert_eq!(integers("a=2.5"), Err(InvalidAxisValue::NotAnInteger("2.5".to_owned())));
         assert_eq!(
             integers("a=true"),
@@ -261,21 +263,21 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_bits_understands_truth() {
+    fn an_axis_of_zero_and_one_accepts_true_and_false() {
         let flag: AxisOverride = "a=true,false".parse().expect("an override");
         let bits = axis(vec![AxisValue::Int(0), AxisValue::Int(1)]);
         assert_eq!(flag.values_for(&bits), Ok(vec![AxisValue::Int(1), AxisValue::Int(0)]));
     }
 
     #[test]
-    fn a_colon_in_a_text_is_no_range() {
+    fn a_colon_in_a_string_is_not_a_range() {
         let mode: AxisOverride = "a=1:2".parse().expect("an override");
         let texts = axis(vec![AxisValue::Text("x".to_owned())]);
         assert_eq!(mode.values_for(&texts), Ok(vec![AxisValue::Text("1:2".to_owned())]));
     }
 
     #[test]
-    fn broken_overrides_are_refused() {
+    fn invalid_overrides_are_refused() {
         assert_eq!(
             "width".parse::<AxisOverride>(),
             Err(InvalidAxisOverride::Form("width".to_owned()))
@@ -304,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_name_shows_is_taken_back(value in prop_oneof![
+        fn a_value_in_a_name_parses_to_the_same_value(value in prop_oneof![
             any::<i64>().prop_map(AxisValue::Int),
             any::<f64>().prop_map(AxisValue::Float),
             any::<String>().prop_map(AxisValue::Text),

@@ -10,7 +10,7 @@ use gpubench_diagnostic::{is_printable, printable_line};
 /// One benchmark at one point of its axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// The package it comes from.
+    /// The package.
     pub package: String,
     /// Position of the benchmark in the package's catalog.
     pub benchmark: usize,
@@ -18,21 +18,21 @@ pub struct Case {
     pub path: String,
     /// A value for every axis, in axis order.
     pub params: Params,
-    /// Whether it runs.
+    /// Whether the case runs.
     pub disposition: Disposition,
 }
 
-/// What becomes of a selected case.
+/// Whether a selected case runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Disposition {
     /// It runs.
     Run,
-    /// The device lacks something; the text says what: `needs a CUDA device`.
+    /// The device lacks a feature; the text says which: `needs a CUDA device`.
     Skip(String),
 }
 
 impl Disposition {
-    /// Why it does not run.
+    /// Returns why the case does not run.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Run => None,
@@ -41,17 +41,17 @@ impl Disposition {
     }
 }
 
-/// Which form of a name is shown.
+/// The form in which names are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
-    /// [`Case::name`]: one package is selected, so there is nothing to tell apart.
+    /// [`Case::name`]: only one package is selected.
     WithinPackage,
     /// [`Case::full_name`].
     AcrossPackages,
 }
 
 impl Naming {
-    /// The form for a run over `packages` packages.
+    /// Returns the form for a run of `packages` packages.
     pub fn for_packages(packages: usize) -> Self {
         if packages > 1 {
             Self::AcrossPackages
@@ -60,7 +60,7 @@ impl Naming {
         }
     }
 
-    /// The form that is not shown, but understood.
+    /// Returns the form that is not shown, but accepted.
     pub(super) fn other(self) -> Self {
         match self {
             Self::WithinPackage => Self::AcrossPackages,
@@ -70,7 +70,7 @@ impl Naming {
 }
 
 impl Case {
-    /// The name within its package: `path`, or `path::width=1024,height=4096`.
+    /// Returns the name within the package: `path`, or `path::width=1024,height=4096`.
     pub fn name(&self) -> String {
         if self.params.is_empty() {
             return self.path.clone();
@@ -83,12 +83,12 @@ impl Case {
         format!("{}::{}", self.path, params.join(","))
     }
 
-    /// The name across packages: `package::name`.
+    /// Returns the name across packages: `package::name`.
     pub fn full_name(&self) -> String {
         format!("{}::{}", self.package, self.name())
     }
 
-    /// The name in one of its forms.
+    /// Returns the name in one of its forms.
     pub fn name_as(&self, naming: Naming) -> String {
         match naming {
             Naming::WithinPackage => self.name(),
@@ -97,16 +97,16 @@ impl Case {
     }
 }
 
-/// The names of some cases across packages.
+/// Returns the full names of some cases.
 pub(crate) fn full_names(cases: &[Case]) -> HashSet<String> {
     cases.iter().map(Case::full_name).collect()
 }
 
-/// What `--list` prints: the name of every case, one a line, each as `--exact` takes it.
+/// Writes what `--list` prints: one case name per line, as `--exact` accepts it.
 ///
 /// # Errors
 ///
-/// `out` cannot be written to.
+/// `out` cannot be written.
 pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
     for case in cases {
         writeln!(out, "{}", printable_line(&case.name_as(naming)))?;
@@ -114,10 +114,10 @@ pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::R
     out.flush()
 }
 
-/// A value as it stands in a name, and as `--axis` takes it back.
+/// Formats a value as in a name, and as `--axis` accepts it.
 ///
-/// Floats are the shortest text that reads back as the same number. A text that could be mistaken
-/// for something else is a JSON string.
+/// A float is the shortest text that parses to the same number. A string that could be mistaken for
+/// another value is a JSON string.
 pub fn value_text(value: &AxisValue) -> String {
     match value {
         AxisValue::Int(value) => value.to_string(),
@@ -127,7 +127,7 @@ pub fn value_text(value: &AxisValue) -> String {
     }
 }
 
-/// A text as JSON has it, in which everything can be seen.
+/// Returns a JSON string without invisible characters.
 fn quoted(text: &str) -> String {
     let text = serde_json::Value::from(text).to_string();
     let escaped = |c: char| {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_name_a_line() {
+    fn a_list_has_one_name_per_line() {
         let mut out = Vec::new();
         write_names(
             &mut out,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_axis_order() {
+    fn values_follow_axis_order() {
         let case = case(&[
             ("width", AxisValue::Int(1024)),
             ("density", AxisValue::Float(0.1)),
@@ -197,13 +197,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_could_be_mistaken_is_quoted() {
+    fn an_ambiguous_string_is_quoted() {
         assert_eq!(value_text(&"a,b=\"c\"\n".into_text()), r#""a,b=\"c\"\n""#);
         assert_eq!(value_text(&"".into_text()), "\"\"");
     }
 
     #[test]
-    fn nothing_in_a_name_hides_or_reorders_what_is_beside_it() {
+    fn a_name_has_no_invisible_or_reordering_characters() {
         let hostile = "\u{202e}a\u{9b}\u{e0001}µ";
         let shown = value_text(&hostile.into_text());
         assert_eq!(shown, r#""\u202ea\u009b\udb40\udc01µ""#);

@@ -1,4 +1,4 @@
-//! Why no list of cases can be made.
+//! Errors in the selection of cases.
 
 use thiserror::Error;
 
@@ -6,22 +6,22 @@ use super::IgnoredSelection;
 use super::axis_override::InvalidAxisValue;
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Why no list of cases can be made.
+/// An error in the selection of cases.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CaseError {
-    /// An `--axis` that no selected benchmark has.
+    /// No selected benchmark has the axis of an `--axis`.
     #[error("no selected benchmark has an axis `{axis}`")]
     UnknownAxis {
         /// The axis.
         axis: String,
-        /// Axes that selected benchmarks have, sorted.
+        /// Axes of the selected benchmarks, sorted.
         known: Vec<String>,
-        /// The one that was probably meant.
+        /// The axis that the user probably meant.
         closest: Option<String>,
     },
-    /// An `--axis` whose value is not of the axis's kind.
-    #[error("axis `{axis}` of `{benchmark}` cannot have that value")]
+    /// A value of `--axis` has the wrong type for its axis.
+    #[error("invalid value for axis `{axis}` of `{benchmark}`")]
     AxisValue {
         /// The benchmark's path.
         benchmark: String,
@@ -31,24 +31,24 @@ pub enum CaseError {
         #[source]
         reason: InvalidAxisValue,
     },
-    /// The axes multiply out to too much.
+    /// The axes multiply out to too many cases.
     #[error("the selected axes make more than {most} cases")]
     TooMany {
         /// The limit.
         most: usize,
     },
-    /// Two cases cannot be told apart.
+    /// Two cases have the same name.
     #[error("two benchmarks are called `{name}`")]
     SameName {
-        /// The full name they share.
+        /// Their full name.
         name: String,
     },
-    /// Nothing is left to run.
+    /// No case is selected.
     #[error("no benchmark is selected")]
     NothingSelected(EmptyReason),
 }
 
-/// Why nothing is left to run.
+/// Why no case is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmptyReason {
     /// The crates have no benchmarks.
@@ -56,25 +56,25 @@ pub enum EmptyReason {
         /// Their packages.
         packages: Vec<String>,
     },
-    /// No name fits.
+    /// No name matches.
     NoNameFits {
-        /// Of how many cases.
+        /// Number of cases.
         of: usize,
-        /// The name that was probably meant.
+        /// The name that the user probably meant.
         closest: Option<String>,
-        /// What else was probably meant.
+        /// Something else that the user probably meant.
         meant: Option<String>,
     },
-    /// Names fit, and `--skip` leaves out every case that they name.
+    /// Names match, but `--skip` excludes all of them.
     Skipped {
-        /// How many cases fit.
+        /// Number of matching cases.
         fitting: usize,
     },
-    /// Names fit, but what they name is ignored, or with `--ignored` is not.
+    /// Names match, but their benchmarks are ignored, or with `--ignored` are not.
     Ignored {
-        /// How many names fit.
+        /// Number of matching names.
         fitting: usize,
-        /// What was asked for.
+        /// The requested selection.
         asked: IgnoredSelection,
     },
 }
@@ -93,9 +93,11 @@ impl Expected for CaseError {
             Self::UnknownAxis {
                 closest: Some(closest), ..
             } => Some(format!("did you mean `{closest}`?")),
-            Self::UnknownAxis { known, .. } if known.is_empty() => Some("none of them has axes".to_owned()),
+            Self::UnknownAxis { known, .. } if known.is_empty() => {
+                Some("the selected benchmarks have no axes".to_owned())
+            }
             Self::UnknownAxis { known, .. } => Some(format!("their axes are: {}", known.join(", "))),
-            Self::AxisValue { .. } => Some("filters choose the benchmarks that `--axis` applies to".to_owned()),
+            Self::AxisValue { .. } => Some("`--axis` applies to the benchmarks that the filters select".to_owned()),
             Self::TooMany { .. } => Some("choose fewer values with `--axis`".to_owned()),
             Self::SameName { .. } => Some("give one of them another `name`".to_owned()),
             Self::NothingSelected(because) => Some(because.remedy()),
@@ -115,10 +117,10 @@ impl EmptyReason {
             } => format!("did you mean `{closest}`?"),
             Self::NoNameFits { meant: Some(meant), .. } => format!("did you mean {meant}?"),
             Self::NoNameFits { of, .. } => {
-                format!("none of {of} cases fits the filters; `--list` without filters shows their names")
+                format!("none of {of} cases matches the filters; `--list` without filters shows their names")
             }
-            Self::Skipped { fitting: 1 } => "1 case fits, and `--skip` leaves it out".to_owned(),
-            Self::Skipped { fitting } => format!("{fitting} cases fit, and `--skip` leaves them all out"),
+            Self::Skipped { fitting: 1 } => "1 case matches, but `--skip` excludes it".to_owned(),
+            Self::Skipped { fitting } => format!("{fitting} cases match, but `--skip` excludes all of them"),
             Self::Ignored {
                 fitting,
                 asked: IgnoredSelection::Only,
@@ -132,7 +134,7 @@ impl EmptyReason {
 
 fn cases_fit(count: usize) -> String {
     match count {
-        1 => "1 case fits but is".to_owned(),
-        _ => format!("{count} cases fit but are"),
+        1 => "1 case matches but is".to_owned(),
+        _ => format!("{count} cases match but are"),
     }
 }

@@ -1,4 +1,4 @@
-//! From a benchmark's axes to its cases.
+//! Expansion of a benchmark's axes to its cases.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use gpubench::catalog::{Axis, Benchmark, DeviceKind, Params};
 
 use super::{AxisOverride, CaseError, value_text};
 
-/// The axes of a benchmark on a kind of device: those of the device replace those of the same name,
-/// and others come behind.
+/// Returns the axes of a benchmark on a kind of device. The device's axes replace axes of the same
+/// name; the others follow.
 pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     let mut axes = benchmark.axes.clone();
     let of_device = benchmark.device_axes.iter().filter(|(kind, _)| *kind == device);
@@ -20,11 +20,11 @@ pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     axes
 }
 
-/// The axes with the values of the command line in place of their own. Several overrides of an axis
-/// add up.
+/// Replaces the values of the axes by those of the command line. Several overrides of an axis add
+/// up.
 ///
 /// # Errors
-/// A value does not fit the axis that it is for.
+/// A value has the wrong type for its axis.
 pub(super) fn override_axes(
     benchmark: &Benchmark,
     axes: &[Axis],
@@ -54,10 +54,10 @@ fn override_axis(benchmark: &Benchmark, axis: &Axis, overrides: &[AxisOverride])
     })
 }
 
-/// Every combination of values, the last axis running fastest; none where it would be more than
+/// Returns every combination of values, the last axis fastest; `None` if there are more than
 /// `most`.
 ///
-/// A value that an axis holds twice counts once, since its cases could not be told apart.
+/// A value that an axis lists twice counts once: its cases would have the same name.
 pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
     let mut all = vec![Params::new()];
     for axis in axes {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_combinations_are_not_made() {
+    fn too_many_combinations_are_refused() {
         assert_eq!(combinations(&[axis("a", &[1, 2]), axis("b", &[1, 2])], 3), None);
     }
 

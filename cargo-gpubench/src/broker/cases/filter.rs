@@ -1,20 +1,21 @@
-//! Choosing cases by name.
+//! Selection of cases by name.
 
 use gpubench::catalog::Selection;
 use regex::Regex;
 
 use super::{Case, Naming};
 
-/// Which names are chosen. Without a filter every name is; what `skip` fits never is.
+/// A selection of names. Without filters, every name is selected. Names that match `skip` never
+/// are.
 #[derive(Clone, Debug, Default)]
 pub struct NameFilter {
-    /// At least one must fit.
+    /// At least one of these must match.
     pub filters: Vec<NamePattern>,
-    /// None may fit.
+    /// None of these may match.
     pub skip: Vec<NamePattern>,
 }
 
-/// What a name is compared with.
+/// A filter of names.
 #[derive(Clone, Debug)]
 pub enum NamePattern {
     /// A regular expression, searched for in both forms of a name.
@@ -24,7 +25,7 @@ pub enum NamePattern {
 }
 
 impl NameFilter {
-    /// For each case whether its name is chosen.
+    /// Returns for each case whether its name is selected.
     pub(crate) fn choose(&self, cases: &[&Case], naming: Naming) -> Vec<bool> {
         let mut chosen = vec![self.filters.is_empty(); cases.len()];
         for (patterns, choice) in [(&self.filters, true), (&self.skip, false)] {
@@ -34,13 +35,13 @@ impl NameFilter {
         chosen
     }
 
-    /// Whole names that `--skip` would leave out and that no case has.
-    pub(crate) fn idle_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
+    /// Returns the whole names of `--skip` that no case has.
+    pub(crate) fn unmatched_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
         let idle = self
             .skip
             .iter()
             .filter(|pattern| pattern.fitting(cases, naming).is_empty());
-        // An expression may be meant for other packages than those of this run.
+        // A regular expression may be meant for packages that are not part of this run.
         let whole = idle.filter_map(|pattern| match pattern {
             NamePattern::Exact(name) => Some(name.as_str()),
             NamePattern::Search(_) => None,
@@ -48,17 +49,17 @@ impl NameFilter {
         whole.collect()
     }
 
-    /// Whether no name is left out.
+    /// Returns whether every name is selected.
     pub fn is_everything(&self) -> bool {
         self.filters.is_empty() && self.skip.is_empty()
     }
 }
 
 impl NamePattern {
-    /// Positions of the cases that it fits.
+    /// Returns the positions of the matching cases.
     ///
-    /// A whole name means the case that is listed under it, and only if there is none, one whose
-    /// name in the other form it is.
+    /// A whole name selects the case that is listed under it. If there is none, it selects the case
+    /// with that name in the other form.
     fn fitting(&self, cases: &[&Case], naming: Naming) -> Vec<usize> {
         match self {
             Self::Search(expression) => positions(cases, |case| {
@@ -77,15 +78,15 @@ fn positions(cases: &[&Case], fits: impl Fn(&Case) -> bool) -> Vec<usize> {
     fitting.map(|(position, _)| position).collect()
 }
 
-/// Whether benchmarks marked `ignore` are chosen.
+/// Which benchmarks to select by their `ignore` mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IgnoredSelection {
-    /// They are not.
+    /// Only unmarked ones.
     #[default]
     Exclude,
-    /// `--ignored`: only they are.
+    /// `--ignored`: only marked ones.
     Only,
-    /// `--include-ignored`: they are like the others.
+    /// `--include-ignored`: both.
     Include,
 }
 

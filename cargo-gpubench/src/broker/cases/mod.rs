@@ -1,8 +1,8 @@
-//! From what crates say about their benchmarks to the ordered list of cases of a run.
+//! From the catalogs of crates to the ordered list of a run's cases.
 //!
-//! A benchmark's axes, as the device and the command line have them, multiply out to cases. A case
-//! has a name that says everything: `path::width=1024,height=4096`, with the package in front in
-//! its full form. Filters choose among names; a name that was listed chooses exactly its own case.
+//! The values of a benchmark's axes, as the device and the command line define them, multiply out
+//! to cases. A case name has all values: `path::width=1024,height=4096`. The full form starts with
+//! the package. Filters select by name, and a listed name selects exactly one case.
 
 mod axis_override;
 mod case;

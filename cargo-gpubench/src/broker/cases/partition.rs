@@ -1,4 +1,4 @@
-//! `--partition`: one of several parts of the cases, so that machines can share a run.
+//! `--partition`: one part of the cases, so that several machines can share a run.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::Case;
 
-/// One of several parts. Every case is in exactly one of them.
+/// One of several parts. Every case is in exactly one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partition {
     division: Division,
@@ -18,22 +18,21 @@ pub struct Partition {
     of: NonZeroU32,
 }
 
-/// How cases are divided among parts.
+/// The way to divide cases into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// In the order of a digest of the full name, each part a run of it: parts are as large as each
-    /// other, and where a case comes or goes, at most one case moves between two neighbouring
-    /// parts.
+    /// In the order of a digest of the full name, each part a contiguous range of equal size. When
+    /// a case is added or removed, at most one case moves between two neighbouring parts.
     Hash,
-    /// In turn, anew for every package.
+    /// Round-robin, restarted for every package.
     Count,
-    /// In turn over all cases.
+    /// Round-robin over all cases.
     Slice,
 }
 
-/// A text that is no partition.
+/// An invalid partition.
 #[derive(Debug, Error)]
-#[error("a partition is `hash:M/N`, `count:M/N` or `slice:M/N`, the part M of N parts, from 1 to N")]
+#[error("expected `hash:M/N`, `count:M/N` or `slice:M/N`: part M of N parts, from 1 to N")]
 pub struct InvalidPartition;
 
 impl FromStr for Partition {
@@ -58,7 +57,7 @@ impl FromStr for Partition {
 }
 
 impl Partition {
-    /// The cases of this part, in their order.
+    /// Returns the cases of this part, in their order.
     pub(super) fn of(self, cases: Vec<Case>) -> Vec<Case> {
         let own = u64::from(self.part.get() - 1);
         let parts = self.parts(&cases);
@@ -66,7 +65,7 @@ impl Partition {
         own_cases.map(|(case, _)| case).collect()
     }
 
-    /// The part of each case, from 0.
+    /// Returns the part of each case, from 0.
     fn parts(self, cases: &[Case]) -> Vec<u64> {
         let of = u64::from(self.of.get());
         match self.division {
@@ -74,14 +73,14 @@ impl Partition {
                 let ranks = ranks(cases.iter().map(Case::full_name));
                 ranks.map(|rank| rank * of / cases.len() as u64).collect()
             }
-            Division::Count => in_turn(cases.iter().map(|case| &*case.package), of),
-            Division::Slice => in_turn(cases.iter().map(|_| ""), of),
+            Division::Count => round_robin(cases.iter().map(|case| &*case.package), of),
+            Division::Slice => round_robin(cases.iter().map(|_| ""), of),
         }
     }
 }
 
-/// The part of each of what is dealt out in turn, anew for every key.
-fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
+/// Assigns parts round-robin, restarted for every key.
+fn round_robin<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
     let mut turns: HashMap<&str, u64> = HashMap::new();
     let deal = |key| {
         let turn = turns.entry(key).or_default();
@@ -91,7 +90,7 @@ fn in_turn<'a>(keys: impl Iterator<Item = &'a str>, of: u64) -> Vec<u64> {
     keys.map(deal).collect()
 }
 
-/// The place of each name when they are ordered by their digests.
+/// Returns the rank of each name in the order of their digests.
 fn ranks(names: impl Iterator<Item = String>) -> impl Iterator<Item = u64> {
     let mut ordered: Vec<_> = names
         .enumerate()
@@ -105,7 +104,8 @@ fn ranks(names: impl Iterator<Item = String>) -> impl Iterator<Item = u64> {
     ranks.into_iter()
 }
 
-/// The same on every machine and in every version of the tool.
+/// Returns a number that depends only on the name, on every machine and in every version of the
+/// tool.
 fn digest(name: &str) -> u64 {
     let digest = Sha256::digest(name);
     digest[..8]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_counted_anew_for_every_package_or_over_all() {
+    fn cases_are_dealt_out_per_package_or_over_all() {
         let cases = [
             case("a", "x", 1),
             case("a", "x", 2),
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_what_it_was_in_the_first_version() {
+    fn the_digest_never_changes_between_versions() {
         assert_eq!(digest("suite::add1::n=1024"), 0x8287_a613_ae95_b996);
     }
 
     proptest! {
         #[test]
-        fn all_parts_together_are_all_cases_and_no_two_share_one(
+        fn every_case_is_in_exactly_one_part(
             names in proptest::collection::btree_set(("[ab]", "[a-z]{1,4}", 0..50_i64), 0..60),
             division in prop_oneof![Just("hash"), Just("count"), Just("slice")],
             of in 1..6_u32,
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_by_hash_are_as_large_as_each_other(number in 0..60_i64, of in 1..8_u32) {
+        fn parts_by_hash_have_equal_sizes(number in 0..60_i64, of in 1..8_u32) {
             let cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let sizes: Vec<_> = (1..=of).map(|own| part(&format!("hash:{own}/{of}"), &cases).len()).collect();
             let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn a_new_case_moves_at_most_one_between_neighbouring_parts(number in 1..60_i64, of in 1..8_u32) {
+        fn a_new_case_moves_at_most_one_case_between_neighbouring_parts(number in 1..60_i64, of in 1..8_u32) {
             let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let parts = |cases: &[Case]| format!("hash:1/{of}").parse::<Partition>().unwrap().parts(cases);
             let before = parts(&cases);
@@ -214,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn a_case_keeps_its_part_by_hash_in_whatever_order_they_come(number in 1..40_i64) {
+        fn the_order_of_cases_does_not_change_their_part_by_hash(number in 1..40_i64) {
             let mut cases: Vec<_> = (0..number).map(|n| case("a", "x", n)).collect();
             let mut forwards = part("hash:1/3", &cases);
             cases.reverse();

@@ -16,29 +16,29 @@ use gpubench_diagnostic::closest;
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;
 
-/// What a crate says about its benchmarks.
+/// The catalog of a package.
 #[derive(Clone, Copy, Debug)]
 pub struct PackageCatalog<'a> {
     /// The package.
     pub package: &'a str,
-    /// Its library's name in Rust. The catalog also has the benchmarks of libraries that this one
-    /// depends on; they are not the package's.
+    /// The library's name in Rust. The catalog also has benchmarks of the library's dependencies,
+    /// which do not count as the package's.
     pub library: &'a str,
-    /// Its catalog.
+    /// The catalog.
     pub catalog: &'a Catalog,
 }
 
-/// What the choice of cases depends on of a device.
+/// The device facts that decide which cases run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaseDevice {
-    /// Its kind.
+    /// The kind of device.
     pub kind: DeviceKind,
     /// Compute capability as `major * 10 + minor`; 0 on the CPU device.
     pub capability: u32,
 }
 
 impl CaseDevice {
-    /// That of a device's facts.
+    /// Extracts them from a device's facts.
     pub fn of(facts: &Facts) -> CaseDevice {
         CaseDevice {
             kind: facts.device.kind,
@@ -47,7 +47,7 @@ impl CaseDevice {
     }
 }
 
-/// What the command line chooses.
+/// The selection of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct CaseSelection {
     /// By name.
@@ -56,23 +56,24 @@ pub struct CaseSelection {
     pub ignored: IgnoredSelection,
     /// Other values for axes.
     pub axes: Vec<AxisOverride>,
-    /// Only a part of what the others choose.
+    /// Only one part of the selected cases.
     pub partition: Option<Partition>,
-    /// What the only filter was probably meant as, where it is no name: "the subcommand `compare`".
+    /// What the user probably meant by the only filter, if it matches no name: "the subcommand
+    /// `compare`".
     pub meant: Option<String>,
 }
 
-/// How much of what there is is chosen.
+/// How much of the cases a selection covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectedPart {
-    /// Every case that is not ignored, with the values that its axes have by themselves.
+    /// Every case that is not ignored, with the declared values of its axes.
     Everything,
-    /// Some of them, or other values.
+    /// Only some cases, or other values.
     Part,
 }
 
 impl CaseSelection {
-    /// How much of what there is is chosen.
+    /// Returns how much of the cases the selection covers.
     pub fn reach(&self) -> SelectedPart {
         let is_everything = self.names.is_everything()
             && self.axes.is_empty()
@@ -86,13 +87,13 @@ impl CaseSelection {
     }
 }
 
-/// The cases to run or to name as skipped, in the order of `catalogs`, of their benchmarks and of
-/// their axes. A part of them that is chosen may be empty.
+/// Returns the cases to run or to report as skipped, in the order of `catalogs`, their benchmarks
+/// and their axes. A `--partition` may be empty.
 ///
 /// # Errors
 ///
-/// An axis that no selected benchmark has, a value not of its axis's kind, cases that cannot be
-/// told apart, too many, or none.
+/// No selected benchmark has an axis, a value has the wrong type for its axis, two cases have the
+/// same name, or there are too many cases or none.
 pub fn select_cases(
     catalogs: &[PackageCatalog<'_>],
     device: CaseDevice,
@@ -102,7 +103,7 @@ pub fn select_cases(
     let candidates = candidates(catalogs, device, &selection.axes)?;
     refuse_same_names(&candidates)?;
 
-    let fitting = fitting_by_name(&candidates, &selection.names, naming);
+    let fitting = matching_by_name(&candidates, &selection.names, naming);
     let (selected, left_out): (Vec<_>, Vec<_>) = fitting
         .into_iter()
         .partition(|candidate| selection.ignored.admits(candidate.benchmark.selection));
@@ -122,13 +123,13 @@ pub fn select_cases(
     })
 }
 
-/// A case that names may choose.
+/// A case that the filters may select.
 #[derive(Clone, Debug)]
 struct Candidate<'a> {
     case: Case,
     benchmark: &'a Benchmark,
-    /// A value of the command line that does not fit the benchmark; the case then has the declared
-    /// values. It is an error only where the benchmark is chosen.
+    /// A value of the command line that does not fit the benchmark's axis. The case then has the
+    /// declared values. An error only if the case is selected.
     misfit: Option<CaseError>,
 }
 
@@ -185,7 +186,7 @@ fn refuse_same_names(candidates: &[Candidate<'_>]) -> Result<(), CaseError> {
     }
 }
 
-fn fitting_by_name<'a>(candidates: &[Candidate<'a>], names: &NameFilter, naming: Naming) -> Vec<Candidate<'a>> {
+fn matching_by_name<'a>(candidates: &[Candidate<'a>], names: &NameFilter, naming: Naming) -> Vec<Candidate<'a>> {
     let cases: Vec<_> = candidates.iter().map(|candidate| &candidate.case).collect();
     let chosen = names.choose(&cases, naming);
     candidates
@@ -234,7 +235,7 @@ fn why_nothing(
         skip: Vec::new(),
         ..selection.names.clone()
     };
-    let fitting = fitting_by_name(candidates, &without_skip, naming).len();
+    let fitting = matching_by_name(candidates, &without_skip, naming).len();
     if fitting > 0 {
         return EmptyReason::Skipped { fitting };
     }
@@ -249,8 +250,8 @@ fn why_nothing(
     }
 }
 
-/// The name that a filter was probably meant to be: for a whole name one that has it in it, or a
-/// similar one, for an expression a similar part of one.
+/// Returns the name that the user probably meant. For a whole name, a name that contains it or a
+/// similar one; for an expression, a similar part of a name.
 fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> {
     let similar = selection.names.filters.iter().find_map(|filter| match filter {
         NamePattern::Exact(wanted) => {
@@ -268,7 +269,7 @@ fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> 
     similar.map(str::to_owned)
 }
 
-/// Whether the device has what a benchmark needs.
+/// Returns whether the device meets the requirements of a benchmark.
 fn disposition(benchmark: &Benchmark, device: CaseDevice) -> Disposition {
     match benchmark
         .requirements
@@ -280,7 +281,7 @@ fn disposition(benchmark: &Benchmark, device: CaseDevice) -> Disposition {
     }
 }
 
-/// What the device lacks to meet a requirement.
+/// Returns what the device lacks for a requirement.
 fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
     match *requirement {
         Requirement::Device(kind) if kind == device.kind => None,
@@ -289,7 +290,7 @@ fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
             Some(format!("needs {article} {title}"))
         }
         Requirement::Capability(least) => match device.capability {
-            // A device without compute capabilities.
+            // The device has no compute capability.
             0 => Some(format!(
                 "needs a CUDA device of compute capability {}",
                 capability_text(least)

@@ -1,4 +1,4 @@
-//! The compiler of kernels for the device of a run.
+//! The compiler of kernels for a run's device.
 
 use crate::broker::options::DeviceOptions;
 use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
@@ -6,11 +6,12 @@ use gpubench_device::{CompilerRequest, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
 use gpubench_sandbox::this_program;
 
-/// The compiler of a device's kernels; those of the CPU device are for these processors.
+/// Returns the compiler of kernels for a device. For the CPU device, it compiles for this machine's
+/// processors.
 ///
 /// # Errors
-/// If the CPU device has no compiler, or what is named as a compiler for GPUs is none. A GPU
-/// without a compiler is no error here: images that are compiled already need none.
+/// The CPU device has no compiler, or a named GPU compiler is not one. A GPU without a compiler is
+/// no error: compiled images need none.
 pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: Processors) -> FoundCompiler {
     let wishes = CompilerRequest {
         tool: this_program(),
@@ -20,10 +21,10 @@ pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: P
     (facts.backend().compiler)(&facts.device, wishes)
 }
 
-/// The compilers for GPUs that this machine has, with those that are named.
+/// Returns the GPU compilers of this machine, including the named ones.
 ///
 /// # Errors
-/// What is named is none.
+/// A named compiler is not one.
 pub(crate) fn gpu_compilers(named: &NamedCompilers) -> Result<GpuCompilers, Failure> {
     Ok(GpuCompilers::find(this_program(), named)?)
 }

@@ -1,4 +1,4 @@
-//! Compiling the kernels that the recorded cases use: every source once, several at a time.
+//! Compilation of the kernels that the recorded cases use: every source once, several in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,29 +15,29 @@ use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 
-/// Compiled sources of one library by their positions in its catalog.
+/// Compiled sources of one library, by their positions in its catalog.
 pub(crate) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
 
-/// A source of which at least one kernel may be used.
+/// A source with at least one usable kernel.
 #[derive(Debug)]
 pub(crate) struct Module {
     library: Option<CompiledModule>,
-    /// The failures of the kernels that the library lacks.
+    /// The failures of kernels that the library lacks.
     rejected: BTreeMap<String, CaseFailure>,
 }
 
-/// A compiled library: where it is kept, and what of it is loaded.
+/// A compiled library: its path, and the copy that is loaded.
 #[derive(Debug)]
 struct CompiledModule {
     path: PathBuf,
     code: FrozenFile,
-    /// The compiler that made it.
+    /// The compiler of the library.
     made_by: String,
-    /// What a person should know of how it was made.
+    /// A note for the user about the compilation.
     notice: Option<String>,
 }
 
-/// The library that has a kernel, or why there is none.
+/// Returns the library that has a kernel, or why there is none.
 pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result<&'a FrozenFile, CaseFailure> {
     let missing = || CaseFailure::error(Cause::Internal, "its kernels were not compiled");
     let module = modules.get(&kernel.source).ok_or_else(missing)?;
@@ -48,7 +48,7 @@ pub(crate) fn library_of<'a>(modules: &'a Modules, kernel: &KernelRef) -> Result
     }
 }
 
-/// The compilers that made the libraries of these kernels, each once.
+/// Returns the compilers of these kernels' libraries, each once.
 pub(crate) fn makers_of<'a>(modules: &Modules, kernels: impl Iterator<Item = &'a KernelRef>) -> Vec<String> {
     let mut makers: Vec<String> = Vec::new();
     for kernel in kernels {
@@ -61,7 +61,7 @@ pub(crate) fn makers_of<'a>(modules: &Modules, kernels: impl Iterator<Item = &'a
     makers
 }
 
-/// What a person should know of how sources were compiled, a line each.
+/// Returns the notes for the user about the compilation, one line each.
 pub(crate) fn notices(modules: &Modules) -> impl Iterator<Item = &str> {
     let libraries = modules
         .values()
@@ -69,8 +69,8 @@ pub(crate) fn notices(modules: &Modules) -> impl Iterator<Item = &str> {
     libraries.filter_map(|library| library.notice.as_deref())
 }
 
-/// Every failure, of whole sources and of single kernels. What several kernels of a source fail
-/// with is there once.
+/// Returns every failure of a source or kernel. A failure that several kernels of a source share
+/// appears once.
 pub(crate) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     let mut failures = Vec::new();
     for module in modules.values() {
@@ -87,12 +87,12 @@ pub(crate) fn failures(modules: &Modules) -> Vec<&CaseFailure> {
     failures
 }
 
-/// The kernels that a worker launches for a recording.
+/// Returns the kernels that a worker launches for a recording.
 pub(crate) fn kernels_under_test(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     launched(&recording.plan)
 }
 
-/// The kernels that make a recording's inputs and expected outputs.
+/// Returns the kernels of a recording's generators and reference.
 pub(crate) fn own_kernels(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
     let generating = recording.tensors.iter().filter_map(|tensor| match &tensor.fill {
         Fill::Kernel(kernel) => Some(kernel),
@@ -105,7 +105,7 @@ fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
     plan.launches().map(|launch| &launch.kernel)
 }
 
-/// The names that recordings use of each source.
+/// Returns the kernel names that recordings use from each source.
 fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
     let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for kernel in recordings.flat_map(|recording| kernels_under_test(recording).chain(own_kernels(recording))) {
@@ -117,8 +117,8 @@ fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32
         .collect()
 }
 
-/// The files that were compiled for these recordings, each with the position of its source and the
-/// names in it.
+/// Returns the files compiled for these recordings, each with the position of its source and the
+/// kernel names.
 pub(crate) fn images<'a>(
     modules: &Modules,
     recordings: impl Iterator<Item = &'a Recording>,
@@ -131,24 +131,24 @@ pub(crate) fn images<'a>(
     wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
-/// What the kernels of one library are compiled by, and from.
+/// The compiler, the catalog and the cache for the kernels of one library.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelBuild<'a> {
     pub(crate) compiler: &'a dyn Compiler,
     pub(crate) catalog: &'a Catalog,
-    /// Where compiled kernels are kept.
+    /// The cache of compiled kernels.
     pub(crate) cache: &'a Path,
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// Where compiled kernels are kept below a target directory.
+/// Returns the cache of compiled kernels in a target directory.
 pub(crate) fn cache_below(target_directory: &Utf8Path) -> PathBuf {
     target_directory.join("gpubench").join("kernels").into_std_path_buf()
 }
 
 impl KernelBuild<'_> {
-    /// Compiles what a library's recordings use, until the user interrupts, which ends what was
-    /// begun. A source or a kernel that does not compile has its failure; the others go on.
+    /// Compiles the kernels that a library's recordings use. Stops all compilers when the user
+    /// interrupts. A source or kernel that does not compile does not stop the others.
     pub(crate) fn compile<'r>(&self, recordings: impl Iterator<Item = &'r Recording>) -> Modules {
         let jobs = wanted_names(recordings);
         let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
@@ -171,7 +171,7 @@ impl KernelBuild<'_> {
         modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Compiles one kernel, and gives its library.
+    /// Compiles one kernel and returns its library.
     pub(crate) fn compile_one(&self, kernel: &KernelRef) -> Result<FrozenFile, CaseFailure> {
         let compiled = self.compile_source(kernel.source, std::slice::from_ref(&kernel.name))?;
         let modules = Modules::from([(kernel.source, Ok(compiled))]);
@@ -180,8 +180,8 @@ impl KernelBuild<'_> {
 
     fn compile_source(&self, position: u32, names: &[String]) -> Result<Module, CaseFailure> {
         let source = self.catalog.sources.get(position as usize);
-        let source =
-            source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "it names a source that does not exist"))?;
+        let source = source
+            .ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel names a source that does not exist"))?;
         let compiled = self
             .compiler
             .compile_separately(Wanted {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_does_not_compile_fails_those_that_use_it_alone() {
+    fn a_kernel_that_does_not_compile_fails_only_the_cases_that_use_it() {
         let text = "template <int N> __global__ void blur(float *x) { x[0] = N; }\n";
         let modules = Modules::from([
             (0, module(text, &["blur<2>", "blur<none>"])),
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_kernels_fail_with_is_told_once() {
+    fn a_failure_of_two_kernels_is_reported_once() {
         let text = "template <class T> __device__ T later(T);\n\
             template <int N> __global__ void k(float *x) { x[0] = later(x[N]); }\n";
         let modules = Modules::from([(0, module(text, &["k<1>", "k<2>"]))]);

@@ -1,4 +1,4 @@
-//! The kernels of a run: compiled from their sources, and asked for their occupancy.
+//! The kernels of a run: compilation and occupancy.
 
 pub(super) mod compilers;
 pub(super) mod kernels;

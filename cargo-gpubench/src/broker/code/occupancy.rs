@@ -1,5 +1,4 @@
-//! What plans ask about their kernels' occupancy: the kernel is compiled, and the referee asks the
-//! device.
+//! Occupancy queries of plans: the kernel is compiled, and the referee asks the device.
 
 use gpubench::catalog::{Occupancy, OccupancyQuery};
 
@@ -12,24 +11,24 @@ use gpubench_measure::measurement::CaseFailure;
 /// Asks the device for the occupancy of a compiled kernel.
 pub(crate) type AskDevice<'a> = dyn FnMut(&FrozenFile, &OccupancyQuery) -> Result<u32, NoAnswer> + 'a;
 
-/// The occupancies of one library's kernels, each found out once.
+/// The occupancies of one library's kernels, each queried once.
 pub(crate) struct Occupancies<'a> {
     pub(crate) build: KernelBuild<'a>,
     ask_device: &'a mut AskDevice<'a>,
     known: Vec<Occupancy>,
 }
 
-/// Why the device or an author gives no answer.
+/// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
-    /// The user wants the run to end.
+    /// The user interrupts.
     Interrupted,
-    /// The case that it is for cannot be recorded.
+    /// The case cannot be recorded.
     Failed(CaseFailure),
 }
 
 impl NoAnswer {
-    /// The referee could not tell.
+    /// Converts a failure of the referee.
     pub(crate) fn of_referee(query: &OccupancyQuery, failure: RoleFailure) -> NoAnswer {
         match failure {
             RoleFailure::Interrupted => NoAnswer::Interrupted,
@@ -44,7 +43,7 @@ impl NoAnswer {
             dynamic_shared,
         } = query;
         let message = format!(
-            "it depends on the occupancy of kernel `{kernel}` with {threads} threads and {dynamic_shared} bytes of shared memory: {why}"
+            "it needs the occupancy of kernel `{kernel}` with {threads} threads and {dynamic_shared} bytes of shared memory: {why}"
         );
         NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, message))
     }
@@ -59,7 +58,7 @@ impl<'a> Occupancies<'a> {
         }
     }
 
-    /// The answer to a query.
+    /// Returns the answer to a query.
     pub(crate) fn answer(&mut self, query: &OccupancyQuery) -> Result<Occupancy, NoAnswer> {
         if let Some(known) = self.known.iter().find(|known| known.query == *query) {
             return Ok(known.clone());
@@ -86,7 +85,7 @@ mod tests {
     use gpubench_measure::clients::Interrupt;
 
     #[test]
-    fn a_kernel_is_compiled_and_asked_about_once_and_one_that_does_not_compile_fails_its_case() {
+    fn a_kernel_is_compiled_and_queried_once_and_a_compile_error_fails_its_case() {
         let cache = tempfile::tempdir().expect("a directory");
         let catalog = Catalog {
             sources: vec![Source {

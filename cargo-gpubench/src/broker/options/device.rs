@@ -1,35 +1,35 @@
-//! The device that measures.
+//! Options of the device.
 
 use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
 use gpubench_device::compilers::NamedCompilers;
 
-/// Which device measures.
+/// Options of the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOptions {
-    /// The kind, or the best there is.
+    /// The kind, or the best available.
     pub choice: DeviceChoice,
-    /// Threads of the CPU device; all that the process may use where it is not said.
+    /// Threads of the CPU device; by default, all that the process may use.
     pub threads: Option<NonZeroUsize>,
-    /// Which of several GPUs.
+    /// The number of the GPU.
     pub ordinal: u32,
-    /// The compilers of kernels for a GPU, as far as they are named; the others are searched for.
+    /// The named compilers of GPU kernels. The tool searches for the others.
     pub compilers: NamedCompilers,
 }
 
-/// Which kind of device measures.
+/// The kind of device that measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// A GPU where there is one.
+    /// A GPU if there is one, else the CPU device.
     #[default]
     Auto,
-    /// This kind and no other.
+    /// Only this kind.
     Kind(DeviceKind),
 }
 
 impl DeviceChoice {
-    /// Whether a device of this kind may measure.
+    /// Returns whether a device of this kind may measure.
     pub fn admits(self, kind: DeviceKind) -> bool {
         self == DeviceChoice::Auto || self == DeviceChoice::Kind(kind)
     }

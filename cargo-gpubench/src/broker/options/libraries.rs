@@ -1,4 +1,4 @@
-//! Libraries with benchmarks, and archives of them.
+//! Options of libraries with benchmarks, and of archives of them.
 
 use std::time::Duration;
 
@@ -10,33 +10,33 @@ use crate::build::BuildOptions;
 use gpubench_device::compilers::NamedCompilers;
 use gpubench_device::cuda::Architecture;
 
-/// Where the libraries with benchmarks come from.
+/// The source of the libraries with benchmarks.
 #[derive(Clone, Debug)]
 pub enum LibrarySource {
-    /// They are built.
+    /// Built from sources.
     Build(BuildOptions),
-    /// `--archive-file`: they were built elsewhere.
+    /// `--archive-file`: built on another machine.
     Archive {
         /// The archive.
         archive: Utf8PathBuf,
-        /// Where it is unpacked to.
+        /// The folder to unpack to.
         extract_to: ExtractTo,
     },
 }
 
-/// Everything `cargo gpubench archive` is asked to do.
+/// The options of `cargo gpubench archive`.
 #[derive(Clone, Debug)]
 pub struct ArchiveOptions {
     /// The archive to write.
     pub archive: Utf8PathBuf,
-    /// GPUs that kernels are compiled ahead for.
+    /// GPU architectures to compile kernels for.
     pub architectures: Vec<Architecture>,
-    /// The compilers that compile them, as far as they are named; the others are searched for.
+    /// The named compilers of GPU kernels. The tool searches for the others.
     pub compilers: NamedCompilers,
-    /// What is built and how.
+    /// What to build and how.
     pub build: BuildOptions,
-    /// How long a library may take to list or to record a benchmark.
+    /// Time limit for a library to list or record a benchmark.
     pub within: Duration,
-    /// What is shown.
+    /// What to show.
     pub output: OutputOptions,
 }

@@ -1,4 +1,4 @@
-//! How long and how often is measured.
+//! Options of measurement.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -10,57 +10,56 @@ use gpubench_device::Facts;
 use gpubench_measure::measurement::PassCriteria;
 use gpubench_stats::{InterimAnalyses, StopRule};
 
-/// How long and how often is measured.
+/// Options of measurement.
 #[derive(Clone, Debug)]
 pub struct MeasurementOptions {
-    /// Where the inputs and their order come from.
+    /// The source of the seed for inputs and their order.
     pub seed: MasterSeed,
-    /// Bytes that the cold method flushes; what the device asks for where it is not said. 0 chooses
-    /// the warm method.
+    /// Bytes to flush before each cold call; by default, as many as the device needs. 0 selects
+    /// warm calls.
     pub flush_bytes: Option<u64>,
-    /// How the flush goes through them.
+    /// How the flush accesses them.
     pub flush: Flush,
-    /// Seed of the order in which blocks and their threads run on the CPU device; 0 is their own
-    /// order, as where it is not said.
+    /// Seed of the order in which the CPU device runs blocks and threads. 0, the default, is their
+    /// natural order.
     pub schedule: Option<u64>,
-    /// What becomes of other runs on the device.
+    /// What to do about other runs on the device.
     pub other_runs: OtherRuns,
-    /// What may differ from case to case.
+    /// Settings that may differ from case to case.
     pub cases: CaseLayers,
 }
 
-/// What becomes of other runs that measure on the same device.
+/// What to do about other runs that measure on the same device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OtherRuns {
-    /// They are waited for.
+    /// Wait for them.
     #[default]
     Awaited,
-    /// `--no-wait`: it measures beside them.
+    /// `--no-wait`: measure at the same time.
     Ignored,
 }
 
-/// How long and how often one case is measured.
+/// The measurement settings of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseOptions {
-    /// How many fresh workers the case's samples come from.
+    /// Number of fresh workers that measure the case's samples.
     pub workers: NonZeroUsize,
-    /// Whether a comparison in turns may have more of them: not where somebody has said how many.
+    /// Whether an interleaved comparison may add workers. It may not if the user set their number.
     pub analyses: InterimAnalyses,
-    /// The relative change that is taken for noise, as a fraction.
+    /// The relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
-    /// When there are enough samples, on a device whose clock has no steps.
+    /// When there are enough samples, on a device with a continuous clock.
     pub stopping: StopRule,
-    /// What it must meet beside being right.
+    /// What the case must meet besides correct outputs.
     pub criteria: PassCriteria,
-    /// How long one window may take before it counts as hung: a call of the kernel with everything
-    /// around it.
+    /// Time limit of one window: the call with everything before and after it.
     pub window_within: Duration,
-    /// How long one CPU reference or CPU generator may take.
+    /// Time limit of one CPU reference or CPU generator.
     pub reference_within: Duration,
 }
 
 impl MeasurementOptions {
-    /// How calls are measured on a device, and how many bytes are flushed before each.
+    /// Returns the method on a device and the bytes to flush before each call.
     pub fn method(&self, facts: &Facts) -> (Method, u64) {
         match self.flush_bytes.unwrap_or(facts.flush_bytes) {
             0 => (Method::Warm, 0),
@@ -68,7 +67,7 @@ impl MeasurementOptions {
         }
     }
 
-    /// What holds for a case whose package asks for `package`.
+    /// Returns the options of a case whose package has the settings `package`.
     pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
         let (name, full_name) = (case.name(), case.full_name());
         let names = CaseNames {
@@ -78,19 +77,19 @@ impl MeasurementOptions {
         CaseOptions::from(self.cases.said_of_case(names, package))
     }
 
-    /// What holds where no single case is meant.
+    /// Returns the options that apply to no particular case.
     pub fn everywhere(&self) -> CaseOptions {
         CaseOptions::from(self.cases.said_everywhere())
     }
 }
 
 impl From<CaseSettings> for CaseOptions {
-    /// Of what was said; the rest is built in.
-    fn from(said: CaseSettings) -> Self {
-        let settings = said.complete();
+    /// Fills in the built-in defaults for everything that is not set.
+    fn from(given: CaseSettings) -> Self {
+        let settings = given.complete();
         Self {
             workers: settings.workers.number(),
-            analyses: match said.workers {
+            analyses: match given.workers {
                 Some(_) => InterimAnalyses::Once,
                 None => InterimAnalyses::UntilDecided,
             },
@@ -112,12 +111,12 @@ impl From<CaseSettings> for CaseOptions {
     }
 }
 
-/// Where the master seed of a run comes from.
+/// The source of a run's master seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MasterSeed {
-    /// The operating system draws it.
+    /// Drawn by the operating system.
     #[default]
     Fresh,
-    /// `--seed`.
+    /// Set by `--seed`.
     Pinned([u8; 32]),
 }

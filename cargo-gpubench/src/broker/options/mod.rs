@@ -1,5 +1,5 @@
-//! What a run is asked to do, as types: the command line and its environment variables come in as
-//! this, and nothing else does.
+//! The options of a run as types. The command line and its environment variables are converted to
+//! these.
 
 mod device;
 mod libraries;

@@ -1,35 +1,35 @@
-//! What is shown and written while cases are measured.
+//! Options of output while cases are measured.
 
 use camino::Utf8Path;
 
 use gpubench_measure::clients::Output;
 use gpubench_report::{Color, OutputTarget};
 
-/// What is shown and written.
+/// Options of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputOptions {
-    /// Who reads standard output.
+    /// The format of standard output.
     pub format: MessageFormat,
-    /// Whether it is coloured.
+    /// Whether output is coloured.
     pub color: Color,
     /// How much is shown.
     pub verbosity: Verbosity,
-    /// Whether progress is shown nowhere, rather than on a terminal.
+    /// Whether progress is hidden even on a terminal.
     pub hides_progress: bool,
-    /// `--no-capture`: what becomes of what benchmark functions, generators and references print.
+    /// `--no-capture`: where the output of benchmark functions, generators and references goes.
     pub user_output: Output,
-    /// What gets the results as well.
+    /// Files that also get the results.
     pub exports: Vec<Export>,
 }
 
 impl OutputOptions {
-    /// The files that are written.
+    /// Returns the files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
         self.exports.iter().filter_map(|export| export.outlet.file())
     }
 }
 
-/// Who reads standard output.
+/// The format of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum MessageFormat {
     /// A table
@@ -44,7 +44,7 @@ pub enum MessageFormat {
 pub enum Verbosity {
     /// `--quiet`: results, warnings and errors.
     Quiet,
-    /// As usual.
+    /// The default.
     #[default]
     Normal,
     /// `--verbose`: details of every case as well.
@@ -54,9 +54,9 @@ pub enum Verbosity {
 /// A file that gets the results, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// In which format.
+    /// The format.
     pub format: ExportFormat,
-    /// Where to.
+    /// The target.
     pub outlet: OutputTarget,
 }
 

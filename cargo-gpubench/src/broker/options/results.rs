@@ -1,4 +1,4 @@
-//! What becomes of the results, beside being shown.
+//! Options of stored, compared and reported results.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -7,32 +7,32 @@ use gpubench_stats::Confidence;
 use gpubench_store::RunName;
 use gpubench_store::compare::{AnalysesTaken, Fences, Floors, Matching, Rules, Setups};
 
-/// What becomes of the results, beside being shown.
+/// Options of stored, compared and reported results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultOptions {
-    /// `--load-baseline`: they were measured before, and nothing is now.
+    /// `--load-baseline`: a stored run to load instead of measuring.
     pub loaded: Option<RunName>,
-    /// What they are compared with.
+    /// The stored run to compare the results with.
     pub baseline: Option<BaselineOptions>,
-    /// What they are measured in turns with.
+    /// The revision or archive that the measurement alternates with.
     pub against: Option<OpponentSource>,
-    /// `--save-baseline`: what they are saved as.
+    /// `--save-baseline`: the name to save the results under.
     pub save: Option<RunName>,
-    /// What is taken for a change.
+    /// What counts as a change.
     pub judging: JudgingOptions,
-    /// Where their history goes.
+    /// The history of the results.
     pub history: HistoryOptions,
-    /// `--report`: where a page about them is written to.
+    /// `--report`: where to write a page about the results.
     pub page: Option<PageTarget>,
 }
 
 impl ResultOptions {
-    /// Whether the results are compared with others.
+    /// Returns whether the results are compared with others.
     pub fn compares(&self) -> bool {
         self.baseline.is_some() || self.against.is_some()
     }
 
-    /// Whether anything is asked for that needs files other than those of the results themselves.
+    /// Returns whether an option reads or writes files other than the results themselves.
     pub fn is_about_files(&self) -> bool {
         self.baseline.is_some()
             || self.against.is_some()
@@ -42,13 +42,13 @@ impl ResultOptions {
             || self.page.is_some()
     }
 
-    /// Stored runs that are read.
+    /// Returns the stored runs to read.
     pub fn runs_read(&self) -> impl Iterator<Item = &RunName> {
         let compared = self.baseline.as_ref().map(|baseline| &baseline.name);
         self.loaded.iter().chain(compared)
     }
 
-    /// The file of the page, where one is named.
+    /// Returns the file of the page, if the user named one.
     pub fn page_file(&self) -> Option<&Utf8Path> {
         match self.page.as_ref()? {
             PageTarget::OutputTarget(outlet) => outlet.file(),
@@ -56,8 +56,8 @@ impl ResultOptions {
         }
     }
 
-    /// Whether something is asked for that only a workspace has: a run to measure, or the place of
-    /// a name.
+    /// Returns whether an option needs a workspace: to build a run that it measures, or to find a
+    /// run by name.
     pub fn needs_a_workspace(&self) -> bool {
         if self.loaded.is_none() {
             return self.is_about_files();
@@ -67,7 +67,7 @@ impl ResultOptions {
     }
 }
 
-/// Where a page about results is written to.
+/// The target of a page about results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageTarget {
     /// `gpubench/report.html` in the target directory.
@@ -76,48 +76,48 @@ pub enum PageTarget {
     OutputTarget(OutputTarget),
 }
 
-/// What results are measured in turns with.
+/// The baseline that the measurement alternates with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpponentSource {
-    /// `--against`: a revision of the repository that the sources lie in.
+    /// `--against`: a revision of the repository that contains the sources.
     Revision(String),
-    /// `--against-archive`: what was archived, here or elsewhere.
+    /// `--against-archive`: an archive made here or elsewhere.
     Archive(Utf8PathBuf),
 }
 
-/// What results are compared with.
+/// The stored run that results are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaselineOptions {
     /// The stored run.
     pub name: RunName,
-    /// What becomes of benchmarks that it lacks.
+    /// What to do about benchmarks that it lacks.
     pub newcomers: NewBenchmarks,
 }
 
-/// What becomes of benchmarks that a baseline lacks.
+/// What to do about benchmarks that a baseline lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewBenchmarks {
-    /// `--baseline`: nothing is measured.
+    /// `--baseline`: measure nothing and fail.
     Refused,
-    /// `--baseline-lenient`: they are measured and listed as new.
+    /// `--baseline-lenient`: measure them and list them as new.
     Listed,
 }
 
-/// What is taken for a change, and what a change for the worse means.
+/// What counts as a change, and what a regression does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgingOptions {
-    /// The relative change that is noise in any case, as a fraction.
+    /// The relative change that always counts as noise, as a fraction.
     pub noise_threshold: f64,
-    /// How sure intervals are.
+    /// The confidence of intervals.
     pub confidence: Confidence,
-    /// What becomes of results that were not measured alike.
+    /// What to do about results of different measurement settings.
     pub setups: Setups,
-    /// What of a comparison makes the command fail.
+    /// The changes that make the command fail.
     pub gate: Gate,
 }
 
 impl JudgingOptions {
-    /// The rules of a comparison by names, with what a history says is usual.
+    /// Returns the rules of a comparison by name, with a history's fences for usual changes.
     pub fn rules(&self, fences: Fences) -> Rules {
         Rules {
             floor: self.noise_threshold,
@@ -142,11 +142,11 @@ impl Default for JudgingOptions {
     }
 }
 
-/// Where the history of the results is.
+/// Options of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryOptions {
-    /// `--history`: whether the run is added to it.
+    /// `--history`: whether to add the run to it.
     pub is_recorded: bool,
-    /// Its folder; in the target directory where it is not said.
+    /// The folder; by default, in the target directory.
     pub folder: Option<Utf8PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A run as a whole.
+//! Options of a run as a whole.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use crate::broker::cases::CaseSelection;
 use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
 
-/// Everything a run is asked to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// What is done with the selected cases.
+    /// What to do with the selected cases.
     pub action: Action,
-    /// Where the libraries with benchmarks come from.
+    /// The source of the libraries with benchmarks.
     pub libraries: LibrarySource,
-    /// Which cases.
+    /// The selection of cases.
     pub cases: CaseSelection,
-    /// On which device.
+    /// The device.
     pub device: DeviceOptions,
-    /// How long and how often.
+    /// Options of measurement.
     pub measurement: MeasurementOptions,
-    /// `--fail-fast`: whether the run ends after a benchmark has failed.
+    /// `--fail-fast`: whether the run ends after the first failed benchmark.
     pub fail_fast: bool,
-    /// `--nvtx`: whether every window is marked for a profiler, as an NVTX range.
+    /// `--nvtx`: whether every window is an NVTX range for a profiler.
     pub nvtx: bool,
-    /// What is shown and written.
+    /// Options of output.
     pub output: OutputOptions,
-    /// What becomes of the results.
+    /// Options of stored, compared and reported results.
     pub results: ResultOptions,
-    /// Options of the command line, word by word, that a command which runs a case again repeats.
+    /// Command-line words that a command to run a case again repeats.
     pub repeated: Vec<String>,
 }
 
 impl RunOptions {
-    /// Whether standard output is for an export or a page, so that the table has to be elsewhere.
+    /// Returns whether an export or a page uses standard output, so that the table goes elsewhere.
     pub fn gives_standard_output_away(&self) -> bool {
         let page = self.results.page == Some(PageTarget::OutputTarget(OutputTarget::StandardOutput));
         let mut exports = self.output.exports.iter();
@@ -41,19 +41,19 @@ impl RunOptions {
     }
 }
 
-/// What is done with the selected cases.
+/// What to do with the selected cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// They are measured.
+    /// Measure them.
     #[default]
     Measure,
-    /// `--list`: their names are printed.
+    /// `--list`: print their names.
     List,
-    /// `--no-run`: their libraries are built.
+    /// `--no-run`: only build their libraries.
     Build,
-    /// `--test`: each is called once and checked.
+    /// `--test`: call each once and check it.
     Test,
-    /// `--profile-time`: each is called for so long, for a profiler.
+    /// `--profile-time`: call each for this long, for a profiler.
     Profile(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! The author processes of a run: one for every library, started again after one had to be killed.
+//! The author processes of a run, one for every library. A killed author is started again.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
 
-/// How authors are run.
+/// Settings of authors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AuthorSettings<'a> {
-    /// How long an answer may take.
+    /// Time limit for an answer.
     pub(crate) within: Duration,
-    /// What becomes of what user code prints.
+    /// Where the output of user code goes.
     pub(crate) output: Output,
     /// Ctrl-C.
     pub(crate) interrupt: &'a Interrupt,
 }
 
 impl<'a> AuthorSettings<'a> {
-    /// Those of a run.
+    /// Returns the settings of a run.
     pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
         AuthorSettings {
             within: options.measurement.everywhere().reference_within,
@@ -63,7 +63,7 @@ impl Expected for ListingError {
                 Some(format!("the process that loaded the library last wrote:\n{}", quoted(log)))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
-                Some("a constructor of the library or an axis expression may be stuck; `--reference-timeout` gives it more time".to_owned())
+                Some("a constructor of the library or an axis expression may hang; give it more time with `--reference-timeout`".to_owned())
             }
             _ => None,
         }
@@ -71,7 +71,7 @@ impl Expected for ListingError {
 }
 
 impl ListingError {
-    /// Whether the library itself could not be used, rather than that something in it failed.
+    /// Returns whether the library itself is unusable, rather than something in it.
     pub(crate) fn is_of_the_library(&self) -> bool {
         let failure = match &self.source {
             AuthorProblem::Refused { failure, .. } => *failure,
@@ -82,8 +82,8 @@ impl ListingError {
 }
 
 impl<'a> Authors<'a> {
-    /// Starts an author for every library and lists what each holds of its own; what its
-    /// dependencies bring is theirs to list.
+    /// Starts an author for every library and lists the library's own benchmarks, without those of
+    /// its dependencies.
     pub(crate) fn start(
         libraries: &'a [BuiltLibrary],
         settings: AuthorSettings<'a>,
@@ -108,7 +108,7 @@ impl<'a> Authors<'a> {
         ))
     }
 
-    /// The author of a library, started if there is none.
+    /// Returns the author of a library. Starts it if necessary.
     pub(crate) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
         let slot = &mut self.clients[library];
         match slot {
@@ -117,12 +117,12 @@ impl<'a> Authors<'a> {
         }
     }
 
-    /// Lets an author go whose state is not to be trusted any more.
+    /// Drops an author whose state is not trustworthy any more.
     pub(crate) fn retire(&mut self, library: usize) {
         self.clients[library] = None;
     }
 
-    /// A second author of a library, to see that it says the same as the first.
+    /// Starts a second author of a library, to check that it gives the same answers as the first.
     pub(crate) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
         spawn(&self.libraries[library], self.settings).map(|(client, _)| client)
     }

@@ -1,4 +1,4 @@
-//! From the selected cases to plans that can be measured: authors record them, and what they use is
+//! From the selected cases to measurable plans: authors record the plans, and their kernels are
 //! compiled.
 
 pub(super) mod authors;

@@ -1,5 +1,4 @@
-//! Recording the selected cases and compiling what their recordings use, before anything is
-//! measured.
+//! Preparation of the selected cases before any measurement: recording, then compilation.
 
 use std::path::PathBuf;
 
@@ -22,26 +21,26 @@ use gpubench_measure::verdict::floor_ns;
 use gpubench_protocol::wire::SourceModule;
 use gpubench_report::Phase;
 
-/// A case that can be measured.
+/// A case that is ready to be measured.
 #[derive(Debug)]
 pub(crate) struct PreparedCase {
-    /// Its recording.
+    /// The recording.
     pub(crate) recorded: RecordedCase,
-    /// The compiled sources that its plan uses, by their positions in the catalog.
+    /// The compiled sources of its plan, by their positions in the catalog.
     modules: Vec<SourceModule>,
-    /// Those that its generators and its reference use.
+    /// The compiled sources of its generators and its reference.
     own_modules: Vec<SourceModule>,
-    /// The compilers that made the code that its plan launches, each once.
+    /// The compilers of the kernels that its plan launches, each once.
     pub(crate) compilers: Vec<String>,
     /// Position of the benchmark in its catalog.
     benchmark: u32,
-    /// The cdylib, after the libraries that it needs.
+    /// The cdylib, preceded by the libraries that it needs.
     library: Vec<FrozenFile>,
-    /// Where it finds shared libraries that it loads while it runs.
+    /// Folders of shared libraries that it loads at run time.
     search: Vec<PathBuf>,
 }
 
-/// What a case and its counterpart have in common.
+/// Inputs that both sides of a case share.
 pub(crate) struct CaseInputs<'g> {
     pub(crate) number: u64,
     pub(crate) annotation: Option<&'g str>,
@@ -51,7 +50,7 @@ pub(crate) struct CaseInputs<'g> {
 }
 
 impl PreparedCase {
-    /// The case as it is measured.
+    /// Returns the case in the form in which it is measured.
     pub(crate) fn ready<'g>(&'g self, inputs: &CaseInputs<'g>) -> ReadyCase<'g> {
         let RecordedCase {
             request,
@@ -77,12 +76,12 @@ impl PreparedCase {
     }
 }
 
-/// A case that can be measured, or its failure; nothing of a case that is skipped.
+/// A prepared case, or its failure; `None` for a skipped case.
 pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
 
 impl Side<'_> {
-    /// Prepares every case that is to run, in the order of the cases. Where one cannot be prepared,
-    /// the others go on.
+    /// Prepares every case that is to run, in order. A case that cannot be prepared does not stop
+    /// the others.
     pub(crate) fn prepare(
         &mut self,
         ask_device: &mut AskDevice<'_>,
@@ -126,7 +125,7 @@ impl Side<'_> {
     }
 }
 
-/// What compilers say of cases that cannot be prepared, each text once.
+/// Returns the compiler messages of cases that cannot be prepared, each text once.
 pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
     let failures = prepared.iter().flatten().filter_map(|case| case.as_ref().err());
     let mut errors = Vec::new();
@@ -138,7 +137,7 @@ pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
     errors
 }
 
-/// A recorded case with the modules it uses, or the failure of the first that did not compile.
+/// Returns a recorded case with its modules, or the failure of the first that did not compile.
 fn prepared_case(
     case: &Case,
     library: &BuiltLibrary,
@@ -158,7 +157,7 @@ fn prepared_case(
     })
 }
 
-/// The modules that some kernels come from, each once.
+/// Returns the modules of some kernels, each once.
 fn modules_of<'a>(
     kernels: impl Iterator<Item = &'a KernelRef>,
     compiled: &Modules,

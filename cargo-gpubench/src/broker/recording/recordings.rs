@@ -1,4 +1,4 @@
-//! Recording every case twice, in two processes, and validating what was recorded.
+//! Recording: every case twice, in two processes, and validation of the recordings.
 
 use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
@@ -16,22 +16,21 @@ use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::AuthorFailure;
 
-/// Most different occupancies that a plan may depend on.
+/// Most different occupancies that a plan may query.
 const MOST_OCCUPANCIES: usize = 64;
 
 /// A case with its validated recording.
 #[derive(Debug)]
 pub(crate) struct RecordedCase {
-    /// The encoded request it was recorded for.
+    /// The encoded request for the recording.
     pub(crate) request: Vec<u8>,
-    /// What was recorded.
+    /// The recording.
     pub(crate) recording: Recording,
-    /// Its encoding.
+    /// The encoded recording.
     pub(crate) encoded: Vec<u8>,
 }
 
-/// Records every case of one library. A case that cannot be recorded has its failure; the others go
-/// on.
+/// Records every case of one library. A case that cannot be recorded does not stop the others.
 pub(crate) fn record_cases(
     cases: &[&Case],
     library: usize,
@@ -54,17 +53,17 @@ pub(crate) fn record_cases(
     recorded.collect()
 }
 
-/// What the cases of one library are recorded with.
+/// The processes and facts that record the cases of one library.
 struct Recorder<'r, 'a, 'o> {
     library: usize,
     facts: &'r Facts,
     authors: &'r mut Authors<'a>,
-    /// The second author of the library, once there is one.
+    /// The second author of the library, started when it is first needed.
     second: Option<AuthorClient>,
     occupancies: Occupancies<'o>,
 }
 
-/// Whether a recording can be measured on the device.
+/// Checks that a recording can be measured on the device.
 fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
     validate(&placement, catalog, &facts.device)
@@ -72,7 +71,7 @@ fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), 
     let (needed, free) = (memory_needed(&placement), facts.free_memory.unwrap_or(u64::MAX));
     if needed > free {
         let message = format!(
-            "it takes {} of memory with the copies that checking needs, and {} are free (hint: `--axis` chooses a smaller size)",
+            "it needs {} of memory, including the copies for checking, and {} are free (hint: choose a smaller size with `--axis`)",
             size(needed),
             size(free)
         );
@@ -133,14 +132,14 @@ impl Recorder<'_, '_, '_> {
         })?;
         let same = matches!(&again, Recorded::Recording(_, again) if *again == encoded);
         if !same {
-            let message = "a second process recorded another plan for the same case (hint: a benchmark function may depend on its axes and the \
-                       device's facts alone, not on time, randomness, addresses or the environment)";
+            let message = "a second process recorded another plan for the same case (hint: let the benchmark function depend only on its axes and the \
+                       device facts, not on time, randomness, addresses or the environment)";
             return Err(NoAnswer::Failed(CaseFailure::error(Cause::NotReproducible, message)));
         }
         Ok(Recorded::Recording(recording, encoded))
     }
 
-    /// Puts the answer to a query into the request.
+    /// Adds the answer to a query to the request.
     fn add_occupancy(&mut self, request: &mut RecordRequest, query: &OccupancyQuery) -> Result<(), NoAnswer> {
         may_ask(request, query).map_err(NoAnswer::Failed)?;
         request.occupancies.push(self.occupancies.answer(query)?);
@@ -148,12 +147,12 @@ impl Recorder<'_, '_, '_> {
     }
 }
 
-/// Whether a plan may depend on one occupancy more.
+/// Checks that a plan may query another occupancy.
 fn may_ask(request: &RecordRequest, query: &OccupancyQuery) -> Result<(), CaseFailure> {
     let known = request.occupancies.iter().any(|known| known.query == *query);
     if known || request.occupancies.len() >= MOST_OCCUPANCIES {
         let message = format!(
-            "it asks for the occupancy of `{}` again and again (hint: a plan may ask for {MOST_OCCUPANCIES} different ones)",
+            "it asks for too many occupancies of `{}` (hint: ask for at most {MOST_OCCUPANCIES} different ones)",
             query.kernel
         );
         return Err(CaseFailure::error(Cause::RecordingFailed, message));

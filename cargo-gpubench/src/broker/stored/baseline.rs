@@ -1,4 +1,4 @@
-//! What a run's results are compared with.
+//! The stored run that results are compared with.
 
 use std::collections::HashSet;
 
@@ -19,10 +19,10 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// Reads it.
+    /// Reads the stored run.
     ///
     /// # Errors
-    /// There is none, or it is refused.
+    /// It does not exist, or cannot be used.
     pub(crate) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
         Ok(Baseline {
             asked: options.clone(),
@@ -30,10 +30,10 @@ impl Baseline {
         })
     }
 
-    /// Leaves out what the run leaves out, by name or otherwise: that was not removed.
+    /// Drops the results of cases that the run does not select. Otherwise they would look removed.
     ///
     /// # Errors
-    /// It lacks what is to be measured, and that is refused.
+    /// The baseline lacks a selected benchmark, and the options do not allow that.
     pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<Baseline, BaselineError> {
         let Baseline { asked, mut run } = self;
         let stored: HashSet<String> = run.results.iter().map(case_name).collect();
@@ -58,7 +58,7 @@ impl Baseline {
     }
 }
 
-/// The name of a result's case as [`Case::full_name`] has it.
+/// Returns the name of a result's case in the form of [`Case::full_name`].
 fn case_name(result: &BenchmarkComplete) -> String {
     case_of(result).full_name()
 }

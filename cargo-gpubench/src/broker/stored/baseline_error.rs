@@ -1,4 +1,4 @@
-//! Why a baseline does not fit a run.
+//! Errors when a baseline does not fit a run.
 
 use std::fmt::Write;
 
@@ -6,31 +6,31 @@ use thiserror::Error;
 
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// More names than this do not help.
+/// Most names to list in a message.
 const MOST_NAMES: usize = 10;
 
-/// Why a baseline does not fit a run.
+/// An error when a baseline does not fit a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// Benchmarks were selected that the baseline does not have.
+    /// The baseline lacks selected benchmarks.
     #[error("the baseline `{baseline}` lacks {} of {of} selected benchmarks:{}", lacking.len(), listed(lacking))]
     Lacks {
         /// Its name.
         baseline: String,
-        /// The benchmarks.
+        /// The missing benchmarks.
         lacking: Vec<String>,
-        /// How many are selected.
+        /// Number of selected benchmarks.
         of: usize,
     },
-    /// No stored result has a name that was asked for.
-    #[error("`{stored}` has no benchmark that fits the filters")]
+    /// No stored result matches the filters.
+    #[error("`{stored}` has no benchmark that matches the filters")]
     NothingFits {
         /// The stored run's name.
         stored: String,
     },
-    /// An expression whose groups match names is found in no name of a stored run.
-    #[error("`{stored}` has no benchmark in whose name `{expression}` is found")]
+    /// No name in a stored run matches a grouping expression.
+    #[error("`{stored}` has no benchmark whose name matches `{expression}`")]
     NothingMatches {
         /// The stored run's name.
         stored: String,
@@ -52,17 +52,17 @@ impl Expected for BaselineError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Lacks { baseline, .. } => Some(format!(
-                "nothing was measured; `--baseline-lenient {baseline}` measures them too and lists them as new"
+                "nothing was measured; to measure them and list them as new, use `--baseline-lenient {baseline}`"
             )),
             Self::NothingFits { .. } => None,
             Self::NothingMatches { example, .. } => example
                 .as_ref()
-                .map(|example| format!("names have the package in front, such as `{example}`")),
+                .map(|example| format!("names start with the package, as in `{example}`")),
         }
     }
 }
 
-/// A line for each of the first names.
+/// Lists the first names, one per line.
 fn listed(names: &[String]) -> String {
     let mut text = String::new();
     for name in names.iter().take(MOST_NAMES) {
@@ -80,7 +80,7 @@ mod tests {
     use gpubench_diagnostic::Explanation;
 
     #[test]
-    fn what_a_baseline_lacks_is_listed() {
+    fn missing_benchmarks_of_a_baseline_are_listed() {
         let lacks = |count: usize| {
             let error = BaselineError::Lacks {
                 baseline: "main".to_owned(),
@@ -93,7 +93,7 @@ mod tests {
         error: the baseline `main` lacks 2 of 14 selected benchmarks:
           suite::axpy::n=0
           suite::axpy::n=1
-        (hint: nothing was measured; `--baseline-lenient main` measures them too and lists them as new)
+        (hint: nothing was measured; to measure them and list them as new, use `--baseline-lenient main`)
         ");
         assert!(lacks(13).contains("n=9\n  and 3 more\n"));
         assert!(!lacks(10).contains("more\n"));

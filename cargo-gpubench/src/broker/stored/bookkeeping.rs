@@ -1,7 +1,7 @@
-//! What a run's results are compared with and where they are kept.
+//! What a run's results are compared with and where they are stored.
 //!
-//! [`ResultTargets`] are found out before anything is built, a [`ResultPlan`] fits the run's cases,
-//! and [`Bookkeeping`] knows the history of its device.
+//! [`ResultTargets`] are resolved before any build, a [`ResultPlan`] fits the run's cases, and
+//! [`Bookkeeping`] has the history of its device.
 
 use super::baseline::Baseline;
 use super::fences::fences;
@@ -23,17 +23,17 @@ use gpubench_store::compare::{Fences, NamedRun, Rules, compare};
 use gpubench_store::history::History;
 use gpubench_store::{Destination, Home, Others, RunName, StoreError, StoredRun};
 
-/// What a run's results are compared with and where they are kept, whatever its cases are.
+/// What a run's results are compared with and where they are stored, before its cases are known.
 #[derive(Debug)]
 pub(crate) struct ResultTargets {
     baseline: Option<Baseline>,
-    /// What the results are saved as, and where that is.
+    /// The name to save the results under, and its destination.
     save: Option<(RunName, Destination)>,
     origin: Origin,
     records: Records,
 }
 
-/// The same for the cases of a run.
+/// What a run's results are compared with and where they are stored, for the cases of the run.
 #[derive(Debug)]
 pub(crate) struct ResultPlan {
     baseline: Option<Baseline>,
@@ -43,39 +43,38 @@ pub(crate) struct ResultPlan {
     floors: NoiseFloors,
 }
 
-/// What does not depend on the run's cases.
+/// The parts that do not depend on the run's cases.
 #[derive(Debug)]
 struct Records {
     history: HistoryOptions,
-    /// Where a page about the results is written to.
+    /// Where to write a page about the results.
     page: Option<OutputTarget>,
     judging: JudgingOptions,
     verbosity: Verbosity,
 }
 
-/// What becomes of the results of a run in progress.
+/// What to do with the results of a run in progress.
 #[derive(Debug)]
 pub(crate) struct Bookkeeping {
     plan: ResultPlan,
-    /// The history of its device.
+    /// The history of the device.
     past: Option<History>,
 }
 
-/// What a run is made from.
+/// The origin of a run's code.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    /// What it is called beside its baseline.
+    /// The name in a comparison with the baseline.
     pub(crate) name: String,
-    /// Where its sources stood.
+    /// The revision of the sources.
     pub(crate) revision: Option<Revision>,
 }
 
 impl ResultTargets {
-    /// Reads what is compared with, and makes sure that what is to be written can be.
+    /// Reads the baseline, and checks that all outputs can be written.
     ///
     /// # Errors
-    /// A baseline cannot be read, a file cannot be written, or there is nowhere to keep what is to
-    /// be kept.
+    /// A baseline cannot be read, a file cannot be written, or there is no place to store results.
     pub(crate) fn open(
         options: &ResultOptions,
         places: &Places,
@@ -93,7 +92,7 @@ impl ResultTargets {
                 revision: places.revision(options),
             },
             records: Records {
-                history: HistoryOptions::settled(options, home)?,
+                history: HistoryOptions::resolved(options, home)?,
                 page: page(options.page.as_ref(), home)?,
                 judging: options.judging,
                 verbosity,
@@ -101,10 +100,11 @@ impl ResultTargets {
         })
     }
 
-    /// Fits the cases of a run. `others` says what becomes of other results where it is saved.
+    /// Adapts the targets to the cases of a run. `others` decides about other results in the file
+    /// that the run is saved to.
     ///
     /// # Errors
-    /// The baseline lacks what is to be measured, and that is refused.
+    /// The baseline lacks a selected benchmark, and the options do not allow that.
     pub(crate) fn of_cases(
         self,
         names: &NameFilter,
@@ -130,12 +130,12 @@ impl ResultTargets {
 }
 
 impl ResultPlan {
-    /// Reads the history of the run's device, and makes sure that the run can be added to it and to
-    /// what stays of the baseline that it is saved as.
+    /// Reads the history of the run's device. Checks that the run can be added to the history and
+    /// to the saved baseline's other results.
     ///
     /// # Errors
-    /// The history is damaged, of a later tool, no history, or cannot be written; what would stay
-    /// of the baseline is of another device.
+    /// The history is damaged, of a later version, not a history, or not writable; or the
+    /// baseline's other results are of another device.
     pub(crate) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
         let device = DeviceIdentity::of(run);
         if let Some(save) = &self.save {
@@ -152,14 +152,13 @@ impl ResultPlan {
 }
 
 impl Bookkeeping {
-    /// The run as it is stored.
+    /// Returns the run in its stored form.
     pub(crate) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
         StoredRun::of(run, results, Some(finished), self.plan.origin.revision.clone())
     }
 
-    /// The results beside those of the revision that they were measured in turns with, where the
-    /// run came to its end.
-    pub(crate) fn compare_in_turns(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
+    /// Compares a complete run with the baseline that it alternated with.
+    pub(crate) fn compare_interleaved(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
             revision,
@@ -168,15 +167,13 @@ impl Bookkeeping {
             analyses,
         } = other;
         if !candidate.is_complete() {
-            print_warning(&format!(
-                "the run did not come to its end: it is not compared with `{name}`"
-            ));
+            print_warning(&format!("the run is incomplete and is not compared with `{name}`"));
             return None;
         }
         let mut run = candidate.run.clone();
         run.environment.compiler = Some(compiler);
         let baseline = StoredRun::of(run, results, candidate.finished.clone(), revision);
-        // What runs apart differ by says nothing of two that drift together.
+        // Differences between separate runs say nothing about two sides that drift together.
         let rules = Rules {
             fences: Fences::default(),
             analyses,
@@ -195,7 +192,7 @@ impl Bookkeeping {
         }
     }
 
-    /// The results beside those of the baseline, where there is one and the run came to its end.
+    /// Compares a complete run with the stored baseline, if there is one.
     pub(crate) fn compare(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
         let baseline = self.plan.baseline.as_ref().filter(|_| candidate.is_complete())?;
         let rules = self.rules(&candidate.results);
@@ -211,16 +208,16 @@ impl Bookkeeping {
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
     }
 
-    /// Whether a comparison is a reason to fail.
+    /// Returns whether a comparison makes the command fail.
     pub(crate) fn passage(&self, comparison: &ComparisonComplete) -> GateResult {
         self.plan.records.judging.gate.passage(comparison)
     }
 
-    /// Saves the run and adds it to the history, and gives what keeps it from the one or the other.
-    /// A run that did not come to its end is not kept: what it lacks would look removed.
+    /// Saves the run and adds it to the history. Returns the failures. Does not store an incomplete
+    /// run: its missing benchmarks would look removed.
     pub(crate) fn keep(&self, stored: &StoredRun) -> Vec<StoreError> {
         if !stored.is_complete() {
-            self.say_what_is_not_done();
+            self.warn_of_skipped_steps();
             return Vec::new();
         }
         let ResultPlan { save, records, .. } = &self.plan;
@@ -229,7 +226,7 @@ impl Bookkeeping {
         saved.into_iter().chain([recorded]).filter_map(Result::err).collect()
     }
 
-    /// Writes the page about the results, whether they are complete or not.
+    /// Writes the page about the results, complete or not.
     ///
     /// # Errors
     /// It cannot be written.
@@ -249,7 +246,7 @@ impl Bookkeeping {
         Ok(())
     }
 
-    fn say_what_is_not_done(&self) {
+    fn warn_of_skipped_steps(&self) {
         let plan = &self.plan;
         let undone = [
             plan.baseline
@@ -264,13 +261,13 @@ impl Bookkeeping {
         let undone: Vec<String> = undone.into_iter().flatten().collect();
         if !undone.is_empty() {
             let undone = undone.join(", nor ");
-            print_warning(&format!("the run did not come to its end: it is not {undone}"));
+            print_warning(&format!("the run is incomplete and is not {undone}"));
         }
     }
 }
 
-/// Where the page is; a file must be named where there is no target directory, and it must be
-/// possible to write it.
+/// Returns the target of the page and checks that it is writable. Without a target directory, the
+/// options must name a file.
 fn page(target: Option<&PageTarget>, home: &Home) -> Result<Option<OutputTarget>, Failure> {
     let outlet = match target {
         None => return Ok(None),

@@ -1,4 +1,4 @@
-//! The history that a run is compared with, and added to.
+//! The history that a run is compared with and added to.
 
 use crate::broker::options::{HistoryOptions, ResultOptions, Verbosity};
 use crate::broker::status::status;
@@ -8,12 +8,11 @@ use gpubench_store::history::{self, History, HistoryEntry, Tail};
 use gpubench_store::{Home, StoreError, StoredRun};
 
 impl HistoryOptions {
-    /// The options with the folder found. A run that was measured before is in its history already,
-    /// if it should be.
+    /// Resolves the folder. A loaded run is never added: it was measured earlier.
     ///
     /// # Errors
-    /// The run is to be recorded, no folder is named, and there is no target directory.
-    pub(crate) fn settled(options: &ResultOptions, home: &Home) -> Result<HistoryOptions, StoreError> {
+    /// The run is to be recorded, but there is neither a named folder nor a target directory.
+    pub(crate) fn resolved(options: &ResultOptions, home: &Home) -> Result<HistoryOptions, StoreError> {
         let HistoryOptions { is_recorded, folder } = &options.history;
         let folder = folder.clone().or_else(|| home.histories());
         if folder.is_none() && *is_recorded {
@@ -25,10 +24,10 @@ impl HistoryOptions {
         })
     }
 
-    /// Reads the history of a device, and makes sure that the run can be added to it.
+    /// Reads the history of a device. Checks that the run can be added to it.
     ///
     /// # Errors
-    /// It is damaged, of a later tool, no history, or cannot be written.
+    /// The history is damaged, of a later version, not a history, or not writable.
     pub(crate) fn of_device(&self, device: &DeviceIdentity) -> Result<Option<History>, StoreError> {
         let Some(folder) = &self.folder else { return Ok(None) };
         let past = history::of_device(folder, device)?;
@@ -38,7 +37,7 @@ impl HistoryOptions {
         Ok(past)
     }
 
-    /// Adds a run, where it is to be recorded.
+    /// Adds a run, if the options ask for it.
     ///
     /// # Errors
     /// It cannot be written.
@@ -49,9 +48,7 @@ impl HistoryOptions {
         let appended = history::append(folder, &DeviceIdentity::of(&stored.run), &HistoryEntry::of(stored))?;
         let path = &appended.path;
         if appended.tail == Tail::Unfinished {
-            print_warning(&format!(
-                "the last line of the history `{path}` was unfinished and has been cut off"
-            ));
+            print_warning(&format!("removed the incomplete last line of the history `{path}`"));
         }
         let run = &stored.run.run_id;
         status(verbosity, "Recorded", format_args!("run {run} ({path})"));

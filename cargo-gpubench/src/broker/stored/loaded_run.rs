@@ -1,5 +1,4 @@
-//! `--load-baseline`: results that were measured before, shown and compared as if they had just
-//! been.
+//! `--load-baseline`: shows and compares stored results like new ones.
 
 use super::bookkeeping::{Origin, ResultTargets};
 use super::noise_floors::NoiseFloors;
@@ -16,10 +15,10 @@ use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_store::{RunName, StoredRun, load};
 
-/// Leads a stored run's records, as far as the filters choose them, through the reports.
+/// Reports the records of a stored run that the filters select.
 ///
 /// # Errors
-/// It cannot be read, nothing in it is chosen, or something cannot be written.
+/// The run cannot be read, no result is selected, or something cannot be written.
 pub(crate) fn show_loaded_run(
     name: &RunName,
     options: &RunOptions,
@@ -57,7 +56,7 @@ pub(crate) fn show_loaded_run(
         Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         Err(_) => run.started_at.clone(),
     };
-    let what = format_args!("`{name}`, measured {when}: nothing is run");
+    let what = format_args!("`{name}`, measured {when}; nothing is run");
     status(options.output.verbosity, "Loaded", what);
     let mut reporting = Reporting::begin(options, plan, run, &announced)?;
     for (started, result) in announced.iter().zip(&results) {
@@ -79,8 +78,7 @@ fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
     }
 }
 
-/// The last record of what was chosen. A run without one was ended from outside before it could say
-/// anything.
+/// Returns the last record of the selected results. A run without a last record was killed.
 fn finished_of(results: &[BenchmarkComplete], finished: Option<RunFinished>, run_id: &str) -> RunFinished {
     let count =
         |is_counted: fn(Verdict) -> bool| results.iter().filter(|result| is_counted(result.verdict)).count() as u64;

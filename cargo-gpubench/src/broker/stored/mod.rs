@@ -1,4 +1,4 @@
-//! What a run's results are compared with and kept as, and results that were measured before.
+//! What a run's results are compared with and where they are stored, and results of earlier runs.
 
 pub(super) mod baseline;
 pub(super) mod baseline_error;

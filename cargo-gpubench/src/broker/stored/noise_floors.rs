@@ -1,4 +1,4 @@
-//! How large a change of a case must be in any case, where cases differ in it.
+//! The smallest relevant change of each case.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::BenchmarkComplete;
 use gpubench_store::compare::{CaseKey, Floors};
 
-/// What the profile's overrides and the manifests of packages say of noise.
+/// The noise thresholds of the profile's overrides and the packages' manifests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NoiseFloors {
     cases: CaseLayers,
@@ -15,7 +15,7 @@ pub(crate) struct NoiseFloors {
 }
 
 impl NoiseFloors {
-    /// Of what is said about cases, and by the manifests of these libraries.
+    /// Collects the thresholds of the settings of cases and of these libraries' manifests.
     pub(crate) fn of(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
         let settings = |library: &BuiltLibrary| (library.package.clone(), library.settings);
         Self {
@@ -24,7 +24,7 @@ impl NoiseFloors {
         }
     }
 
-    /// The floors of these results.
+    /// Returns the floors of these results.
     pub(crate) fn of_results(&self, results: &[BenchmarkComplete]) -> Floors {
         results
             .iter()

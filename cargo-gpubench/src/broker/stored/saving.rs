@@ -1,4 +1,4 @@
-//! `--save-baseline`: what a run's results are saved as.
+//! `--save-baseline`: the name and destination of a run's results.
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use gpubench_contract::units::counted;
 use gpubench_diagnostic::print_warning;
 use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
 
-/// Names of cases that a warning has.
+/// Number of cases that a warning names.
 const NAMES_SHOWN: usize = 5;
 
-/// Where results are saved, which ones, and what becomes of the others that are there.
+/// Where to save results, which ones, and what to do with other results there.
 #[derive(Debug)]
 pub(crate) struct SavePlan {
     pub(crate) name: RunName,
     pub(crate) destination: Destination,
-    /// Full names of the cases that it gets results of.
+    /// Full names of the cases that the run has results of.
     pub(crate) cases: HashSet<String>,
     pub(crate) others: Others,
 }
 
-/// What becomes of other results where a measured run is saved: they stay where only a part was
-/// selected.
+/// Decides what to do with other results when a measured run is saved. They stay if only some
+/// benchmarks were selected.
 pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
     match selection.reach() {
         SelectedPart::Part => Others::Stay,
@@ -36,8 +36,8 @@ pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) 
     }
 }
 
-/// The same where a run is saved that was measured before. All of it takes the place of another, as
-/// a copy of its file would.
+/// Decides what to do with other results when a loaded run is saved. A whole run replaces the
+/// other, as a copy of its file would.
 pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
     match names.is_everything() {
         true => Others::Go,
@@ -46,15 +46,15 @@ pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
 }
 
 impl SavePlan {
-    /// Makes sure that results of a device can be beside those that stay.
+    /// Checks that results of a device can be stored with the results that stay.
     ///
     /// # Errors
-    /// What would stay is of another device.
+    /// The results that would stay are of another device.
     pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
         self.destination.ensure_keepable(device, &self.cases, &self.others)
     }
 
-    /// Saves a run that came to its end.
+    /// Saves a complete run.
     ///
     /// # Errors
     /// It cannot be written.
@@ -69,18 +69,18 @@ impl SavePlan {
         if gone > 0 {
             let results = counted(gone, "result");
             print_warning(&format!(
-                "`{name}` had {results} of benchmarks that this run does not have any more: they are no longer in it"
+                "removed {results} from `{name}`: their benchmarks no longer exist"
             ));
         }
         if !spared.is_empty() {
             print_warning(&format!(
-                "`{name}` keeps the earlier results of what passed in it and failed now: {}",
+                "`{name}` keeps the earlier results of benchmarks that passed then and fail now: {}",
                 first_of(&spared, NAMES_SHOWN)
             ));
         }
         if !lost.is_empty() {
             print_warning(&format!(
-                "`{name}` had good results, measured otherwise than this run, of what failed now: {}; they are no longer in it",
+                "removed good results of benchmarks that fail now from `{name}`, because they were measured differently: {}",
                 first_of(&lost, NAMES_SHOWN)
             ));
         }

@@ -1,11 +1,11 @@
-//! Choosing among stored results as among cases.
+//! Selection of stored results by the same filters as cases.
 
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
 use gpubench_contract::{BenchmarkComplete, ParamValue};
 
-/// Those of some stored results whose names are chosen.
+/// Returns the stored results whose names are selected.
 pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming: Naming) -> Vec<BenchmarkComplete> {
     let cases: Vec<Case> = results.iter().map(case_of).collect();
     let chosen = names.choose(&cases.iter().collect::<Vec<_>>(), naming);
@@ -15,7 +15,7 @@ pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming
         .collect()
 }
 
-/// The case that a result is of.
+/// Returns the case of a result.
 pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
     let value = |value: &ParamValue| match value {
         ParamValue::Int(value) => AxisValue::Int(*value),
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_choose_stored_results_as_they_choose_cases() {
+    fn filters_select_stored_results_like_cases() {
         let search = |text| NamePattern::Search(Regex::new(text).unwrap());
         let filter = NameFilter {
             filters: vec![search("suite::axpy"), search("n=4096$")],
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_names_are_those_of_either_form() {
+    fn exact_names_match_either_form() {
         for name in ["gemm::cublas::n=4096", "suite::gemm::cublas::n=4096"] {
             let filter = NameFilter {
                 filters: vec![NamePattern::Exact(name.to_owned())],

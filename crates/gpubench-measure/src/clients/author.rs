@@ -1,4 +1,4 @@
-//! An author as the broker sees it.
+//! The broker's handle of an author.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use gpubench_protocol::wire::{
 };
 use gpubench_sandbox::Confinement;
 
-/// Longest text of a failure that is shown.
+/// Longest failure text that is shown, in bytes.
 const LONGEST_MESSAGE: usize = 8 << 10;
 
-/// Longest name, and longest value of an axis, in bytes.
+/// Longest name and longest axis value, in bytes.
 const LONGEST_TEXT: usize = 4 << 10;
 
-/// An author's process.
+/// The author's process.
 #[derive(Debug)]
 pub struct AuthorClient {
     child: Child,
@@ -30,24 +30,24 @@ pub struct AuthorClient {
     within: Duration,
 }
 
-/// What comes of recording a case.
+/// The result of recording a case.
 #[derive(Debug)]
 pub enum Recorded {
     /// The recording and its encoding.
     Recording(Recording, Vec<u8>),
-    /// It depends on an occupancy that the request did not have.
+    /// The recording needs an occupancy that the request does not have.
     NeedsOccupancy(OccupancyQuery),
 }
 
-/// Why an author did not do what it was asked.
+/// Why an author did not carry out an order.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorProblem {
     /// The user's code failed, or cannot be used.
     #[error("{message}")]
     Refused {
-        /// Whose fault it is.
+        /// The kind of failure.
         failure: AuthorFailure,
-        /// What it said.
+        /// The author's message.
         message: String,
     },
     /// The process failed.
@@ -55,31 +55,31 @@ pub enum AuthorProblem {
     Role(#[from] RoleFailure),
 }
 
-/// Buffers granted to an author for a case.
+/// The buffers of a case for the author.
 #[derive(Debug)]
 pub struct BufferGrant<'a> {
     /// Position in the catalog.
     pub benchmark: u32,
-    /// The encoded request the case was recorded for.
+    /// The encoded request of the recording.
     pub request: &'a [u8],
     /// The encoded recording.
     pub recording: &'a [u8],
-    /// Where every tensor lies.
+    /// The layout of every tensor.
     pub layouts: &'a [BufferLayout],
-    /// Who runs kernels of generators and references.
+    /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
-    /// Compiled kernels by the position of their source, for the kernels that run there.
+    /// Compiled kernels for the author to run, by position of their source.
     pub modules: &'a [SourceModule],
-    /// Contents and answers.
+    /// Descriptors of the buffers for inputs and answers.
     pub descriptors: &'a [OwnedFd],
 }
 
 impl AuthorClient {
-    /// Starts an author and has it load a cdylib: the last of `library`, behind those that it
-    /// needs. Every answer is waited for at most `within`.
+    /// Starts an author and makes it load a cdylib: the last file of `library`, after its
+    /// dependencies. Each answer may take `within`.
     ///
     /// # Errors
-    /// When the library cannot be used.
+    /// If the library cannot be used.
     pub fn spawn(
         library: &[FrozenFile],
         library_path: &[PathBuf],
@@ -102,12 +102,12 @@ impl AuthorClient {
         Ok((author, catalog))
     }
 
-    /// Whether its sandbox is closed.
+    /// Returns the state of the author's sandbox.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
     }
 
-    /// The process.
+    /// Returns the process.
     pub fn child(&self) -> &Child {
         &self.child
     }
@@ -115,7 +115,7 @@ impl AuthorClient {
     /// Records a case.
     ///
     /// # Errors
-    /// When the benchmark function or the input function fails.
+    /// If the benchmark function or the input function fails.
     pub fn record(
         &mut self,
         benchmark: u32,
@@ -136,10 +136,10 @@ impl AuthorClient {
         Ok(Recorded::Recording(recording, encoded))
     }
 
-    /// Grants the buffers of a case.
+    /// Gives the author the buffers of a case.
     ///
     /// # Errors
-    /// When they cannot be mapped.
+    /// If they cannot be mapped.
     pub fn attach(&mut self, grant: &BufferGrant<'_>, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         let modules = encode_modules(grant.modules);
         let head = Attach {
@@ -162,27 +162,27 @@ impl AuthorClient {
         self.order(to_author::ATTACH, &parts, &descriptors, interrupt).map(drop)
     }
 
-    /// Generates the author's inputs of a window.
+    /// Makes the author generate its inputs of a window.
     ///
     /// # Errors
-    /// When a generator fails.
+    /// If a generator fails.
     pub fn generate(&mut self, order: &Generate, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::GENERATE, &[bytemuck::bytes_of(order)], &[], interrupt)
             .map(drop)
     }
 
-    /// Runs the reference.
+    /// Makes the author run the reference.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub fn reference(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::REFERENCE, &[], &[], interrupt).map(drop)
     }
 
-    /// Takes the buffers back.
+    /// Makes the author release the buffers.
     ///
     /// # Errors
-    /// When the process is gone.
+    /// If the process has ended.
     pub fn detach(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::DETACH, &[], &[], interrupt).map(drop)
     }
@@ -200,9 +200,9 @@ impl AuthorClient {
     }
 }
 
-/// Names from a catalog are printed in lists, tables and records; control characters in them would
-/// be commands to a terminal. Every case holds its names and its axes' values, so that long ones
-/// would take up the memory of all of them.
+/// Rejects control characters and long texts. Names appear on terminals, where control characters
+/// are commands. Every case has a copy of its names and axis values, so long ones would use much
+/// memory.
 fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
     let refuse = |message| {
         Err(AuthorProblem::Refused {
@@ -216,12 +216,12 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
         for name in names.into_iter().chain(axes().map(|axis| &axis.name)) {
             if name.contains(char::is_control) {
-                return refuse(format!("the name `{}` has control characters", beginning(name)));
+                return refuse(format!("the name `{}` contains control characters", beginning(name)));
             }
             if name.len() > LONGEST_TEXT {
                 let (name, bytes) = (beginning(name), name.len());
                 return refuse(format!(
-                    "the name `{name}` has {bytes} bytes; at most {LONGEST_TEXT} are possible"
+                    "the name `{name}` has {bytes} bytes; the limit is {LONGEST_TEXT}"
                 ));
             }
         }
@@ -232,9 +232,9 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
             };
             if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
                 return refuse(format!(
-                    "the benchmark `{}` has a value of {bytes} bytes for its axis `{}`; at most {LONGEST_TEXT} are possible (hint: have a short text \
-                     name what the function analyses up)",
-                    benchmark.path, axis.name
+                    "the axis `{}` of the benchmark `{}` has a value of {bytes} bytes; the limit is {LONGEST_TEXT} (hint: use a short \
+                     text as the value, and look the data up in the function)",
+                    axis.name, benchmark.path
                 ));
             }
         }
@@ -242,7 +242,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
     Ok(())
 }
 
-/// As much of a name as tells which it is.
+/// Returns the first 100 characters of a name, escaped.
 fn beginning(name: &str) -> String {
     let shown: String = name.chars().take(100).collect();
     let more = if shown.len() < name.len() { "..." } else { "" };
@@ -250,7 +250,7 @@ fn beginning(name: &str) -> String {
 }
 
 impl AuthorProblem {
-    /// What a frame answers that says an order was carried out.
+    /// Returns the payload of the answer to a successful order.
     fn done(frame: Frame) -> Result<Vec<u8>, AuthorProblem> {
         match frame.kind {
             from_author::DONE => Ok(frame.payload),
@@ -264,7 +264,7 @@ impl AuthorProblem {
 
     fn read(payload: &[u8]) -> AuthorProblem {
         let (number, text) = payload.split_first_chunk::<4>().unwrap_or((&[0; 4], &[]));
-        // What stands for nothing is ours to mend.
+        // An unknown code is an internal error.
         let failure = bytemuck::checked::try_pod_read_unaligned(number).unwrap_or(AuthorFailure::Internal);
         let text = String::from_utf8_lossy(&text[..text.len().min(LONGEST_MESSAGE)]);
         let shown: String = text
@@ -285,8 +285,8 @@ impl AuthorProblem {
 
 #[cfg(test)]
 impl AuthorClient {
-    /// An author that a test plays.
-    pub(crate) fn played(child: Child) -> AuthorClient {
+    /// An author that a test simulates.
+    pub(crate) fn simulated(child: Child) -> AuthorClient {
         AuthorClient {
             child,
             confinement: Confinement::Closed,
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_cannot_be_shown_or_held_by_every_case_are_refused() {
+    fn unprintable_and_long_texts_are_rejected() {
         let refusal = |path: &str, axis: &str, value: usize| {
             let axis = Axis {
                 name: axis.to_owned(),
@@ -326,23 +326,23 @@ mod tests {
             refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())
         };
         assert_eq!(refusal(&"p".repeat(4096), "kind", 4096), "taken");
-        assert_eq!(refusal("b", "a\x1b", 1), r"the name `a\u{1b}` has control characters");
+        assert_eq!(
+            refusal("b", "a\x1b", 1),
+            r"the name `a\u{1b}` contains control characters"
+        );
         assert_eq!(
             refusal(&"p".repeat(4097), "kind", 1),
-            format!(
-                "the name `{}...` has 4097 bytes; at most 4096 are possible",
-                "p".repeat(100)
-            )
+            format!("the name `{}...` has 4097 bytes; the limit is 4096", "p".repeat(100))
         );
         assert_eq!(
             refusal("b", "kind", 4_000_000),
-            "the benchmark `b` has a value of 4000000 bytes for its axis `kind`; at most 4096 are possible (hint: have a short text name what the \
-             function analyses up)"
+            "the axis `kind` of the benchmark `b` has a value of 4000000 bytes; the limit is 4096 (hint: use a short text as \
+             the value, and look the data up in the function)"
         );
     }
 
     #[test]
-    fn what_the_users_code_says_is_one_line_and_others_behind_an_indent() {
+    fn later_lines_of_user_text_are_indented() {
         let payload = [&7_u32.to_le_bytes()[..], b"it is\x1b[2J wrong\nrun it alone: rm"].concat();
         let problem = AuthorProblem::read(&payload);
         assert_eq!(problem.to_string(), "it is [2J wrong\n    run it alone: rm");

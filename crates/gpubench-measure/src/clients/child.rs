@@ -1,4 +1,4 @@
-//! A process of another role.
+//! The process of another role.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use super::spawn::spawn;
 use super::strays::{Registered, end_strays};
 use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
 
-/// A frame is sent whole; one whose rest does not follow comes from a peer that is stopped or
-/// hostile.
+/// Time limit for the rest of a frame. Frames are sent whole, so a peer that stops in between is
+/// hostile or stopped.
 const REST_OF_FRAME: Duration = Duration::from_secs(10);
 
-/// The kind of a frame in which referee and worker say that an order failed.
+/// The frame kind of a failed order, equal for referee and worker.
 const FAILED: u32 = from_worker::FAILED;
 const _: () = assert!(FAILED == from_referee::FAILED);
 const OUT_OF_MEMORY: u32 = from_worker::OUT_OF_MEMORY;
 const _: () = assert!(OUT_OF_MEMORY == from_referee::OUT_OF_MEMORY);
 
-/// A spawned role. Dropping it kills the process and waits for its end.
+/// The process of a role. Dropping it kills the process and waits for its end.
 #[derive(Debug)]
 pub struct Child {
     role: RoleName,
@@ -29,17 +29,18 @@ pub struct Child {
     channel: Channel,
     log: Log,
     registered: Registered,
-    /// How it ended, once it is reaped: its number may be another's from then on.
+    /// How the process ended, after it has been reaped. From then on another process may have its
+    /// id.
     ended: Option<End>,
 }
 
 impl Child {
-    /// Starts this same program in a role, connected by its standard input. `library_path` is
-    /// searched for shared libraries before the system's; `private` is its folder for temporary
-    /// files and for the driver's cache, where it has one of its own.
+    /// Starts this program in a role, with the connection as its standard input. The folders of
+    /// `library_path` come before the system's in the search for shared libraries. `private` is the
+    /// folder for temporary files and the driver's cache, if the role has its own.
     ///
     /// # Errors
-    /// When the process cannot be started.
+    /// If the process cannot be started.
     pub fn spawn(
         role: RoleName,
         output: Output,
@@ -58,20 +59,20 @@ impl Child {
         })
     }
 
-    /// The connection.
+    /// Returns the connection.
     pub fn channel(&self) -> &Channel {
         &self.channel
     }
 
-    /// Number of the process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Sends a frame. A process that does not take it in time is killed.
+    /// Sends a frame. Kills a process that does not take it in time.
     ///
     /// # Errors
-    /// When the process is gone or silent, or the frame is larger than any may be.
+    /// If the process has ended or is silent, or if the frame is too large.
     pub fn send(
         &mut self,
         kind: u32,
@@ -83,22 +84,21 @@ impl Child {
             .map_err(|error| self.explain(error, REST_OF_FRAME))
     }
 
-    /// Receives the frame that the process has begun to send, waiting at most `within` for the
-    /// rest, or learns that it is gone. One that does not send the rest is killed.
+    /// Receives a frame that the process has begun to send, or its end. Kills a process that does
+    /// not send the rest within `within`.
     ///
     /// # Errors
-    /// When it is gone or silent, or speaks another protocol.
+    /// If the process has ended, is silent or breaks the protocol.
     pub fn receive_now(&mut self, within: Duration) -> Result<Frame, RoleFailure> {
         let within = within.min(REST_OF_FRAME);
         let received = self.channel.receive(Patience::at_most(within));
         received.map_err(|error| self.explain(error, within))
     }
 
-    /// Receives the next frame, waiting at most `within`; a process that is silent for longer is
-    /// killed.
+    /// Receives the next frame. Kills a process that is silent for longer than `within`.
     ///
     /// # Errors
-    /// When the process is gone, silent or hostile, or the user interrupts.
+    /// If the process has ended, is silent or breaks the protocol, or if the user interrupts.
     pub fn receive(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
         match listen(&[&self.channel], deadline(within), interrupt)
             .map_err(|error| self.explain(error, REST_OF_FRAME))?
@@ -109,20 +109,20 @@ impl Child {
         }
     }
 
-    /// Receives a frame of an expected kind.
+    /// Receives a frame of kind `kind`.
     ///
     /// # Errors
-    /// As [`Child::receive`], and when the frame is another or says that the order failed.
+    /// As [`Child::receive`], and if the frame has another kind or reports a failed order.
     pub fn expect(&mut self, kind: u32, within: Duration, interrupt: &Interrupt) -> Result<Frame, RoleFailure> {
         let frame = self.receive(within, interrupt)?;
         self.check_kind(frame, kind)
     }
 
-    /// Takes a frame of the referee or a worker for what it should be, or for the
-    /// [`Problem`](gpubench_protocol::wire::Problem) that both report alike.
+    /// Returns the frame if it has the kind `kind`. Otherwise reads the
+    /// [`Problem`](gpubench_protocol::wire::Problem) that referee and worker report.
     ///
     /// # Errors
-    /// When it is another.
+    /// If the frame has another kind.
     pub fn check_kind(&self, frame: Frame, kind: u32) -> Result<Frame, RoleFailure> {
         let role = self.role;
         if frame.kind == kind {
@@ -143,17 +143,17 @@ impl Child {
         Err(failure(role, problem.text.printable()))
     }
 
-    /// Reads a frame's only record.
+    /// Reads the only record of a frame.
     ///
     /// # Errors
-    /// When the frame has another length, or a number in it is unknown.
+    /// If the frame has another length or an unknown code.
     pub fn record<R: bytemuck::CheckedBitPattern>(&self, frame: &Frame) -> Result<R, RoleFailure> {
         frame
             .record()
             .map_err(|error| RoleFailure::protocol(self.role, gpubench_diagnostic::chain(&error)))
     }
 
-    /// Kills the process and its group; it can still be asked how it ended.
+    /// Kills the process and its group. [`Child::end`] still returns how it ended.
     pub fn kill(&mut self) {
         if self.ended.is_none() {
             self.registered.kill_group();
@@ -162,9 +162,9 @@ impl Child {
         }
     }
 
-    /// Waits for the end of a process that has closed its connection or was killed.
+    /// Waits for the end of a process that was killed or has closed its connection.
     pub fn end(&mut self) -> End {
-        // A process that closes its connection has a moment to leave by itself.
+        // A process that has closed its connection gets a moment to exit.
         let deadline = deadline(Duration::from_millis(500));
         while Instant::now() < deadline && !self.registered.has_ended() {
             std::thread::sleep(Duration::from_micros(200));
@@ -172,7 +172,8 @@ impl Child {
         self.reap()
     }
 
-    /// Kills what is left of the process and its group, and only then gives its number back.
+    /// Kills the rest of the process group, then reaps the process. Only then can another process
+    /// have its id.
     fn reap(&mut self) -> End {
         self.kill();
         let process = &mut self.process;
@@ -181,7 +182,7 @@ impl Child {
             .get_or_insert_with(|| process.wait().map_or(End::Killed(0), End::from))
     }
 
-    /// The last of what the process wrote.
+    /// Returns the last output of the process.
     pub fn log_tail(&mut self) -> String {
         self.log.tail()
     }
@@ -217,7 +218,7 @@ impl Drop for Child {
 }
 
 #[cfg(test)]
-mod played;
+mod simulated;
 
 #[cfg(test)]
 mod tests {
@@ -234,9 +235,9 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_killed_in_the_middle_of_a_frame_too() {
+    fn a_silent_process_is_killed_even_within_a_frame() {
         for begun in [0, 4] {
-            let (mut child, worker) = Child::played(RoleName::Worker);
+            let (mut child, worker) = Child::simulated(RoleName::Worker);
             rustix::io::write(&worker, &[1; 16][..begun]).unwrap();
             let answer = child.receive(SHORT, &Interrupt::default());
             assert!(is_silent_and_ended(&mut child, answer), "{begun} bytes of a header");
@@ -244,13 +245,13 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_is_too_large_is_no_fault_of_who_was_to_have_it() {
-        let (mut child, worker) = Child::played(RoleName::Worker);
+    fn an_order_that_is_too_large_is_not_blamed_on_the_receiver() {
+        let (mut child, worker) = Child::simulated(RoleName::Worker);
         let many = vec![std::os::fd::AsFd::as_fd(&worker); gpubench_protocol::wire::MAX_DESCRIPTORS + 1];
         let refused = child.send(1, &[], &many).unwrap_err();
         assert_eq!(
             gpubench_diagnostic::chain(&refused),
-            "cannot tell the worker process what to do: the message hands over too many files and buffers"
+            "cannot send an order to the worker process: the message has too many descriptors"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! The control worker as the broker sees it: a worker that runs nothing but this tool's own code, for
-//! all cases of a run.
+//! The broker's handle of the control worker. It runs only the tool's own code, for all cases of a
+//! run.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
@@ -8,8 +8,8 @@ use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaun
 use gpubench_device::DeviceOrder;
 use gpubench_protocol::wire::to_worker;
 
-/// The control worker of a run. Its process is started for the first case that needs it, is given
-/// every case's buffers anew, and is replaced when it fails.
+/// The control worker of a run. Its process starts with the first case that needs it, receives new
+/// buffers for each case, and is replaced if it fails.
 #[derive(Debug)]
 pub struct ControlWorker {
     device: DeviceOrder,
@@ -17,15 +17,15 @@ pub struct ControlWorker {
 }
 
 impl ControlWorker {
-    /// A control worker whose process is yet to be started.
+    /// Returns a control worker whose process has not started yet.
     pub fn on(device: DeviceOrder) -> ControlWorker {
         ControlWorker { device, process: None }
     }
 
-    /// Sends the buffers of a case, with a page of its own; [`ControlWorker::ready`] hears of the end.
+    /// Sends the buffers and the page of a case. [`ControlWorker::ready`] waits for the set-up.
     ///
     /// # Errors
-    /// When the process cannot be started or is gone.
+    /// If the process cannot be started or has ended.
     pub fn set_up(&mut self, opened: &OpenedCase, page: BorrowedFd<'_>, recording: &[u8]) -> Result<(), RoleFailure> {
         let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
         let launch = WorkerLaunch {
@@ -39,7 +39,7 @@ impl ControlWorker {
             page,
             buffers: &buffers,
         };
-        // One that ended between two cases is no failure of this one.
+        // A process that ended between two cases is replaced.
         if let Some(mut process) = self.process.take()
             && process.set_up(to_worker::SETUP_NULL, &launch).is_ok()
         {
@@ -52,34 +52,34 @@ impl ControlWorker {
         Ok(())
     }
 
-    /// Waits until it has taken the buffers.
+    /// Waits until the process has the buffers.
     ///
     /// # Errors
-    /// When it cannot; its process is given up then.
+    /// If its set-up fails; the process then ends.
     pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<&mut WorkerClient, RoleFailure> {
         let mut process = self.process.take().expect("it was set up");
         process.ready(within, interrupt)?;
         Ok(self.process.insert(process))
     }
 
-    /// The process, where there is one.
+    /// Returns the process, if there is one.
     pub fn process(&mut self) -> Option<&mut WorkerClient> {
         self.process.as_mut()
     }
 
-    /// Has it let go of the case's buffers, so that none of them outlives the case; a process that
-    /// does not is given up. How far apart two events with nothing between them were in it at
-    /// least, in nanoseconds, where it said so.
+    /// Makes the process release the case's buffers, and ends it if it does not. Returns the
+    /// shortest time between two events with nothing between them in this process, in nanoseconds,
+    /// if it reported one.
     ///
     /// # Errors
-    /// When the user interrupts.
+    /// If the user interrupts.
     pub fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Option<f64>, RoleFailure> {
         let Some(process) = &mut self.process else {
             return Ok(None);
         };
         match process.hand_back(within, interrupt) {
             Ok(shortest_ns) => Ok(Some(shortest_ns)),
-            // With the process, the buffers are gone as well.
+            // The end of the process releases the buffers too.
             Err(failure) => {
                 self.retire();
                 match failure {
@@ -90,7 +90,7 @@ impl ControlWorker {
         }
     }
 
-    /// Gives the process up: the next case gets a new one.
+    /// Ends the process. The next case starts a new one.
     pub fn retire(&mut self) {
         self.process = None;
     }

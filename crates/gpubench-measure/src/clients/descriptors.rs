@@ -1,11 +1,11 @@
-//! How many files a run may hold open.
+//! The limit on open files.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the number of descriptors that this process and those that it starts may have to what the
-/// system lets it: a sealed copy of every compiled source is held open.
+/// Raises the limit on open descriptors of this process and its children to the system's maximum.
+/// The run holds a frozen copy of every compiled source open.
 ///
-/// Where the system refuses, what needs a descriptor that there is not says so.
+/// If the system refuses, an operation that lacks a descriptor fails later.
 pub fn allow_many_descriptors() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let many = Rlimit {

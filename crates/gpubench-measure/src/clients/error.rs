@@ -1,4 +1,4 @@
-//! Why a role could not be used.
+//! Failures of roles.
 
 use super::role::{End, RoleName};
 use gpubench_device::Absence;
@@ -8,88 +8,88 @@ use gpubench_protocol::wire::ChannelError;
 /// Why a role could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RoleFailure {
-    /// It could not be spawned.
+    /// Its process could not be started.
     #[error("cannot start the {role} process")]
     Spawn {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// Why.
+        /// The error.
         #[source]
         source: std::io::Error,
     },
-    /// It ended.
+    /// Its process ended.
     #[error("the {role} process {end}")]
     Ended {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// How.
+        /// How it ended.
         end: End,
-        /// The last of what it printed.
+        /// Its last output.
         log: String,
     },
-    /// It did not answer, or take what was sent to it, in time.
+    /// It did not answer, or did not take a message, in time.
     #[error("the {role} process did not answer within {}", humantime::format_duration(*.within))]
     Silent {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// How long it was given.
+        /// The time limit.
         within: std::time::Duration,
     },
-    /// What it was to be told is more than a message holds, for no fault of its own.
-    #[error("cannot tell the {role} process what to do")]
+    /// An order is too large for a message. The role is not to blame.
+    #[error("cannot send an order to the {role} process")]
     Unsendable {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// Why.
+        /// The error.
         #[source]
         source: ChannelError,
     },
     /// It could not carry out an order of the broker.
     #[error("the {role} process failed: {text}")]
     Failed {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// What it said.
+        /// Its message.
         text: String,
     },
-    /// The device has no memory for what it was to do.
+    /// The device lacks memory for an order.
     #[error("{text}")]
     OutOfMemory {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// What it said.
+        /// Its message.
         text: String,
     },
-    /// The device refuses the plan that a worker was to replay, or its kernels.
+    /// The device rejected a worker's plan or its kernels.
     #[error("{text}")]
     Plan {
-        /// What it said.
+        /// The worker's message.
         text: String,
     },
-    /// The referee ran a generator kernel of the crate, which failed.
+    /// A generator kernel of the crate failed in the referee.
     #[error("{text}")]
     Generator {
-        /// What it said.
+        /// The referee's message.
         text: String,
     },
-    /// The referee ran the crate's reference, which failed.
+    /// The crate's reference failed in the referee.
     #[error("{text}")]
     Reference {
-        /// What it said.
+        /// The referee's message.
         text: String,
     },
     /// It broke the protocol.
     #[error("the {role} process broke the protocol: {text}")]
     Protocol {
-        /// Which.
+        /// The role.
         role: RoleName,
-        /// How.
+        /// The violation.
         text: String,
     },
-    /// There is no such device that could be used.
+    /// The device does not exist or cannot be used.
     #[error("{0}")]
     NoDevice(Absence),
-    /// The user pressed Ctrl-C, or asked the broker to end.
+    /// The user pressed Ctrl-C or sent a signal that ends the run.
     #[error("interrupted")]
     Interrupted,
 }
@@ -104,7 +104,7 @@ impl Expected for RoleFailure {
 }
 
 impl RoleFailure {
-    /// A breach of the protocol.
+    /// Returns a protocol violation of a role.
     pub(crate) fn protocol(role: RoleName, text: impl Into<String>) -> RoleFailure {
         let text = text.into();
         RoleFailure::Protocol { role, text }

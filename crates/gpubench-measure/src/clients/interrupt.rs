@@ -1,4 +1,4 @@
-//! Ctrl-C, being asked to end, and waits that end with both.
+//! Ctrl-C and other signals that end the run, and waits that they interrupt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,21 +8,21 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use gpubench_protocol::wire::{Channel, ChannelError, poll_readable};
 
-/// How long a wait may go without looking at the flag.
+/// Longest wait before the flag is read again.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
 
-/// Set once the user wants the run to end.
+/// A flag that is set when the user ends the run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on. A second one ends the process at
-    /// once, as if it were not caught.
+    /// Catches SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on. A second signal ends the process at
+    /// once.
     ///
     /// # Errors
-    /// When the operating system refuses to install a handler.
+    /// If the operating system refuses to install a handler.
     pub fn catch() -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::default();
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
@@ -32,39 +32,39 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// The flag itself, for waits that look at it on their own.
+    /// Returns the flag, for waits that read it themselves.
     pub fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// Whether the user wants the run to end.
+    /// Whether the user has ended the run.
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 }
 
-/// What the broker heard first.
+/// The first event of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelEvent {
-    /// Something can be received from the channel at this position, or its peer is gone.
+    /// The channel at this position has data, or its peer has closed it.
     Channel(usize),
-    /// Nothing until the deadline.
+    /// The deadline passed.
     Deadline,
-    /// The user wants the run to end.
+    /// The user ended the run.
     Interrupted,
 }
 
-/// Waits until one of the channels has something to say, a deadline passes, or the user interrupts.
+/// Waits until a channel has data, the deadline passes or the user ends the run.
 ///
 /// # Errors
-/// When the operating system refuses to wait.
+/// If the operating system refuses to wait.
 pub fn listen(channels: &[&Channel], deadline: Instant, interrupt: &Interrupt) -> Result<ChannelEvent, ChannelError> {
     loop {
         if interrupt.is_set() {
             return Ok(ChannelEvent::Interrupted);
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        // Sliced, because a signal may arrive just before the wait.
+        // The wait is split, because a signal may arrive just before it.
         if let Some(position) = poll_readable(channels, left.min(LOOK_AROUND))? {
             return Ok(ChannelEvent::Channel(position));
         }
@@ -74,7 +74,7 @@ pub fn listen(channels: &[&Channel], deadline: Instant, interrupt: &Interrupt) -
     }
 }
 
-/// A moment `within` from now.
+/// Returns the time `within` from now.
 pub fn deadline(within: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(within)

@@ -1,5 +1,4 @@
-//! What a process prints: the last of it is kept without letting it fill memory, and all of it is
-//! shown where that is asked for.
+//! The output of a role's process. The last part is kept, and all of it is shown on request.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read};
@@ -10,17 +9,17 @@ use std::time::{Duration, Instant};
 use super::role::{Output, RoleName};
 use gpubench_diagnostic::{print_to_stderr, printable_line};
 
-/// How much is kept, and the longest line that is shown whole.
+/// Size of the kept part, and of the longest line that is shown whole, in bytes.
 const KEPT: usize = 4096;
 
-/// How long the rest of a dead process's output is waited for: a process that it left behind may
-/// hold the pipe open for ever.
+/// Time limit for the last output of a dead process. A process that it started may hold the pipe
+/// open forever.
 const REST: Duration = Duration::from_millis(200);
 
-/// Reads a pipe to its end and keeps the last of it.
+/// Reads a pipe to its end and keeps the last part.
 ///
-/// A process never gets the broker's own standard error: it could read what is typed there, type
-/// itself, or have writes to it fail.
+/// A role's process never has the broker's own standard error. It could read what the user types,
+/// type itself, or make writes fail.
 #[derive(Debug)]
 pub(super) struct Log {
     kept: Arc<Mutex<VecDeque<u8>>>,
@@ -28,7 +27,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A log, and the end of the pipe for the process to write to.
+    /// Returns a log, and the writing end of its pipe for the process.
     pub(super) fn open(role: RoleName, output: Output) -> std::io::Result<(Log, PipeWriter)> {
         let (source, sink) = std::io::pipe()?;
         let kept = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
@@ -46,7 +45,7 @@ impl Log {
         Ok((Log { kept, reader }, sink))
     }
 
-    /// What is kept, safe to print.
+    /// Returns the kept part without control characters.
     pub(super) fn tail(&self) -> String {
         let deadline = Instant::now() + REST;
         while !self.reader.is_finished() && Instant::now() < deadline {
@@ -66,7 +65,7 @@ impl Log {
 
 fn read(mut source: PipeReader, mut take: impl FnMut(&[u8])) {
     let mut piece = [0; KEPT];
-    // An error of the pipe ends the log as its end does.
+    // An error of the pipe ends the log like its end.
     while let Ok(length @ 1..) = source.read(&mut piece) {
         take(&piece[..length]);
     }
@@ -79,8 +78,7 @@ fn keep(piece: &[u8], kept: &Mutex<VecDeque<u8>>) {
     kept.drain(..excess);
 }
 
-/// Shows what comes line by line, each behind the name of the role: none looks like a line of the
-/// tool.
+/// Shows the output line by line after the role's name, so that no line looks like the tool's.
 struct Lines {
     role: RoleName,
     begun: Vec<u8>,
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_that_somebody_holds_open_is_not_waited_for() {
+    fn a_pipe_that_is_held_open_does_not_block() {
         let (log, mut sink) = captured();
         sink.write_all(b"so far").unwrap();
         let held = sink.try_clone().unwrap();

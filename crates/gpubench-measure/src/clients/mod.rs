@@ -1,4 +1,4 @@
-//! The other roles as the broker sees them: processes it spawns, talks to and ends.
+//! The broker's handles of the other roles: it starts their processes, talks to them and ends them.
 
 mod author;
 mod child;

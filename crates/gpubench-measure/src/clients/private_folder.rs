@@ -1,4 +1,4 @@
-//! A worker's own folder, removed with the worker whatever the worker has put in it.
+//! A worker's private folder, removed with the worker whatever it contains.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,19 @@ use std::{fs, io};
 
 use gpubench_diagnostic::print_warning;
 
-/// A folder for one worker's temporary files. Dropping it removes it, and says so where that cannot
-/// be done.
+/// A folder for a worker's temporary files. Dropping it removes it, with a warning on failure.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
-    /// Holds it, and what is moved out of it to be removed.
+    /// The folder that contains it, and the nested folders during removal.
     outer: PathBuf,
     path: PathBuf,
 }
 
 impl PrivateFolder {
-    /// Makes an empty one.
+    /// Creates an empty folder.
     ///
     /// # Errors
-    /// When the system's folder for temporary files cannot be written to.
+    /// If the system's folder for temporary files is not writable.
     pub(super) fn new() -> io::Result<PrivateFolder> {
         let folder = tempfile::Builder::new().prefix("gpubench-worker-").tempdir()?;
         let path = numbered(folder.path(), 0);
@@ -39,7 +38,7 @@ impl Drop for PrivateFolder {
     fn drop(&mut self) {
         match remove(&self.outer) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => print_warning(&format_args!(
-                "a worker's folder `{}` could not be removed: {error}",
+                "cannot remove a worker's folder `{}`: {error}",
                 self.outer.display()
             )),
             _ => {}
@@ -47,9 +46,9 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// Removes a folder of numbered ones. What folders these hold is moved up beside them: a worker may
-/// have nested them deeper than a path or a stack reaches, and made some that its user may not look
-/// into.
+/// Removes the numbered folders in `outer`. It first moves nested folders up and gives them
+/// numbers. A worker may have nested them too deep for a path or a stack, and may have removed
+/// permissions.
 fn remove(outer: &Path) -> io::Result<()> {
     let (mut emptied, mut last) = (0, 0);
     let open = |folder: &Path| fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
@@ -84,9 +83,9 @@ mod tests {
     use super::*;
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
-    /// A thread of its own without root's right to look everywhere: there is no way back.
+    /// The test needs a thread without root's capabilities, which cannot be regained.
     #[test]
-    fn a_folder_that_was_closed_is_removed_all_the_same() {
+    fn a_folder_without_permissions_is_removed() {
         let none = CapabilitySets {
             effective: CapabilitySet::empty(),
             permitted: CapabilitySet::empty(),
@@ -101,7 +100,10 @@ mod tests {
             for closed in [closed.join("inner"), closed] {
                 fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
             }
-            assert!(fs::remove_dir_all(&path).is_err(), "nothing is in the way");
+            assert!(
+                fs::remove_dir_all(&path).is_err(),
+                "the folder can be removed without new permissions"
+            );
             drop(folder);
             path.exists()
         });
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_removed_however_deep_they_are_nested() {
+    fn deeply_nested_folders_are_removed() {
         let folder = PrivateFolder::new().unwrap();
         let (outer, place) = (folder.outer.clone(), |name: &str| folder.path().join(name));
         fs::create_dir(place("tree")).unwrap();

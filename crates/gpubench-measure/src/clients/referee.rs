@@ -1,4 +1,4 @@
-//! The referee as the broker sees it.
+//! The broker's handle of the referee.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use gpubench_protocol::wire::{
     WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
-/// The referee's own work never takes so long; it is our own code on our own kernels.
+/// Time limit for the referee's own work, which runs only the tool's code and kernels.
 pub const OWN_WORK: Duration = Duration::from_secs(120);
 
 /// The referee's process.
@@ -24,54 +24,54 @@ pub struct RefereeClient {
     facts: Facts,
 }
 
-/// A case as the referee is told of it.
+/// The referee's data about a case.
 #[derive(Debug)]
 pub struct CaseOrder<'a> {
-    /// Number in the run; separates its seeds from other cases'.
+    /// Number in the run. It separates the seeds of cases.
     pub case: u64,
-    /// Number behind which those of its windows begin.
+    /// The number before that of the first window.
     pub opening: u32,
-    /// How its calls are measured.
+    /// How calls are measured.
     pub method: Method,
-    /// Which workers it has.
+    /// The workers of the case.
     pub workers_of_case: CaseWorkers,
-    /// Who does what in its windows, and the recording.
+    /// The recording, and the processes that run its code.
     pub placement: CodePlacement<'a>,
-    /// The recording's encoding.
+    /// The encoded recording.
     pub encoded: &'a [u8],
-    /// Compiled kernels by the position of their source: those that the referee runs itself.
+    /// Compiled kernels for the referee to run, by position of their source.
     pub modules: &'a [SourceModule],
 }
 
-/// A case that the referee has made buffers for.
+/// A case whose buffers the referee has made.
 #[derive(Debug)]
 pub struct OpenedCase {
-    /// How its calls are measured.
+    /// How calls are measured.
     pub method: Method,
-    /// Where every tensor and scratch allocation lies.
+    /// The layout of every tensor and scratch allocation.
     pub layouts: Vec<BufferLayout>,
-    /// The pages shared with its workers.
+    /// The pages shared with the workers.
     pub pages: Vec<(WindowOwner, OwnedFd)>,
-    /// Every buffer, for the workers.
+    /// All buffers, for the workers.
     pub buffers: Vec<OwnedFd>,
-    /// Contents and answers, for the author.
+    /// Buffers for inputs and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
 }
 
 impl OpenedCase {
-    /// The page shared with a worker, where the case has one.
+    /// Returns the page shared with a worker, if the case has one.
     pub fn page_of(&self, owner: WindowOwner) -> Option<BorrowedFd<'_>> {
         let mut pages = self.pages.iter();
         pages.find_map(|(whose, page)| (*whose == owner).then(|| page.as_fd()))
     }
 }
 
-/// What the referee prepares of a window.
+/// The referee's preparation of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparation {
-    /// Its inputs.
+    /// Make the inputs.
     Inputs,
-    /// Its inputs, and the crate's reference on them.
+    /// Make the inputs and run the crate's reference on them.
     InputsAndAnswers,
 }
 
@@ -79,7 +79,8 @@ impl RefereeClient {
     /// Starts a referee on a device.
     ///
     /// # Errors
-    /// When it cannot be started; [`RoleFailure::NoDevice`] when there is no such device.
+    /// If it cannot be started; [`RoleFailure::NoDevice`] if the device does not exist or cannot be
+    /// used.
     pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
         let mut child = Child::spawn(RoleName::Referee, output, &[], None)?;
         child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
@@ -94,34 +95,34 @@ impl RefereeClient {
         }
         let frame = child.check_kind(frame, from_referee::READY)?;
         let facts = serde_json::from_slice(&frame.payload).map_err(|error| {
-            RoleFailure::protocol(RoleName::Referee, format!("its device's facts cannot be read: {error}"))
+            RoleFailure::protocol(RoleName::Referee, format!("the device facts cannot be read: {error}"))
         })?;
         Ok(RefereeClient { child, facts })
     }
 
-    /// What its device says of itself.
+    /// Returns the facts that the device reports.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Hands it the seed, and has it prepare the cache flush.
+    /// Sends the seed, and makes the referee prepare the cache flush.
     ///
     /// # Errors
-    /// When there is no memory for the flush.
+    /// If there is no memory for the flush.
     pub fn begin(&mut self, begin: &Begin, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_referee::BEGIN, &[bytemuck::bytes_of(begin)], &[])?;
         self.child.expect(from_referee::BEGUN, OWN_WORK, interrupt).map(drop)
     }
 
-    /// The process.
+    /// Returns the process.
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// Makes the buffers of a case; the one before is closed.
+    /// Makes the buffers of a case and closes the previous one.
     ///
     /// # Errors
-    /// When there is no memory for them, or a kernel that the referee runs itself does not fit.
+    /// If there is no memory for them, or if a kernel for the referee to run does not fit.
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
         let recording = order.placement.recording;
         let modules = encode_modules(order.modules);
@@ -142,7 +143,7 @@ impl RefereeClient {
         let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
         let expected = pages + buffers + order.placement.author_allocations();
         if layouts.len() != buffers || descriptors.len() != expected {
-            let text = "it opened the case with other buffers than it should".to_owned();
+            let text = "it opened the case with unexpected buffers".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));
         }
         let author_descriptors = descriptors.split_off(pages + buffers);
@@ -156,10 +157,10 @@ impl RefereeClient {
         })
     }
 
-    /// Blocks of a compiled kernel that a multiprocessor holds at once.
+    /// Returns how many blocks of a compiled kernel a multiprocessor can hold at a time.
     ///
     /// # Errors
-    /// When the device cannot load the kernel.
+    /// If the device cannot load the kernel.
     pub fn occupancy(
         &mut self,
         module: &FrozenFile,
@@ -176,10 +177,10 @@ impl RefereeClient {
         self.child.record(&frame)
     }
 
-    /// Generates a window's inputs, and what else `preparation` says, waiting at most `within`.
+    /// Prepares a window within the time limit `within`.
     ///
     /// # Errors
-    /// When the device fails, a generator kernel of the crate or its reference.
+    /// If the device, a generator kernel of the crate or its reference fails.
     pub fn prepare(
         &mut self,
         preparation: Preparation,
@@ -197,10 +198,10 @@ impl RefereeClient {
         self.child.record(&frame)
     }
 
-    /// Runs the crate's reference on a window's inputs, waiting at most `within`.
+    /// Runs the crate's reference on a window's inputs within the time limit `within`.
     ///
     /// # Errors
-    /// When the reference fails.
+    /// If the reference fails.
     pub fn reference(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         let order = WindowOrder::about(window, WindowKind::Timed);
         self.child
@@ -209,27 +210,26 @@ impl RefereeClient {
         answer.map(drop)
     }
 
-    /// Starts the window; its facts come later.
+    /// Starts a window. Its facts come later.
     ///
     /// # Errors
-    /// When the referee is gone.
+    /// If the referee has ended.
     pub fn release(&mut self, order: &WindowOrder) -> Result<(), RoleFailure> {
         self.child.send(to_referee::RELEASE, &[bytemuck::bytes_of(order)], &[])
     }
 
-    /// Gives the window up, unless its *done* has come.
+    /// Aborts the window, unless *done* has come.
     ///
     /// # Errors
-    /// When the referee is gone.
+    /// If the referee has ended.
     pub fn abort(&mut self) -> Result<(), RoleFailure> {
         self.child.send(to_referee::ABORT, &[], &[])
     }
 
-    /// Receives the facts of the window that was released, already announced or not, waiting at
-    /// most `within`.
+    /// Receives the facts of the released window within the time limit `within`.
     ///
     /// # Errors
-    /// When the referee fails.
+    /// If the referee fails.
     pub fn window_facts(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
         let frame = self.child.expect(from_referee::FACTS, within, interrupt)?;
         Ok(Box::new(self.child.record(&frame)?))
@@ -238,7 +238,7 @@ impl RefereeClient {
     /// Frees the case's buffers.
     ///
     /// # Errors
-    /// When the referee fails.
+    /// If the referee fails.
     pub fn close_case(&mut self, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_referee::CLOSE_CASE, &[], &[])?;
         self.child
@@ -249,8 +249,8 @@ impl RefereeClient {
 
 #[cfg(test)]
 impl RefereeClient {
-    /// A referee that a test plays.
-    pub(crate) fn played(child: Child) -> RefereeClient {
+    /// A referee that a test simulates.
+    pub(crate) fn simulated(child: Child) -> RefereeClient {
         let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
         RefereeClient { child, facts }
     }

@@ -1,23 +1,23 @@
-//! The roles that processes play, and how they end.
+//! The roles of processes, and how they end.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use gpubench_protocol::wire::{Limits, MAX_DESCRIPTORS};
 
-/// Which role a process plays.
+/// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleName {
-    /// Runs user host code.
+    /// Runs the user's host code.
     Author,
-    /// Generates, keeps, checks.
+    /// Fills inputs, keeps the second clock and checks outputs.
     Referee,
-    /// Replays a plan.
+    /// Runs the kernels under test.
     Worker,
 }
 
 impl RoleName {
-    /// The hidden verb of the command line that enters the role.
+    /// Returns the hidden verb of the command line for the role.
     pub fn verb(self) -> &'static str {
         match self {
             RoleName::Author => "__author",
@@ -26,7 +26,7 @@ impl RoleName {
         }
     }
 
-    /// What the broker takes from the role at most: a worker says nothing but small records.
+    /// Returns the limits on the role's messages to the broker. A worker sends only small records.
     pub(super) fn limits(self) -> Limits {
         match self {
             RoleName::Author => Limits {
@@ -51,20 +51,20 @@ impl std::fmt::Display for RoleName {
     }
 }
 
-/// What becomes of what user code prints.
+/// Where the output of user code goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// Kept, and shown with a failure.
+    /// It is kept, and shown with a failure.
     #[default]
     Captured,
-    /// Kept, and printed to standard error line by line, after the role's name.
+    /// It is kept, and printed to standard error line by line after the role's name.
     Shown,
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It left with a code.
+    /// It exited with a code.
     Exited(i32),
     /// A signal killed it.
     Killed(i32),
@@ -96,9 +96,9 @@ mod tests {
     use gpubench_protocol::wire::{ChannelError, Patience, from_worker};
 
     #[test]
-    fn a_worker_says_nothing_but_small_records() {
+    fn a_worker_sends_only_small_records() {
         use crate::clients::Child;
-        let (child, worker) = Child::played(RoleName::Worker);
+        let (child, worker) = Child::simulated(RoleName::Worker);
         let receive = || child.channel().receive(Patience::Forever);
         worker.send(from_worker::CLAIM, &[&[0; 4096]], &[]).unwrap();
         assert_eq!(receive().unwrap().payload.len(), 4096);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_runs_code_of_others_hands_nothing_over_and_what_a_role_says_fits_its_limits() {
+    fn roles_with_user_code_send_no_descriptors_and_records_fit_the_limits() {
         let most = |role: RoleName| (role.limits().payload, role.limits().descriptors);
         assert_eq!(most(RoleName::Worker), (4096, 0));
         assert_eq!(most(RoleName::Author), (256 << 20, 0));

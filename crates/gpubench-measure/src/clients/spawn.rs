@@ -1,4 +1,4 @@
-//! A role's process, started: its variables, its library path and where its output goes.
+//! Starts the process of a role, with its variables, library path and output.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -10,33 +10,33 @@ use super::role::{Output, RoleName};
 use gpubench_protocol::wire::Channel;
 use gpubench_sandbox::{in_own_session, this_program};
 
-/// What a role is called in lists of processes.
+/// The name of roles in lists of processes.
 const PROGRAM: &str = "cargo-gpubench";
 
-/// Says how many hardware queues the driver makes for a context.
+/// The variable for the driver's number of hardware queues per context.
 const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 
-/// As many as the driver makes where nobody says. It is the referee's number that a kernel's time
-/// depends on: with one queue there, as training frameworks have their users set it for all
-/// processes, a kernel of 3.4 us in a worker took 0.1 us longer on an H200.
+/// The driver's default. The referee's number affects a kernel's time: with one queue, which
+/// training frameworks often set for all processes, a kernel of 3.4 µs in a worker took 0.1 µs
+/// longer on an H200.
 const QUEUES_OF_REFEREE: &str = "8";
 
-/// With more than one, streams that wait hold the device for a time slice of 2 ms in front of a
-/// window, and what a second stream does behind a call's end is not on the referee's clock
-/// (`docs/measurements/2026-11-23-queues.md`). A plan is queued on one stream, and a context with
-/// one queue is made in half the time of one with eight.
+/// With more queues, waiting streams hold the device for a time slice of 2 ms before a window, and
+/// the referee's clock misses a second stream's work after the end of a call
+/// (`docs/measurements/2026-11-23-queues.md`). A plan uses one stream, and a context with one queue
+/// takes half the time to create of one with eight.
 const QUEUES_OF_WORKER: &str = "1";
 
-/// A process that was started.
+/// A started process.
 pub(super) struct Spawned {
     pub(super) process: std::process::Child,
     /// The connection to its standard input.
     pub(super) channel: Channel,
-    /// What it prints.
+    /// Its output.
     pub(super) log: Log,
 }
 
-/// Starts this same program in a role.
+/// Starts this program in a role.
 pub(super) fn spawn(
     role: RoleName,
     output: Output,
@@ -57,14 +57,13 @@ pub(super) fn spawn(
     })
 }
 
-/// The program in a role, with the variables that it needs and without its connections.
+/// Returns the command for a role with its variables, without its connections.
 fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>) -> std::io::Result<Command> {
     let mut command = Command::new(this_program());
     command
         .arg0(PROGRAM)
         .arg(role.verb())
-        // A kernel that is loaded when it is first launched is never loaded behind a stream that
-        // waits for *go*.
+        // Kernels that load at their first launch could load while their stream waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
     in_own_session(&mut command);
     remove_run_variables(&mut command);
@@ -78,17 +77,17 @@ fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>)
     Ok(command)
 }
 
-/// Who has said how many there shall be has said it of workers: code of several streams may need
-/// more.
-fn set_queues(command: &mut Command, role: RoleName, said: Option<OsString>) {
+/// Sets the number of queues. A number that the user has set is kept for workers: code with several
+/// streams may need more.
+fn set_queues(command: &mut Command, role: RoleName, set_by_user: Option<OsString>) {
     match role {
         RoleName::Referee => command.env(HARDWARE_QUEUES, QUEUES_OF_REFEREE),
-        RoleName::Worker if said.is_none() => command.env(HARDWARE_QUEUES, QUEUES_OF_WORKER),
+        RoleName::Worker if set_by_user.is_none() => command.env(HARDWARE_QUEUES, QUEUES_OF_WORKER),
         _ => command,
     };
 }
 
-/// The command's own variables say how the run is made, its seed among them.
+/// Removes the command's own variables. They have the settings of the run, including its seed.
 fn remove_run_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"GPUBENCH_") {
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_referee_has_as_many_queues_whatever_was_set_for_all_processes() {
+    fn the_referee_always_has_the_same_number_of_queues() {
         let command = command_for(RoleName::Referee, &[], None).unwrap();
         assert_eq!(queues(&command), Some("8"));
         let command = command_for(RoleName::Author, &[], None).unwrap();
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_has_one_queue_unless_somebody_has_said_how_many() {
+    fn a_worker_has_one_queue_unless_the_user_sets_the_number() {
         let mut command = Command::new("worker");
         set_queues(&mut command, RoleName::Worker, Some("8".into()));
         assert_eq!(queues(&command), None);
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn host_code_has_folders_of_its_own() {
+    fn host_code_has_private_folders() {
         let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
         let of = |wanted: &str| {
             command

@@ -1,9 +1,8 @@
-//! Processes that roles leave behind.
+//! Processes that roles leave running.
 //!
-//! Every role leads a session and its process group, which is killed with it. Roles that run code
-//! of others cannot leave it, where the sandbox is closed. Where it is not, a process that left
-//! becomes a child of the broker when its parent dies, if the broker has asked for that, and is
-//! found among its children.
+//! Every role leads a session and a process group, which is killed with it. User code cannot leave
+//! the group if its sandbox is closed. If the sandbox is open, a process can leave. When its parent
+//! dies, it becomes a child of the broker, which has asked the kernel for that and then finds it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,30 +16,30 @@ use rustix::process::{
 
 use gpubench_diagnostic::print_warning;
 
-/// The roles that live: every other child of the broker is a stray.
+/// The running roles. Every other child of the broker is a stray.
 static ROLES: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// Whether orphans come here. Until then other children may be somebody else's business.
+/// Whether the broker adopts orphans. Before that, other children may have another purpose.
 static ADOPTING: AtomicBool = AtomicBool::new(false);
 
-/// How long strays are hunted: killing one may bring its children up, and one that starts others
-/// all the time may stay ahead.
+/// Time limit for killing strays. Each kill may orphan more children, and a stray may start new
+/// ones faster than they are killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long is waited between two looks.
+/// Pause between two searches.
 const BREATH: Duration = Duration::from_micros(200);
 
-/// From now on, orphans among the broker's descendants become its children. To be called when
-/// nothing of the broker's own (a build, say) leaves processes behind on purpose any more. A
-/// compiler of kernels is such a one too, but runs among the roles, whose strays are to be found:
-/// the server of a cache that it starts ends with the next role, and is started again.
+/// Makes orphaned descendants children of the broker from now on. Call it when the broker's own
+/// work, such as a build, no longer starts processes that are meant to stay. A kernel compiler may
+/// start such a process too, for example a cache server. It ends with the next role and starts
+/// again when needed.
 pub fn adopt_orphans() {
-    // Where the kernel refuses, what leaves its group is not found; nothing else changes.
+    // If the kernel refuses, processes that leave their group are not found. Nothing else changes.
     let adopting = set_child_subreaper(Some(getpid())).is_ok();
     ADOPTING.store(adopting, Ordering::Relaxed);
 }
 
-/// A role that lives.
+/// A running role.
 #[derive(Debug)]
 pub(super) struct Registered(i32);
 
@@ -51,19 +50,19 @@ impl Registered {
         Registered(process)
     }
 
-    /// Whether the role has ended; it keeps its number until it is reaped.
+    /// Whether the role has ended. It keeps its id until it is reaped.
     pub(super) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let process = Pid::from_raw(self.0);
-        // One that cannot be asked about is not there any more.
+        // A process whose state is unknown no longer exists.
         process.is_none_or(|process| !matches!(waitid(WaitId::Pid(process), options), Ok(None)))
     }
 
-    /// Kills the role's process group. To be called before the role is reaped, while its number is
-    /// its own.
+    /// Kills the role's process group. Call it before the role is reaped, while the id is still
+    /// valid.
     pub(super) fn kill_group(&self) {
         if let Some(group) = Pid::from_raw(self.0) {
-            // There may be nobody left in it.
+            // The group may be empty.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -75,7 +74,7 @@ impl Drop for Registered {
     }
 }
 
-/// Kills and reaps the broker's children that are no roles, and theirs.
+/// Kills and reaps children of the broker that are not roles, with their descendants.
 pub(super) fn end_strays() {
     if !ADOPTING.load(Ordering::Relaxed) {
         return;
@@ -89,7 +88,7 @@ pub(super) fn end_strays() {
         if Instant::now() > deadline {
             let first = first.as_raw_nonzero();
             return print_warning(&format_args!(
-                "the code under test left processes behind that cannot be ended, among them process {first}"
+                "cannot end processes that the code under test started, among them process `{first}`"
             ));
         }
         for stray in strays {
@@ -100,7 +99,7 @@ pub(super) fn end_strays() {
     }
 }
 
-/// The processes whose parent is this one.
+/// Returns the children of this process.
 fn children() -> Vec<Pid> {
     let Ok(entries) = fs_err::read_dir("/proc") else {
         return Vec::new();
@@ -117,7 +116,7 @@ fn children() -> Vec<Pid> {
 
 fn parent_of(process: i32) -> Option<i32> {
     let stat = fs_err::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in parentheses may hold anything, also parentheses.
+    // The name in parentheses may itself contain parentheses.
     let (_, behind_name) = stat.rsplit_once(')')?;
     behind_name.split_whitespace().nth(1)?.parse().ok()
 }
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parent_is_read_from_behind_the_name() {
+    fn the_parent_is_read_after_the_name() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         assert_eq!(parent_of(child.id() as i32), Some(std::process::id() as i32));
         assert!(
@@ -143,29 +142,29 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// Where orphans are adopted every other child of the process is killed, so it is done in a
-    /// process of its own.
+    /// With adoption, every other child of the process is killed, so the test runs in a separate
+    /// process.
     #[test]
-    fn who_left_and_whoever_they_started_that_left_too_are_ended() {
-        let alone = "clients::strays::tests::ends_strays_of_strays";
-        let output = Command::new(std::env::current_exe().unwrap())
+    fn processes_that_left_their_group_are_killed_with_their_descendants() {
+        let alone = "clients::strays::tests::kills_strays_of_strays";
+        let finished = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", alone, "--ignored", "--test-threads", "1"])
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let output = String::from_utf8_lossy(&finished.stdout);
+        assert!(finished.status.success() && output.contains("1 passed"), "{output}");
     }
 
     #[test]
-    #[ignore = "run by the test above, in a process of its own"]
-    fn ends_strays_of_strays() {
+    #[ignore = "run by the test above in a separate process"]
+    fn kills_strays_of_strays() {
         adopt_orphans();
-        // Each leaves its group. The first is orphaned at once, the others when those above them
-        // end.
+        // Each process leaves its group. The first is orphaned at once, the others when their
+        // parents end.
         let tree = "setsid sh -c 'setsid sh -c \"setsid sleep 30 & echo \\$!; wait\" & wait' & read there";
         let mut role = Command::new("sleep").arg("30").spawn().unwrap();
         let registered = Registered::new(role.id());
-        let (mut said, theirs) = std::io::pipe().unwrap();
+        let (mut output, theirs) = std::io::pipe().unwrap();
         let mut parent = Command::new("sh");
         parent
             .args(["-c", tree])
@@ -174,28 +173,31 @@ mod tests {
             .stderr(Stdio::null());
         parent.status().unwrap();
         drop(parent);
-        let last = number(&mut said);
+        let last = number(&mut output);
         let of_role = |process: &Pid| process.as_raw_nonzero().get() == role.id() as i32;
-        assert!(children().iter().any(|process| !of_role(process)), "there are strays");
+        assert!(
+            children().iter().any(|process| !of_role(process)),
+            "there are no strays"
+        );
         end_strays();
         let left = children();
         assert!(left.iter().all(of_role), "{left:?} are left");
-        assert!(parent_of(last).is_none(), "the last of them lives");
-        assert!(!registered.has_ended(), "a role is no stray");
+        assert!(parent_of(last).is_none(), "the last stray still runs");
+        assert!(!registered.has_ended(), "a role was killed");
         role.kill().unwrap();
         role.wait().unwrap();
     }
 
-    /// A line that is a number.
-    fn number(said: &mut std::io::PipeReader) -> i32 {
+    /// Reads a line with a number.
+    fn number(output: &mut std::io::PipeReader) -> i32 {
         let mut line = String::new();
-        BufReader::new(said).read_line(&mut line).unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
         line.trim().parse().unwrap()
     }
 
     #[test]
     fn the_group_of_a_role_is_killed_with_it() {
-        let (mut said, theirs) = std::io::pipe().unwrap();
+        let (mut output, theirs) = std::io::pipe().unwrap();
         let mut role = Command::new("sh")
             .args(["-c", "sleep 10 & echo $!; wait"])
             .process_group(0)
@@ -203,17 +205,17 @@ mod tests {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let started = number(&mut said);
+        let started = number(&mut output);
         let registered = Registered::new(role.id());
         assert!(!registered.has_ended());
         registered.kill_group();
         assert_eq!(role.wait().unwrap().signal(), Some(9));
-        // Its new parent may take a moment to reap it.
+        // Its new parent may need a moment to reap it.
         let lives = || fs_err::read_to_string(format!("/proc/{started}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
         let ended = (0..5_000).any(|_| {
             std::thread::sleep(Duration::from_millis(1));
             !lives()
         });
-        assert!(ended, "what it started lives");
+        assert!(ended, "its child still runs");
     }
 }

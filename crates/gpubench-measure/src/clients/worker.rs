@@ -1,4 +1,4 @@
-//! A worker as the broker sees it.
+//! The broker's handle of a worker.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
@@ -18,63 +18,63 @@ use gpubench_sandbox::Confinement;
 #[derive(Debug)]
 pub struct WorkerClient {
     child: Child,
-    /// A hosted worker's own folder, removed after its end.
+    /// A hosted worker's private folder, removed after its end.
     _private: Option<PrivateFolder>,
 }
 
-/// What a worker is given.
+/// The data for a worker's set-up.
 #[derive(Debug)]
 pub struct WorkerLaunch<'a> {
     /// The device.
     pub device: DeviceOrder,
     /// How calls are measured.
     pub method: Method,
-    /// Where every buffer lies.
+    /// The layout of every buffer.
     pub layouts: &'a [BufferLayout],
-    /// Compiled kernels by the position of their source.
+    /// Compiled kernels, by position of their source.
     pub modules: &'a [SourceModule],
-    /// The name its windows are marked with for a profiler, where they are.
+    /// The name of the windows in a profiler, if they are annotated.
     pub annotation: Option<&'a str>,
     /// The encoded recording.
     pub recording: &'a [u8],
-    /// The user's host code, where the benchmark is hosted.
+    /// The user's host code, if the benchmark is hosted.
     pub hosted: Option<&'a HostedLaunch<'a>>,
-    /// The page it shares with the referee.
+    /// The page shared with the referee.
     pub page: BorrowedFd<'a>,
-    /// Every buffer.
+    /// All buffers.
     pub buffers: &'a [BorrowedFd<'a>],
 }
 
-/// What a hosted worker is given besides.
+/// The additional data for a hosted worker.
 #[derive(Debug, Default)]
 pub struct HostedLaunch<'a> {
-    /// The user's cdylib, behind the libraries that it needs.
+    /// The libraries that the user's cdylib needs, then the cdylib.
     pub library: &'a [FrozenFile],
-    /// Where it finds shared libraries that it loads while it runs.
+    /// Folders to search for shared libraries that it loads at run time.
     pub library_path: &'a [PathBuf],
     /// Position of the benchmark in its catalog.
     pub benchmark: u32,
-    /// The encoded request the case was recorded for.
+    /// The encoded request of the recording.
     pub request: &'a [u8],
-    /// Processes whose memory must be closed to it, beside the broker's own.
+    /// Processes, besides the broker, whose memory the worker must not reach.
     pub guarded: [u32; 2],
 }
 
-/// How a worker's set-up ended.
+/// The result of a worker's set-up.
 #[derive(Debug)]
 pub enum Start {
-    /// It can be armed. The median of the time between two events with nothing between them, in
-    /// nanoseconds.
+    /// The worker is ready. The value is the median time between two events with nothing between
+    /// them, in nanoseconds.
     Ready(f64),
-    /// The user's host code could not be set up, for the reason given.
+    /// The set-up of the user's host code failed with this message.
     Refused(String),
 }
 
 impl WorkerClient {
-    /// Starts a worker and sends its set-up; [`WorkerClient::ready`] hears of its end.
+    /// Starts a worker and sends its set-up. [`WorkerClient::ready`] waits for the result.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
         let mut worker = match launch.hosted {
             Some(hosted) => WorkerClient::start_with_folder(output, hosted.library_path)?,
@@ -84,7 +84,7 @@ impl WorkerClient {
         Ok(worker)
     }
 
-    /// Starts a worker that has nothing yet.
+    /// Starts a worker without a set-up.
     pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
         let child = Child::spawn(RoleName::Worker, output, &[], None)?;
         Ok(WorkerClient { child, _private: None })
@@ -100,7 +100,7 @@ impl WorkerClient {
         })
     }
 
-    /// Sends what the worker has from now on.
+    /// Sends a set-up, which replaces the previous one.
     pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
@@ -132,24 +132,23 @@ impl WorkerClient {
         self.child.send(kind, &parts, &descriptors)
     }
 
-    /// The process.
+    /// Returns the process.
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// Ends the process, and tells the last of what it printed.
-    pub fn last_words(&mut self) -> String {
+    /// Ends the process and returns its last output.
+    pub fn last_output(&mut self) -> String {
         self.child.kill();
         let _ = self.child.end();
         self.child.log_tail()
     }
 
-    /// Waits until it has closed its sandbox, which it says before it loads code of the user's:
-    /// nobody else can have said it. Then until it has loaded the kernels, or the user's host code
-    /// has set itself up.
+    /// Waits for the report of the worker's sandbox, then for the kernels or the user's host code
+    /// to be set up. The report comes before any code of the user is loaded, so it can be trusted.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If the worker fails.
     pub fn ready(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(Confinement, Start), RoleFailure> {
         let frame = self.child.expect(from_worker::SANDBOX, within, interrupt)?;
         let report: SandboxReport = self.child.record(&frame)?;
@@ -164,18 +163,18 @@ impl WorkerClient {
         Ok((Confinement::from(&report), start))
     }
 
-    /// Has it let go of its case's buffers, and waits until it has. How far apart two events with
-    /// nothing between them are at least, in nanoseconds.
+    /// Makes the worker release its case's buffers, and waits for it. Returns the shortest time
+    /// between two events with nothing between them, in nanoseconds.
     pub(super) fn hand_back(&mut self, within: Duration, interrupt: &Interrupt) -> Result<f64, RoleFailure> {
         self.child.send(to_worker::HAND_BACK, &[], &[])?;
         let frame = self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
         self.child.record(&frame)
     }
 
-    /// Queues a window that waits for *go*.
+    /// Makes the worker queue a window that waits for *go*.
     ///
     /// # Errors
-    /// When the worker is gone or does something else.
+    /// If the worker has ended or answers otherwise.
     pub fn arm(&mut self, order: &WindowOrder, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_worker::ARM, &[bytemuck::bytes_of(order)], &[])?;
         let frame = self.child.expect(from_worker::ARMED, within, interrupt)?;
@@ -190,7 +189,7 @@ impl WorkerClient {
     /// Waits for the claim.
     ///
     /// # Errors
-    /// When the worker is gone, claims something else or does not claim in time.
+    /// If the worker has ended, claims another window or does not claim in time.
     pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
         let frame = self.child.expect(from_worker::CLAIM, within, interrupt)?;
         let claim: Claim = self.child.record(&frame)?;
@@ -204,8 +203,8 @@ impl WorkerClient {
 
 #[cfg(test)]
 impl WorkerClient {
-    /// A worker that a test plays.
-    pub(crate) fn played(child: Child) -> WorkerClient {
+    /// A worker that a test simulates.
+    pub(crate) fn simulated(child: Child) -> WorkerClient {
         WorkerClient { child, _private: None }
     }
 }
@@ -215,11 +214,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_lets_go_says_how_far_apart_two_events_are_at_least() {
-        let (child, worker) = Child::played(RoleName::Worker);
+    fn a_worker_that_hands_back_reports_the_shortest_time_between_events() {
+        let (child, worker) = Child::simulated(RoleName::Worker);
         worker.send_record(from_worker::HANDED_BACK, &1_184.0_f64).unwrap();
         let within = Duration::from_secs(60);
-        let said = WorkerClient::played(child).hand_back(within, &Interrupt::default());
-        assert_eq!(said.unwrap(), 1_184.0);
+        let shortest_ns = WorkerClient::simulated(child).hand_back(within, &Interrupt::default());
+        assert_eq!(shortest_ns.unwrap(), 1_184.0);
     }
 }

@@ -1,5 +1,4 @@
-//! One arm of a case: the code under test, or the other state of it that it is compared with,
-//! window by window.
+//! One arm of a case, window by window: the candidate or the baseline.
 
 use std::time::Instant;
 
@@ -22,11 +21,11 @@ use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
-/// Windows that follow a wrong output to tell what kind of wrong it is: from the third call on, the
-/// first call is not the one before.
+/// Windows after a wrong output that show the kind of replay. Up to the second call, the first and
+/// the previous call are the same.
 const DIAGNOSIS: u32 = 2;
 
-/// An arm, and what came of its windows so far.
+/// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
     /// Number of the case.
@@ -36,29 +35,28 @@ pub(super) struct Arm<'a> {
     pub(super) samples: Samples,
     stopping: Stopping<'a>,
     controls: Controls,
-    /// The last that the worker printed that failed.
+    /// The last output of a failed worker.
     printed: String,
     pub(super) pool: WorkerPool<'a>,
-    /// The worker of this round, as long as nothing is wrong with it.
+    /// The worker of this round, unless it has failed.
     worker: Option<WorkerClient>,
-    /// Why it takes no part any more, for no fault of its code.
+    /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
 }
 
-/// Who leads through windows, and what both arms of a case share.
+/// The state that both arms of a case share.
 pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
     pub(super) control: ControlLease<'c>,
-    /// Number of the window that was begun last, of whatever arm; before the first, the one after
-    /// which they begin.
+    /// Number of the last window of any arm. Before the first window, the number before its own.
     pub(super) begun: u32,
-    /// Control windows of the case that were begun, those of a measurement before included.
+    /// Number of control windows of the case so far, including an earlier measurement.
     pub(super) controls: usize,
 }
 
 impl Context<'_> {
-    /// The next window. Windows are numbered over all workers and arms: none sees a number, and
-    /// with it a key, that another had.
+    /// Returns the id of the next window. All workers and arms share one numbering, so no worker
+    /// sees a key that another has seen.
     pub(super) fn next_place(&self, case: u64) -> WindowId {
         WindowId {
             case,
@@ -67,23 +65,23 @@ impl Context<'_> {
     }
 }
 
-/// What a window of an arm is for.
+/// The purpose of a window.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
-    /// Its worker warms up.
+    /// Warm-up.
     WarmUp,
-    /// A sample, or an early check.
+    /// A sample or an early check.
     Sample(WindowKind),
-    /// To be seen or checked by itself: nothing is kept of it but whether it was right.
+    /// A check or a profile. Only its correctness is kept.
     Alone(WindowKind),
 }
 
-/// How a step of an arm ended.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// The arm goes on.
     Done,
-    /// It has failed.
+    /// The arm has failed.
     Failed,
 }
 
@@ -110,60 +108,60 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Whether it came through all rounds so far.
-    pub(super) fn goes_on(&self) -> bool {
-        self.lost.is_none() && self.came_through()
+    /// Whether every round so far succeeded.
+    pub(super) fn can_continue(&self) -> bool {
+        self.lost.is_none() && self.has_succeeded()
     }
 
-    pub(super) fn takes_part(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.worker.is_some()
     }
 
-    /// Has the next worker of its pool take part in the round.
-    pub(super) fn enter(&mut self) {
+    /// Starts the round with the next worker of the pool.
+    pub(super) fn begin_round(&mut self) {
         self.evidence.begin_turn();
         self.controls.begin_turn();
         self.samples.begin_turn();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
-            // A kernel module's constructor may end the process or never return: that is the
-            // kernel's doing, not ours.
+            // A constructor in a kernel module may exit or never return. The kernel is to blame for
+            // that.
             Err(RoleFailure::Ended { end, log, .. }) => self.evidence.ending = Ending::WorkerEnded { end, log },
             Err(RoleFailure::Silent { within, .. }) => self.evidence.ending = Ending::TimedOut { within },
             Err(failure) => self.lost = Some(failure),
         }
     }
 
-    /// Its part in the round is over: the worker is killed and waited for.
-    pub(super) fn leave(&mut self) {
+    /// Ends the round: kills the worker and waits for its end.
+    pub(super) fn end_round(&mut self) {
         self.worker = None;
     }
 
-    /// Whether every worker has had its turn and samples enough.
+    /// Whether every worker has run and has enough samples.
     pub(super) fn is_complete(&self) -> bool {
-        self.samples.turns() >= self.stopping.first_workers() && self.came_through()
+        self.samples.turns() >= self.stopping.first_workers() && self.has_succeeded()
     }
 
-    /// How many workers there are to be on an arm of its own, when these have had their turns.
+    /// Returns how many workers an arm without a baseline needs, given the samples so far.
     pub(super) fn workers_to_have(&self) -> usize {
         self.stopping.workers_to_have(&self.samples)
     }
 
-    /// Whether every worker so far had samples enough.
-    fn came_through(&self) -> bool {
+    /// Whether every worker so far has enough samples.
+    fn has_succeeded(&self) -> bool {
         self.samples.stops().len() == self.samples.turns()
     }
 
-    /// Whether the present worker is warm.
+    /// Whether the current worker is warm.
     pub(super) fn is_warm(&self) -> bool {
         self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
     }
 
-    /// Runs a window of its worker, if there is one. What a worker that fails has printed is kept,
-    /// unless its end tells that already.
+    /// Runs a window of the current worker, if there is one. Keeps the output of a worker that
+    /// fails, unless the ending has it already.
     ///
     /// # Errors
-    /// When it fails for no fault of the worker.
+    /// If anything but the worker fails.
     pub(super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), MeasureError> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
@@ -176,7 +174,7 @@ impl<'a> Arm<'a> {
         if step? == Step::Done {
             self.worker = Some(worker);
         } else {
-            let printed = worker.last_words();
+            let printed = worker.last_output();
             if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
                 self.printed = printed;
             }
@@ -184,7 +182,7 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// A window of the same kind as the sampled ones. It is checked like all others.
+    /// Runs a timed window that gives no sample. It is checked like all others.
     fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let started = Instant::now();
         let step = self.window(context, worker, WindowKind::Timed)?;
@@ -198,12 +196,12 @@ impl<'a> Arm<'a> {
         Ok(step)
     }
 
-    /// Windows of the present worker since it was last checked early.
+    /// Number of windows since the current worker's last early check.
     pub(super) fn since_early(&self) -> u32 {
         self.samples.turn().since_early
     }
 
-    /// A window for a sample, or for an early check.
+    /// Runs a window for a sample or an early check.
     fn sample(
         &mut self,
         context: &mut Context<'_>,
@@ -231,35 +229,35 @@ impl<'a> Arm<'a> {
         Ok(Step::Done)
     }
 
-    /// Whether the present worker has samples enough.
+    /// Whether the current worker has enough samples.
     pub(super) fn has_enough(&self) -> bool {
         self.samples.turn().stop.is_some()
     }
 
-    /// Whether the limits leave the present worker more windows, if the other arm needs them.
+    /// Whether the limits allow the current worker more windows while the other arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
         self.stopping.may_go_on(&self.samples)
     }
 
-    /// A control window, where the key draws one before the next window.
+    /// Runs a control window if the key draws one before the next window.
     fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let place = context.next_place(self.case);
-        match self.controls.go_on(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
+        match self.controls.can_continue(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
             true => self.control_window(context, worker),
             false => Ok(Step::Done),
         }
     }
 
-    /// Has its worker see as many control windows as it needs, where the key has drawn few; `workers`
-    /// is how many there are to be at first.
+    /// Runs the control windows that the current worker still needs, if the key has drawn too few.
+    /// `workers` is the initial number of workers.
     ///
     /// # Errors
-    /// When it fails for no fault of the worker.
+    /// If anything but the worker fails.
     pub(super) fn catch_up(&mut self, context: &mut Context<'_>, workers: usize) -> Result<(), MeasureError> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        while self.controls.go_on(&context.control) && self.controls.are_few(workers) {
+        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers) {
             let started = Instant::now();
             if self.control_window(context, &mut worker)? == Step::Failed {
                 return Ok(());
@@ -276,10 +274,10 @@ impl<'a> Arm<'a> {
         if self.controls.runner == Runner::ControlWorker {
             self.controls
                 .windows
-                .extend(context.control.conduct(&mut context.sequencer, before)?);
+                .extend(context.control.run_window(&mut context.sequencer, before)?);
             return Ok(Step::Done);
         }
-        match context.sequencer.conduct_control(worker, self.owner, before)? {
+        match context.sequencer.run_control_window(worker, self.owner, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.windows.push(evidence);
@@ -292,17 +290,17 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
-    /// Conducts control windows behind the end of the last worker: what it did to those between its
-    /// own shows beside these.
+    /// Runs control windows after the last worker has ended. They show whether it disturbed the
+    /// earlier ones.
     ///
     /// # Errors
-    /// When it fails for no fault of the control worker.
-    pub(super) fn see_control_windows_alone(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+    /// If anything but the control worker fails.
+    pub(super) fn run_final_control_windows(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         if self.controls.runner != Runner::ControlWorker || !self.is_complete() {
             return Ok(());
         }
         for _ in 0..ALONE {
-            let window = context.control.conduct(&mut context.sequencer, context.controls)?;
+            let window = context.control.run_window(&mut context.sequencer, context.controls)?;
             context.controls += 1;
             self.controls.alone.extend(window);
         }
@@ -315,7 +313,7 @@ impl<'a> Arm<'a> {
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
-        self.conduct(context, worker, kind)?;
+        self.run_window(context, worker, kind)?;
         if self.evidence.ending == Ending::Stopped {
             match self.evidence.judge_last().verdict {
                 Verdict::Pass => return Ok(Step::Done),
@@ -326,12 +324,12 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
-    /// A few more windows after a wrong output.
+    /// Runs a few more windows after a wrong output.
     fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
-            self.conduct(context, worker, WindowKind::Timed)?;
+            self.run_window(context, worker, WindowKind::Timed)?;
             if self.evidence.ending != Ending::Stopped {
-                // What comes of the worker afterwards does not matter: it has failed already.
+                // The worker has failed already, so this ending does not count.
                 self.evidence.ending = Ending::Stopped;
                 break;
             }
@@ -339,7 +337,7 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    fn conduct(
+    fn run_window(
         &mut self,
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
@@ -347,7 +345,7 @@ impl<'a> Arm<'a> {
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
-        match context.sequencer.conduct(worker, self.owner, context.begun, kind)? {
+        match context.sequencer.run_window(worker, self.owner, context.begun, kind)? {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
                 self.evidence.windows.extend(evidence);
@@ -357,8 +355,8 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// Seed of the order of the last worker's blocks and threads, where a test has tried others
-    /// before.
+    /// Returns the seed of the last worker's order of blocks and threads, if the test has tried
+    /// another order before.
     fn schedule(&self) -> Option<u64> {
         let turns = self.evidence.warm_ups.len();
         match self.protocol.mode {
@@ -367,7 +365,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The judgement on all windows, and on who else computed on the device meanwhile.
+    /// Judges all windows, with the number of other processes on the device.
     pub(super) fn finish(
         mut self,
         control: &ControlLease<'_>,
@@ -383,8 +381,8 @@ impl<'a> Arm<'a> {
         };
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
-            .in_order(self.schedule())
-            .with_last_words(&self.printed);
+            .with_schedule(self.schedule())
+            .with_last_output(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
         Measured {

@@ -1,4 +1,4 @@
-//! The buffers of a case: the tensors, which both arms share, and each arm's own scratch.
+//! The buffers of a case: tensors, which both arms share, and scratch, which they do not.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,13 @@ use super::case::CasePair;
 
 /// The buffers of a case.
 pub(super) struct Buffers<'a> {
-    /// The candidate's recording, with the scratch of both arms.
+    /// The candidate's recording with the scratch of both arms.
     pub(super) recording: Cow<'a, Recording>,
-    /// Its encoding.
+    /// The encoded recording.
     pub(super) encoded: Cow<'a, [u8]>,
     /// Positions of the candidate's buffers.
     pub(super) of_candidate: Vec<usize>,
-    /// Positions of the baseline's.
+    /// Positions of the baseline's buffers.
     pub(super) of_baseline: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! A case that can be measured, and what it is measured in turns with.
+//! A case that is ready to be measured, alone or against a baseline.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -9,55 +9,55 @@ use gpubench_contract::Method;
 use gpubench_device::FrozenFile;
 use gpubench_protocol::wire::SourceModule;
 
-/// A case that can be measured.
+/// A case that is ready to be measured.
 #[derive(Debug)]
 pub struct ReadyCase<'a> {
     /// Number in the run.
     pub number: u64,
     /// Position of the benchmark in its catalog.
     pub benchmark: u32,
-    /// The encoded request it was recorded for.
+    /// The encoded request of the recording.
     pub request: &'a [u8],
     /// The validated recording.
     pub recording: &'a Recording,
-    /// Its encoding.
+    /// The encoded recording.
     pub encoded: &'a [u8],
-    /// Compiled kernels of the plan by position of their source.
+    /// Compiled kernels of the plan, by position of their source.
     pub modules: &'a [SourceModule],
-    /// Compiled kernels of its generators, and of a reference that is a plan.
+    /// Compiled kernels of the generators, and of a reference that is a plan.
     pub own_modules: &'a [SourceModule],
-    /// How its calls are measured.
+    /// How calls are measured.
     pub method: Method,
-    /// The least time a call can take, in nanoseconds, where it is known.
+    /// The least time that a call can take, in nanoseconds, if known.
     pub floor_ns: Option<f64>,
-    /// The name its windows are marked with for a profiler, where they are.
+    /// The name of the windows in a profiler, if they are annotated.
     pub annotation: Option<&'a str>,
-    /// The cdylib that it comes from.
+    /// The cdylib of the case.
     pub library: CaseLibrary<'a>,
 }
 
-/// Where a hosted worker finds the user's code.
+/// The user's code, for hosted workers.
 #[derive(Clone, Copy, Debug)]
 pub struct CaseLibrary<'a> {
-    /// The cdylib, after the libraries that it needs.
+    /// The libraries that the cdylib needs, then the cdylib.
     pub files: &'a [FrozenFile],
-    /// Where it finds shared libraries that it loads while it runs.
+    /// Folders to search for shared libraries that it loads at run time.
     pub search: &'a [PathBuf],
 }
 
-/// What is measured, and what it is compared with window by window. Both have the same tensors.
+/// The cases to measure in alternating windows. Both have the same tensors.
 #[derive(Clone, Copy, Debug)]
 pub struct CasePair<'a> {
-    /// What is measured.
+    /// The case that is judged.
     pub candidate: &'a ReadyCase<'a>,
-    /// What it is compared with; its own reference and generators take no part.
+    /// The case to compare it with. Its reference and generators are not used.
     pub baseline: Option<&'a ReadyCase<'a>>,
-    /// What the rounds are to decide; without one there are as many as workers.
+    /// Decides the number of rounds. Without it there is one round for each worker.
     pub question: Option<&'a dyn StoppingQuery>,
 }
 
 impl CasePair<'_> {
-    /// Whether host code of the user's runs in a worker.
+    /// Whether a worker runs the user's host code.
     pub(super) fn holds_host_code(&self) -> bool {
         let cases = [Some(self.candidate), self.baseline];
         let mut cases = cases.into_iter().flatten();
@@ -65,12 +65,12 @@ impl CasePair<'_> {
     }
 }
 
-/// Decides after a round whether two arms need more of them.
+/// Decides after a round whether two arms need more rounds.
 pub trait StoppingQuery: Debug {
-    /// The number of rounds to go on to after `rounds`, given the samples of each worker so far;
-    /// nothing where they decide, or where more would not help.
+    /// Returns how many rounds to reach after `rounds`, given the samples of each worker. Returns
+    /// `None` if the result is decided or more rounds would not help.
     fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize>;
 
-    /// The number of rounds where none decides, of a case that begins with `first`.
+    /// Returns the largest number of rounds for a case that begins with `first`.
     fn most(&self, first: usize) -> usize;
 }

@@ -1,4 +1,4 @@
-//! What the checks of a case found, and what they are worth.
+//! The results of a case's checks, and how much the checks can tell.
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
@@ -8,14 +8,15 @@ use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 
-/// Calls that are asked about before old answers are said to pass: an output of few values is the
-/// same by chance.
+/// Least number of comparisons before old answers count as passing. Outputs with few values can be
+/// equal by chance.
 const LEAST_CALLS: usize = 8;
 
-/// Relative tolerances above this are told.
+/// Relative tolerances above this cause a notice.
 const WIDE: f64 = 0.1;
 
-/// One check for every output: of the window that decided, or the largest errors over all windows.
+/// Returns a check for every output: of the decisive window, or with the largest errors over all
+/// windows.
 pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
     let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked;
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
@@ -61,12 +62,13 @@ fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) 
     }
 }
 
-/// Whether an output's check took the answers to earlier calls for right.
+/// Whether the check of an output accepts the answers to earlier calls.
 fn old_answers_pass(windows: &[WindowEvidence], position: usize) -> Option<bool> {
     pass(windows, position, OutputFacts::old_answer)
 }
 
-/// Whether an output's check took answers that were not this call's for right.
+/// Whether the check of an output accepts wrong answers of a kind. `None` if too few calls were
+/// compared.
 fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
     let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
     let asked: Vec<OtherAnswer> = outputs
@@ -79,8 +81,8 @@ fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> 
     (asked.len() >= LEAST_CALLS).then_some(true)
 }
 
-/// What the checks of a case are worth.
-pub(super) fn worth(
+/// Returns what the checks cannot detect.
+pub(super) fn check_findings(
     recording: &Recording,
     windows: &[WindowEvidence],
     checks: &[Check],
@@ -96,32 +98,31 @@ pub(super) fn worth(
     }
 }
 
-/// Checks that would let a kernel pass which repeats an old answer, though it is given other
-/// inputs.
+/// Reports checks that accept a kernel that repeats an old answer for new inputs.
 fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
     let are_blind = !checks.is_empty() && checks.iter().all(|check| check.old_answers_pass == Some(true));
     (are_blind && distinct_inputs > 1).then(|| {
-        "the right answers to other inputs are within the tolerance too: a kernel that repeats an old answer would pass \
-         (hint: a tighter tolerance, or inputs that the answer depends on)"
+        "the tolerance also accepts the right answers to other inputs: a kernel that repeats an old answer would pass \
+         (hint: tighten the tolerance, or choose inputs that change the answer more)"
             .to_owned()
     })
 }
 
-/// Checks that would let a kernel pass which writes nothing but zeros.
+/// Reports checks that accept a kernel that writes only zeros.
 fn zeros_pass(windows: &[WindowEvidence], outputs: usize) -> Option<String> {
     let pass = |position| pass(windows, position, OutputFacts::zeros) == Some(true);
     (outputs > 0 && (0..outputs).all(pass)).then(|| {
-        "zeros are within the tolerance too, though others are expected: a kernel that writes nothing but zeros would pass \
-         (hint: a tighter tolerance, or larger inputs)"
+        "the tolerance also accepts zeros where other values are expected: a kernel that writes only zeros would pass \
+         (hint: tighten the tolerance, or choose larger inputs)"
             .to_owned()
     })
 }
 
-/// Outputs whose elements may be wrong by far and pass.
+/// Reports outputs with a wide relative tolerance.
 fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     recording.tensors.iter().filter_map(|tensor| match tensor.tolerance {
         Tolerance::Close { rtol, .. } if rtol > WIDE => Some(format!(
-            "elements of `{}` that are wrong by {} pass: the relative tolerance is wide (hint: a smaller `rtol`)",
+            "the relative tolerance is wide: elements of `{}` pass with an error of {} (hint: choose a smaller `rtol`)",
             tensor.name,
             percent(rtol)
         )),
@@ -129,11 +130,11 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why the checks cannot tell the kernel from one that writes one value everywhere: it did, in
-/// every call and output, where others were expected.
+/// Reports a kernel that wrote one value to all outputs in every call, where other values were
+/// expected. The checks cannot judge it.
 ///
-/// Nothing is said of an output whose one value is merely another than the one that every input has
-/// for its answer, as where rounding differs.
+/// A constant that differs from a constant expected answer by the same amount in every call is only
+/// rounding.
 fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinct_inputs: u64) -> Option<String> {
     if distinct_inputs < 2 {
         return None;
@@ -145,14 +146,13 @@ fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinc
         .collect::<Option<_>>()?;
     (!constants.is_empty()).then(|| {
         format!(
-            "the check cannot judge this kernel: {} (hint: a tighter tolerance, or larger inputs)",
+            "the check cannot judge this kernel: {} (hint: tighten the tolerance, or choose larger inputs)",
             constants.join("; ")
         )
     })
 }
 
-/// What is told of an output that had one value in every call, was right by its tolerance alone,
-/// and where others were expected.
+/// Describes an output with one value in every call that only the tolerance made right.
 fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Option<String> {
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     let outputs: Vec<&OutputFacts> = checked
@@ -175,8 +175,8 @@ fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Opt
         return None;
     };
     Some(format!(
-        "every element of `{name}` was {value} in every call, and passed because the expected ones are at most {farthest:.3e} away \
-         and the tolerance is wider (rtol {rtol:e}, atol {atol:e})"
+        "every element of `{name}` was {value} in every call; they passed because the expected values differ from it by at \
+         most {farthest:.3e}, which the tolerance allows (rtol {rtol:e}, atol {atol:e})"
     ))
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_errors_that_are_told_are_the_largest_of_all_calls_wherever_each_was() {
+    fn the_reported_errors_are_the_largest_of_all_calls() {
         let recording = of(y(Tolerance::Exact));
         let call = |(max_abs, max_rel)| {
             let mut facts = Box::new(WindowFacts::zeroed());
@@ -223,8 +223,11 @@ mod tests {
             (facts.outputs[0].max_abs, facts.outputs[0].max_rel) = (max_abs, max_rel);
             WindowEvidence { facts, claim: None }
         };
-        let told = checks(&recording, &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call), None);
-        assert_eq!((told[0].max_abs_error, told[0].max_rel_error), (Some(3.0), Some(1e-3)));
+        let reported = checks(&recording, &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call), None);
+        assert_eq!(
+            (reported[0].max_abs_error, reported[0].max_rel_error),
+            (Some(3.0), Some(1e-3))
+        );
     }
 
     fn asked(answers: &[OtherAnswer]) -> Option<bool> {
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn old_answers_pass_where_each_of_many_would_have() {
+    fn old_answers_pass_only_if_each_of_many_passes() {
         let [none, fails, passes] = [OtherAnswer::NotAsked, OtherAnswer::Fails, OtherAnswer::Passes];
         assert_eq!(
             asked(&[none, passes, passes, passes, passes, passes, passes, passes, passes]),
@@ -258,8 +261,8 @@ mod tests {
         assert_eq!(asked(&[]), None);
     }
 
-    /// What is said of calls whose one output has these constant bits, that far from what is
-    /// expected.
+    /// The report on calls with one constant output, given its bits and its distance from the
+    /// expected values.
     fn constants(calls: &[(u32, f64)]) -> Option<String> {
         let tensor = y(Tolerance::Close { rtol: 0.0, atol: 1e-2 });
         let window = |&(bits, max_abs): &(u32, f64)| {
@@ -279,8 +282,8 @@ mod tests {
     }
 
     #[test]
-    fn one_value_in_every_call_is_told_where_only_the_tolerance_makes_it_right() {
-        let zeros = constants(&[(0, 2e-3), (0, 2e-3)]).expect("zeros are told");
+    fn a_constant_output_that_only_the_tolerance_accepts_is_reported() {
+        let zeros = constants(&[(0, 2e-3), (0, 2e-3)]).expect("zeros are reported");
         assert!(
             zeros.starts_with("every element of `y` was 0.0 in every call"),
             "{zeros}"
@@ -299,25 +302,27 @@ mod tests {
             "zeros are expected in one call"
         );
         assert_eq!(constants(&[(0, 2e-3), (half, 2e-3)]), None, "calls differ");
-        assert_eq!(constants(&[(0, 2e-3)]), None, "one call tells nothing");
+        assert_eq!(constants(&[(0, 2e-3)]), None, "one call is not enough");
     }
 
     #[test]
-    fn a_relative_tolerance_of_more_than_a_tenth_is_told() {
-        let told = |rtol| {
+    fn a_relative_tolerance_above_ten_percent_is_reported() {
+        let notices = |rtol| {
             let recording = of(y(Tolerance::Close { rtol, atol: 0.0 }));
-            worth(&recording, &[], &[], 2).notices
+            check_findings(&recording, &[], &[], 2).notices
         };
-        assert_eq!(told(0.1), Vec::<String>::new());
-        let [wide] = &told(0.6)[..] else { panic!("one notice") };
+        assert_eq!(notices(0.1), Vec::<String>::new());
+        let [wide] = &notices(0.6)[..] else {
+            panic!("one notice")
+        };
         assert!(
-            wide.starts_with("elements of `y` that are wrong by 60.0% pass"),
+            wide.starts_with("the relative tolerance is wide: elements of `y` pass with an error of 60.0%"),
             "{wide}"
         );
     }
 
     #[test]
-    fn checks_are_blind_where_no_output_tells_an_old_answer_from_a_new_one() {
+    fn checks_are_blind_if_every_output_accepts_old_answers() {
         let blind = |answers: &[Option<bool>], inputs| {
             let sample = sample_check();
             let check = |&old_answers_pass: &Option<bool>| Check {

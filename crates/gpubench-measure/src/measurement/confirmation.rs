@@ -1,15 +1,15 @@
-//! An accusation by the clock is confirmed by a second measurement.
+//! A second measurement confirms an accusation by the clock.
 //!
-//! That more time passed for the referee than a worker claims, or that a worker goes on between its
-//! windows, is a grave thing to say of a kernel, and one measurement is weak evidence of it: a
-//! machine that something disturbs for half a second looks the same. So the whole case is measured
-//! once more, with fresh workers and by numbers that it has not had, and the second measurement is
-//! the result, whatever it says. What is reported has passed all judgement by itself, and a worker
-//! that always hides time is found twice. One that tells by the numbers of its windows which
-//! measurement it is in can be honest in the second, so a side that was accused has no better grade
-//! than `advisory`. A second measurement that cannot be made, as where the crate's own generator
-//! fails, takes no accusation back. A failure of any other kind stands at once: a kernel that is
-//! wrong now and then has no second try.
+//! The clock can find that a call takes longer than the worker claims, or that a worker works
+//! between its windows. This accuses the kernel of cheating, and one measurement is weak evidence:
+//! a disturbance of the machine for half a second looks the same. So the whole case is measured
+//! again, with fresh workers and new window numbers, and only the second result counts. The
+//! reported times thus passed every check, and a worker that always hides time is found twice.
+//!
+//! A worker could learn from its window numbers that it is in the second measurement, and be honest
+//! there. So an accused side is at best `advisory`. If the second measurement fails, as when the
+//! crate's generator fails, the accusation remains. All other failures are final at once: a kernel
+//! that is wrong from time to time has no second chance.
 
 use super::case::CasePair;
 use super::error::MeasureError;
@@ -22,15 +22,16 @@ use crate::verdict::Judgement;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_protocol::window::Numbering;
 
-/// Characters that are repeated of the first accusation, or of why there is no second measurement.
+/// Most characters that a notice repeats of the first accusation, or of the failure of the second
+/// measurement.
 const LONGEST: usize = 300;
 
 impl Session<'_> {
-    /// As [`Session::measure_in_turns`]; a case that the clock accuses is measured twice, and the
-    /// second measurement says so. Where that cannot be made, the first stands.
+    /// Measures like [`Session::measure_in_turns`], and a second time if the clock accuses the
+    /// case. A notice then says so. If the second measurement fails, the first remains.
     ///
     /// # Errors
-    /// As [`Session::measure_in_turns`] in the first measurement; in the second only when the user
+    /// In the first measurement, as [`Session::measure_in_turns`]. In the second, only if the user
     /// interrupts.
     pub fn measure_and_confirm(&mut self, pair: &CasePair<'_>) -> Result<MeasuredInTurns, MeasureError> {
         confirm(self.protocol.mode, |again| {
@@ -43,8 +44,8 @@ impl Session<'_> {
     }
 }
 
-/// Only measurements are confirmed: where nothing is timed, the clock accuses nobody.
-/// The second measurement goes on behind the numbers of the first.
+/// Measures a second time if the clock accuses a side and the mode is timed. Window numbers
+/// continue after those of the first measurement.
 fn confirm(
     mode: RunMode,
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
@@ -61,7 +62,7 @@ fn confirm(
     }
 }
 
-/// The first measurement, where a failure keeps the case from a second.
+/// Returns the first measurement, with a notice that the second failed.
 fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInTurns {
     let notice = not_measured_again(failure);
     if let Some(Ok(baseline)) = &mut first.baseline {
@@ -75,23 +76,23 @@ fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInT
 }
 
 fn not_measured_again(failure: &CaseFailure) -> String {
-    format!("could not be measured again: {}", beginning(&failure.message))
+    format!("the second measurement failed: {}", beginning(&failure.message))
 }
 
-/// As much of a message as is repeated.
+/// Returns the first line of a message, cut to [`LONGEST`] characters.
 fn beginning(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or_default();
     first_line.chars().take(LONGEST).collect()
 }
 
-/// Whom the clock accuses: one side at least.
+/// The accused sides, at least one.
 struct Accused {
     candidate: Option<Accusation>,
     baseline: Option<Accusation>,
 }
 
 impl Accused {
-    /// Nothing where nobody is accused, and where the candidate has failed in another way.
+    /// Returns `None` if the clock accuses nobody, or if the candidate failed in another way.
     fn of(measured: &MeasuredInTurns) -> Option<Accused> {
         let candidate = Accusation::of(&measured.candidate);
         let baseline = match &measured.baseline {
@@ -102,12 +103,12 @@ impl Accused {
         (candidate.is_some() || has_passed && baseline.is_some()).then_some(Accused { candidate, baseline })
     }
 
-    /// The second measurement, both sides of which tell of the first.
+    /// Returns the second measurement, with notices about the first on both sides.
     fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
         let first_call = first.next.opening + 1;
         let (accused, accused_baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
-        let of_baseline = accused_baseline.map(|accusation| (accusation, "of the baseline, "));
-        let of_candidate = accused.map(|accusation| (accusation, "of the candidate, "));
+        let of_baseline = accused_baseline.map(|accusation| (accusation, " of the baseline"));
+        let of_candidate = accused.map(|accusation| (accusation, " of the candidate"));
         let mut candidate = second.candidate;
         note(&mut candidate, first_call, accused, of_baseline);
         let baseline = match (second.baseline, first.baseline) {
@@ -126,7 +127,7 @@ impl Accused {
     }
 }
 
-/// A baseline that was accused, and lost in the second measurement.
+/// Returns the first result of an accused baseline that was lost in the second measurement.
 fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, RoleFailure> {
     let error = MeasureError::Worker(lost);
     let failure = CaseFailure::of_measuring(&error).ok_or(RoleFailure::Interrupted)?;
@@ -134,23 +135,23 @@ fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, Rol
     Ok(first)
 }
 
-/// What the clock says of one side.
+/// An accusation of one side by the clock.
 struct Accusation {
     cause: Cause,
     message: String,
-    /// Why the times of another measurement of the same side cannot be trusted further.
+    /// Why later times of the same side are only `advisory`.
     doubt: &'static str,
 }
 
 impl Accusation {
-    /// Nothing where it is not the clock that accuses.
+    /// Returns `None` if the cause is not one that the clock finds.
     fn of(measured: &Measured) -> Option<Accusation> {
         let Judgement { cause, message, .. } = &measured.judgement;
         let cause = (*cause)?;
         let doubt = match cause {
-            Cause::ClaimTooShort => "the clock found the claims of the first of two measurements too short",
+            Cause::ClaimTooShort => "in the first of two measurements, the claims were too short",
             Cause::WorksBetweenWindows => {
-                "control windows of the first of two measurements were disturbed while its workers lived"
+                "in the first of two measurements, control windows were disturbed while the workers lived"
             }
             _ => return None,
         };
@@ -163,8 +164,8 @@ impl Accusation {
     }
 }
 
-/// Has a side tell that it was accused before, or that the other was, with a word for whose
-/// accusation it is.
+/// Adds to one side the notice of its first accusation, or of the other side's, with the name of
+/// the accused side.
 fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&Accusation, &str)>) {
     let (accusation, whose) = match (own, other) {
         (Some(own), _) => (own, ""),
@@ -185,12 +186,12 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
     }
     let numbers = match judgement.verdict {
         Verdict::Pass => String::new(),
-        // What it says may name a call.
-        _ => format!(" (its calls are numbered from {first_call} on)"),
+        // The message may name a call.
+        _ => format!(" (its calls are numbered from {first_call})"),
     };
     let message = &accusation.message;
     measured.notices.push(format!(
-        "measured twice, and the second time counts{numbers}: the first time, {whose}{message}"
+        "measured twice; the second result counts{numbers}; first result{whose}: {message}"
     ));
 }
 
@@ -236,19 +237,19 @@ mod tests {
         MeasuredInTurns {
             candidate: side(candidate),
             baseline: baseline.map(|baseline| Ok(side(baseline))),
-            next: Numbering::behind(409, 120),
+            next: Numbering::after(409, 120),
             roles: RolesAfterwards::AtRest,
         }
     }
 
-    fn generator_panics(said: &str) -> MeasureError {
+    fn generator_panics(message: &str) -> MeasureError {
         MeasureError::Generator(AuthorProblem::Refused {
             failure: AuthorFailure::Panicked,
-            message: said.to_owned(),
+            message: message.to_owned(),
         })
     }
 
-    /// What becomes of a case whose second measurement ends in an error.
+    /// The result of a case whose second measurement ends in an error.
     fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
         let mut error = Some(error);
         confirm(RunMode::Measure, |attempt| match attempt {
@@ -257,8 +258,8 @@ mod tests {
         })
     }
 
-    /// How often a case is measured that comes to these ends one after another, and what its record
-    /// is made of.
+    /// Measures a case that ends in `ends` one after another. Returns the number of measurements
+    /// and the result.
     fn confirmed(mode: RunMode, ends: &[Sides]) -> (usize, MeasuredInTurns) {
         let mut attempts = Vec::new();
         let result = confirm(mode, |attempt| {
@@ -266,7 +267,7 @@ mod tests {
             let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
             Ok(measured(*end))
         });
-        let expected = [None, Some(Numbering::behind(409, 120))];
+        let expected = [None, Some(Numbering::after(409, 120))];
         assert_eq!(attempts, expected[..attempts.len()]);
         (attempts.len(), result.unwrap())
     }
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_clock_does_not_accuse_is_measured_once() {
+    fn a_case_that_the_clock_does_not_accuse_is_measured_once() {
         let bad_claim = (Verdict::ProtocolViolation, Some(Cause::BadClaim));
         for end in [
             PASS,
@@ -293,19 +294,19 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_passes_the_second_time_passes_and_tells_of_the_first() {
+    fn a_case_that_passes_the_second_time_passes_with_a_notice() {
         let (attempts, measured) = alone(&[SHORT, PASS]);
         assert_eq!((attempts, measured.judgement.verdict), (2, Verdict::Pass));
         assert_eq!(
             measured.notices,
-            ["measured twice, and the second time counts: the first time, it was claim-too-short"]
+            ["measured twice; the second result counts; first result: it was claim-too-short"]
         );
     }
 
     #[test]
-    fn a_side_that_was_accused_has_no_better_grade_than_advisory() {
-        let short = "the clock found the claims of the first of two measurements too short";
-        let between = "control windows of the first of two measurements were disturbed while its workers lived";
+    fn an_accused_side_is_at_best_advisory() {
+        let short = "in the first of two measurements, the claims were too short";
+        let between = "in the first of two measurements, control windows were disturbed while the workers lived";
         for (first, second, reason) in [
             (SHORT, PASS, short),
             (SHORT, WRONG, short),
@@ -325,16 +326,16 @@ mod tests {
     }
 
     #[test]
-    fn what_else_makes_a_grade_advisory_is_still_said() {
+    fn other_reasons_for_an_advisory_grade_are_kept() {
         let result = confirm(RunMode::Measure, |attempt| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             measured.candidate.judgement.grade = Grade::Advisory;
-            measured.candidate.judgement.grade_reason = Some("another process computes on the device".to_owned());
+            measured.candidate.judgement.grade_reason = Some("another process is using the device".to_owned());
             Ok(measured)
         });
         assert_eq!(
             result.unwrap().candidate.judgement.grade_reason.unwrap(),
-            "another process computes on the device; the clock found the claims of the first of two measurements too short"
+            "another process is using the device; in the first of two measurements, the claims were too short"
         );
     }
 
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_is_found_twice_says_so_and_is_not_measured_a_third_time() {
+    fn a_case_accused_twice_says_so_and_is_not_measured_again() {
         for (found, cause) in [(SHORT, "claim-too-short"), (BETWEEN, "works-between-windows")] {
             let (attempts, measured) = alone(&[found, found, PASS]);
             assert_eq!((attempts, measured.judgement.verdict), (2, found.0));
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn another_finding_of_the_second_time_counts_and_says_how_calls_are_numbered() {
+    fn a_different_second_finding_counts_and_names_the_first_call_number() {
         for second in [BETWEEN, WRONG] {
             let (_, measured) = alone(&[SHORT, second]);
             assert_eq!((measured.judgement.verdict, measured.judgement.cause), second);
@@ -371,23 +372,23 @@ mod tests {
             assert_eq!(
                 measured.notices,
                 [
-                    "measured twice, and the second time counts (its calls are numbered from 411 on): the first time, it was claim-too-short"
+                    "measured twice; the second result counts (its calls are numbered from 411); first result: it was claim-too-short"
                 ]
             );
         }
     }
 
     #[test]
-    fn a_side_that_is_accused_has_both_measured_again() {
+    fn an_accused_side_has_both_sides_measured_again() {
         let of_both = |first: Sides, second: Sides| {
             let (attempts, measured) = confirmed(RunMode::Measure, &[first, second]);
             let baseline = measured.baseline.unwrap().unwrap();
             (attempts, measured.candidate.notices, baseline.notices)
         };
         let passed = (PASS, Some(PASS));
-        let [plain, of_candidate, of_baseline] = ["", "of the candidate, ", "of the baseline, "].map(|whose| {
+        let [plain, of_candidate, of_baseline] = ["", " of the candidate", " of the baseline"].map(|whose| {
             vec![format!(
-                "measured twice, and the second time counts: the first time, {whose}it was claim-too-short"
+                "measured twice; the second result counts; first result{whose}: it was claim-too-short"
             )]
         });
         assert_eq!(of_both((SHORT, Some(PASS)), passed), (2, plain.clone(), of_candidate));
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candidate_that_is_wrong_has_no_second_try_for_an_accused_baseline() {
+    fn a_wrong_candidate_is_not_measured_again_for_an_accused_baseline() {
         let (attempts, measured) = confirmed(RunMode::Measure, &[(WRONG, Some(SHORT)), (PASS, Some(PASS))]);
         assert_eq!(
             (attempts, measured.candidate.judgement.verdict),
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_baseline_that_was_lost_is_no_ground_for_a_second_measurement() {
+    fn a_lost_baseline_does_not_cause_a_second_measurement() {
         let mut measurements = 0;
         let result = confirm(RunMode::Measure, |_| {
             measurements += 1;
@@ -418,35 +419,35 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_confirmed_where_nothing_is_timed() {
+    fn tests_are_not_confirmed() {
         let (attempts, _) = confirmed(RunMode::Test, &[(SHORT, None)]);
         assert_eq!(attempts, 1);
     }
 
     #[test]
-    fn a_second_measurement_that_cannot_be_made_takes_no_accusation_back() {
+    fn a_failed_second_measurement_keeps_the_accusation() {
         let result = cut_short((SHORT, Some(PASS)), generator_panics("out of ideas")).unwrap();
         assert_eq!(result.roles, RolesAfterwards::Unknown);
-        let told = ["could not be measured again: the input generator failed: it panicked: out of ideas"];
+        let expected = ["the second measurement failed: the input generator failed: it panicked: out of ideas"];
         let Measured { judgement, notices, .. } = result.candidate;
         assert_eq!(judgement, side(SHORT).judgement);
-        assert_eq!(notices, told);
+        assert_eq!(notices, expected);
         let baseline = result.baseline.unwrap().unwrap();
         assert_eq!(
             (baseline.judgement, &*baseline.notices),
-            (side(PASS).judgement, &told.map(str::to_owned)[..])
+            (side(PASS).judgement, &expected.map(str::to_owned)[..])
         );
     }
 
     #[test]
-    fn a_candidate_whose_baseline_is_accused_keeps_what_it_passed() {
+    fn a_candidate_with_an_accused_baseline_keeps_its_verdict() {
         let result = cut_short((PASS, Some(SHORT)), generator_panics("out of ideas")).unwrap();
         assert_eq!(result.candidate.judgement, side(PASS).judgement);
         assert_eq!(result.baseline.unwrap().unwrap().judgement, side(SHORT).judgement);
     }
 
     #[test]
-    fn a_baseline_that_is_lost_in_the_second_measurement_is_still_accused() {
+    fn a_baseline_lost_in_the_second_measurement_is_still_accused() {
         let lost = |first: Sides| {
             let result = confirm(RunMode::Measure, |attempt| {
                 Ok(match attempt {
@@ -463,12 +464,12 @@ mod tests {
         };
         let accused = lost((PASS, Some(SHORT))).unwrap();
         assert_eq!(accused.judgement, side(SHORT).judgement);
-        assert_eq!(accused.notices, ["could not be measured again: no plan"]);
+        assert_eq!(accused.notices, ["the second measurement failed: no plan"]);
         assert!(matches!(lost((SHORT, Some(PASS))), Err(RoleFailure::Plan { .. })));
     }
 
     #[test]
-    fn an_interrupt_ends_the_second_measurement_as_the_first() {
+    fn an_interrupt_ends_the_second_measurement_too() {
         for error in [
             MeasureError::Interrupted,
             MeasureError::Open(RoleFailure::Interrupted),
@@ -481,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_measurement_that_cannot_be_made_is_an_error() {
+    fn a_failed_first_measurement_is_an_error() {
         let mut measurements = 0;
         let result = confirm(RunMode::Measure, |_| {
             measurements += 1;
@@ -491,14 +492,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_failure_the_beginning_is_told() {
+    fn a_long_failure_is_cut() {
         let error = generator_panics(&("µ".repeat(2 * LONGEST) + "\nand more"));
         let notices = cut_short((SHORT, None), error).unwrap().candidate.notices;
         assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
     }
 
     #[test]
-    fn of_a_long_accusation_the_beginning_is_repeated() {
+    fn a_long_accusation_is_cut() {
         let long = |attempt: Option<Numbering>| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");

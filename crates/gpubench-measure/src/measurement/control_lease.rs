@@ -1,5 +1,5 @@
-//! The control worker in a case: it runs the control windows of host code, which could meddle with its
-//! own.
+//! The use of the control worker by one case. It runs the control windows of hosted cases, because
+//! host code could manipulate control windows in its own process.
 
 use std::os::fd::AsFd;
 
@@ -11,21 +11,21 @@ use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::FaultCode;
 use gpubench_protocol::window::WindowOwner;
 
-/// The control worker, as long as it is there, or why it is not.
+/// The control worker while it lives, or the reason why it is gone.
 #[derive(Debug)]
 pub(super) struct ControlLease<'a> {
     worker: Option<&'a mut ControlWorker>,
-    /// What two events with nothing between them are apart at least in it, in nanoseconds; known
-    /// once it has handed the case back.
+    /// Shortest time between two events with nothing between them in the control worker, in
+    /// nanoseconds. Known after [`ControlLease::hand_back`].
     pub(super) shortest_claim_ns: Option<f64>,
-    /// Workers of another side that live meanwhile, beside the one under test.
+    /// Number of workers of the other side that live at the same time.
     pub(super) rivals: usize,
-    /// Why there are no more control windows, where the worker failed.
+    /// Why there are no more control windows, if the worker failed.
     pub(super) loss: Option<String>,
 }
 
 impl<'a> ControlLease<'a> {
-    /// Hands the case's buffers to the control worker, where the case has one.
+    /// Sends the case's buffers to the control worker, if the case has one.
     pub(super) fn set_up(worker: &'a mut ControlWorker, opened: &OpenedCase, recording: &[u8]) -> ControlLease<'a> {
         let mut lease = ControlLease {
             worker: None,
@@ -45,7 +45,7 @@ impl<'a> ControlLease<'a> {
     /// Waits until the control worker has the buffers.
     ///
     /// # Errors
-    /// When the user interrupts.
+    /// If the user interrupts.
     pub(super) fn ready(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         match worker.ready(protocol.within, protocol.interrupt) {
@@ -58,17 +58,17 @@ impl<'a> ControlLease<'a> {
         }
     }
 
-    /// Whether there can be more control windows.
+    /// Whether more control windows are possible.
     pub(super) fn is_there(&self) -> bool {
         self.worker.is_some()
     }
 
-    /// Conducts the control window that `before` others came before; nothing where there is no null
-    /// worker any more.
+    /// Runs a control window; `before` is the number of earlier ones. Returns `None` if there is no
+    /// control worker any more.
     ///
     /// # Errors
-    /// When it fails for no fault of the control worker.
-    pub(super) fn conduct(
+    /// If anything but the control worker fails.
+    pub(super) fn run_window(
         &mut self,
         sequencer: &mut Sequencer<'_>,
         before: usize,
@@ -76,20 +76,20 @@ impl<'a> ControlLease<'a> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
-        match sequencer.conduct_control(process, WindowOwner::Control, before)? {
+        match sequencer.run_control_window(process, WindowOwner::Control, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
-                Some(fault) => self.give_up(format!("the control worker's device faulted: {fault}")),
+                Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),
             },
             WindowOutcome::Lost(_, ending) => self.give_up(ended(&ending)),
         }
         Ok(None)
     }
 
-    /// Has the control worker let go of the case's buffers.
+    /// Makes the control worker release the case's buffers.
     ///
     /// # Errors
-    /// When the user interrupts.
+    /// If the user interrupts.
     pub(super) fn hand_back(&mut self, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
         let Some(worker) = &mut self.worker else { return Ok(()) };
         let handed_back = worker.hand_back(protocol.within, protocol.interrupt);
@@ -105,7 +105,7 @@ impl<'a> ControlLease<'a> {
     }
 }
 
-/// What the device of a control window's worker complained of.
+/// Returns the fault in a control window, if the device reported one.
 pub(super) fn fault_of(evidence: &WindowEvidence) -> Option<String> {
     let claim = evidence.claim.as_deref()?;
     (claim.fault != FaultCode::None).then(|| claim.text.printable())
@@ -123,10 +123,10 @@ fn ended(ending: &Ending) -> String {
         Ending::Stopped => "the control worker stopped".to_owned(),
         Ending::WorkerEnded { end, .. } => format!("the control worker {end}"),
         Ending::TimedOut { within } => format!(
-            "a control window was not done within {}",
+            "a control window did not finish within {}",
             humantime::format_duration(*within)
         ),
-        Ending::Refused { why } => format!("the device refuses the control worker: {why}"),
+        Ending::Refused { why } => format!("the device rejected the control worker: {why}"),
         Ending::SetUpFailed { message } => format!("the control worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the control worker broke the protocol: {what}"),
     }

@@ -1,4 +1,4 @@
-//! The control windows of an arm: who runs them, and when the next one comes.
+//! The control windows of an arm: who runs them, and when.
 
 use std::time::Duration;
 
@@ -7,37 +7,38 @@ use crate::verdict::{ControlWindows, Execution, WindowEvidence};
 use gpubench_device::ClockBound;
 use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
 
-/// Control windows behind the end of the worker under test.
+/// Number of control windows after the end of the worker under test.
 pub(super) const ALONE: usize = 8;
 
-/// Control windows of a case at least, and of each worker.
+/// Least number of control windows of a case and of each worker.
 const FEWEST: usize = 8;
 const FEWEST_EACH: usize = 2;
 
-/// How many are enough while there is time.
+/// Number of control windows of a case and of each worker that is enough if time allows.
 const ENOUGH: usize = 40;
 const ENOUGH_EACH: usize = 6;
 
-/// Control windows from which on they only have to show that the machine has not changed.
+/// Number of a worker's control windows after which they become sparse. The others only show that
+/// the machine has not changed.
 const MANY: usize = 8;
 
-/// The time that a case with slow windows may spend on control windows beyond [`FEWEST`].
+/// Most time that a case with slow windows spends on control windows beyond [`FEWEST`].
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Who runs control windows.
+/// The process that runs control windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
-    /// Nobody: the referee's clock bounds nothing.
+    /// None: the referee's clock has no bound.
     Nobody,
-    /// The worker under test: it holds no host code but the tool's, and what its process adds to a
-    /// window is the same in both kinds.
+    /// The worker under test. It runs only the tool's host code, and its process adds the same time
+    /// to both kinds of window.
     Worker,
-    /// The control worker: host code could meddle with control windows of its own.
+    /// The control worker. Host code could manipulate control windows in its own process.
     ControlWorker,
 }
 
 impl Runner {
-    /// Who runs them beside code of this kind.
+    /// Returns the runner for a kind of execution.
     pub(super) fn of(clock_bound: &ClockBound, execution: &Execution) -> Runner {
         match (clock_bound, execution) {
             (ClockBound::Absent(_), _) => Runner::Nobody,
@@ -51,14 +52,14 @@ impl Runner {
 #[derive(Debug)]
 pub(super) struct Controls {
     pub(super) runner: Runner,
-    /// Those among sampled ones.
+    /// Control windows between the sampled ones.
     pub(super) windows: Vec<WindowEvidence>,
-    /// Where those of each worker begin among them.
+    /// Position of each worker's first window in `windows`.
     pub(super) turns: Vec<usize>,
-    /// Those behind the end of the worker under test.
+    /// Control windows after the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
     since: u32,
-    /// How long it took to catch up so far.
+    /// Time spent on the additional control windows so far.
     pub(super) caught_up_for: Duration,
 }
 
@@ -74,13 +75,13 @@ impl Controls {
         }
     }
 
-    /// Another worker has its turn.
+    /// Begins the windows of the next worker.
     pub(super) fn begin_turn(&mut self) {
         self.turns.push(self.windows.len());
     }
 
-    /// Whether there can be more.
-    pub(super) fn go_on(&self, lease: &ControlLease<'_>) -> bool {
+    /// Whether more control windows are possible.
+    pub(super) fn can_continue(&self, lease: &ControlLease<'_>) -> bool {
         match self.runner {
             Runner::Nobody => false,
             Runner::Worker => true,
@@ -88,21 +89,21 @@ impl Controls {
         }
     }
 
-    /// Whether the key draws one before the window at `place`, which is counted.
+    /// Whether the key draws a control window before the window at `place`. Counts that window.
     pub(super) fn is_next(&mut self, seeds: &Seeds, place: WindowId) -> bool {
         let pace = match self.of_turn() {
             ..MANY => ControlPace::Usual,
             _ => ControlPace::Sparse,
         };
         let is_next = seeds.control_comes_first(place, self.since, pace);
-        // The window that it comes before is the first behind it.
+        // The window at `place` is the first one after this control window.
         self.since = if is_next { 1 } else { self.since + 1 };
         is_next
     }
 
-    /// Whether the present worker, one of `workers`, is to have more before its end, where the key
-    /// has drawn few.
-    pub(super) fn are_few(&self, workers: usize) -> bool {
+    /// Whether the current worker, one of `workers`, needs more control windows than the key has
+    /// drawn.
+    pub(super) fn needs_more(&self, workers: usize) -> bool {
         let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
         let each = |of_case: usize, of_worker| of_case.div_ceil(workers).max(of_worker);
@@ -110,7 +111,7 @@ impl Controls {
         windows < each(FEWEST, FEWEST_EACH) || windows < each(ENOUGH, ENOUGH_EACH) && self.caught_up_for < patience
     }
 
-    /// For the judge.
+    /// Returns the control windows for the judge.
     pub(super) fn seen<'s>(&'s self, lease: &'s ControlLease<'_>) -> ControlWindows<'s> {
         ControlWindows {
             windows: &self.windows,

@@ -1,11 +1,11 @@
-//! Why a case could not be measured.
+//! Failures of a measurement.
 
 use crate::clients::{AuthorProblem, RoleFailure};
 
-/// Why a case could not be measured for no fault of its kernels.
+/// Why a case could not be measured. The kernels under test are not to blame.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// The author could not take its buffers.
+    /// The author could not map its buffers.
     #[error("the author process cannot take the case")]
     Attach(#[source] AuthorProblem),
     /// The referee could not make the buffers.
@@ -23,13 +23,13 @@ pub enum MeasureError {
     /// The referee failed.
     #[error("the referee failed")]
     Referee(#[source] RoleFailure),
-    /// The user wants the run to end.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl MeasureError {
-    /// A failure of the referee's own.
+    /// Returns the error for a failure of the referee.
     pub(super) fn referee(failure: RoleFailure) -> MeasureError {
         match failure {
             RoleFailure::Interrupted => MeasureError::Interrupted,
@@ -37,8 +37,9 @@ impl MeasureError {
         }
     }
 
-    /// A failure of the referee where it runs code of the crate: a failure of that code where the
-    /// referee says so, or gives no answer while it runs the one that `silent` names.
+    /// Returns the error for a failure while the referee runs code of the crate. The crate's code
+    /// is to blame if the referee reports so, or if it does not answer; `silent` then selects the
+    /// error.
     pub(super) fn kernels(silent: fn(AuthorProblem) -> MeasureError) -> impl Fn(RoleFailure) -> MeasureError {
         move |failure| match failure {
             RoleFailure::Generator { .. } => MeasureError::Generator(failure.into()),
@@ -48,7 +49,7 @@ impl MeasureError {
         }
     }
 
-    /// A failure of the crate's generator or reference, as `wrap` says which.
+    /// Returns the error for a failure of the crate's generator or reference; `wrap` selects which.
     pub(super) fn own_code(wrap: fn(AuthorProblem) -> MeasureError) -> impl Fn(AuthorProblem) -> MeasureError {
         move |problem| match problem {
             AuthorProblem::Role(RoleFailure::Interrupted) => MeasureError::Interrupted,
@@ -65,7 +66,7 @@ mod tests {
     use gpubench_contract::Cause;
 
     #[test]
-    fn code_of_the_crate_that_the_referee_runs_is_blamed_for_its_own_failures_alone() {
+    fn crate_code_in_the_referee_is_blamed_only_for_its_own_failures() {
         let (role, text) = (RoleName::Referee, String::new);
         let cause = |failure| {
             let error = MeasureError::kernels(MeasureError::Reference)(failure);
@@ -88,8 +89,8 @@ mod tests {
             (RoleFailure::protocol(role, text()), Some(Cause::RefereeFailed)),
             (RoleFailure::Interrupted, None),
         ] {
-            let said = failure.to_string();
-            assert_eq!(cause(failure), expected, "{said}");
+            let message = failure.to_string();
+            assert_eq!(cause(failure), expected, "{message}");
         }
     }
 }

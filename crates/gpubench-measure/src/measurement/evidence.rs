@@ -1,4 +1,4 @@
-//! What the windows of an arm show, for the judge.
+//! Collects the evidence of an arm.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use crate::verdict::{ControlWindows, Ending, Evidence, Execution, Judgement, Win
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
-/// Gathers what the judge is to know of an arm.
+/// The evidence of an arm so far.
 #[derive(Debug)]
 pub(super) struct EvidenceBuilder<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
-    /// Bytes of all scratch allocations of the case.
+    /// Sizes of all scratch allocations of the case in bytes.
     scratch: &'a [u64],
     pub(super) windows: Vec<WindowEvidence>,
-    /// The windows that warmed each worker up.
+    /// The warm-up windows of each worker.
     pub(super) warm_ups: Vec<Range<usize>>,
-    /// What each worker claims an empty measurement takes.
+    /// The overhead of an empty measurement, as each worker claims it.
     pub(super) overheads_ns: Vec<f64>,
     pub(super) execution: Execution,
     open_sandboxes: Vec<String>,
     pub(super) ending: Ending,
-    /// Number of the window that this worker was to begin last; 0 before its first.
+    /// Number of the last window that this worker had to begin; 0 before its first.
     pub(super) last_call: u32,
 }
 
@@ -40,9 +40,9 @@ impl<'a> EvidenceBuilder<'a> {
             overheads_ns: Vec::new(),
             execution: match case.recording.execution {
                 gpubench::catalog::Execution::Sealed => Execution::Sealed,
-                gpubench::catalog::Execution::Hosted => {
-                    Execution::Hosted(Confinement::Open("the worker did not say that it is closed".to_owned()))
-                }
+                gpubench::catalog::Execution::Hosted => Execution::Hosted(Confinement::Open(
+                    "the worker did not report a closed sandbox".to_owned(),
+                )),
             },
             open_sandboxes: Vec::new(),
             ending: Ending::Stopped,
@@ -50,14 +50,14 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    /// Another worker has its turn.
+    /// Begins the windows of the next worker.
     pub(super) fn begin_turn(&mut self) {
         self.last_call = 0;
         let windows = self.windows.len();
         self.warm_ups.push(windows..windows);
     }
 
-    /// Takes a worker whose set-up has ended; nothing where its host code could not be set up.
+    /// Takes a worker after its set-up. Returns `None` if the set-up of its host code failed.
     pub(super) fn admit(&mut self, ready: ReadyWorker) -> Option<WorkerClient> {
         let ReadyWorker {
             worker,
@@ -78,7 +78,7 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    /// A case is as closed as the least closed of its workers.
+    /// Notes a worker's confinement. The case has that of its least confined worker.
     fn note_confinement(&mut self, confinement: Confinement) {
         if self.execution == Execution::Sealed {
             return self.note_sandbox("native kernels", &confinement);
@@ -89,7 +89,7 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    /// Notes the sandbox round some code of the user's, which costs the grade where it is open.
+    /// Notes the sandbox of some user code. An open one makes the grade `advisory`.
     pub(super) fn note_sandbox(&mut self, whose: &str, confinement: &Confinement) {
         if let Confinement::Open(reason) = confinement {
             let open = open_sandbox(whose, reason);
@@ -99,7 +99,7 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    /// The last window warmed the present worker up.
+    /// Counts the last window as warm-up of the current worker.
     pub(super) fn end_warm_up_window(&mut self) {
         let windows = self.windows.len();
         if let Some(warm_up) = self.warm_ups.last_mut() {
@@ -107,19 +107,19 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
-    /// What the worker says of the last window.
+    /// Returns the worker's claim for the last window.
     pub(super) fn last_claim(&self) -> Option<&Claim> {
         self.windows.last()?.claim.as_deref()
     }
 
-    /// What the last window shows by itself.
+    /// Judges the last window alone.
     pub(super) fn judge_last(&self) -> Judgement {
         let last = &self.windows[self.windows.len().saturating_sub(1)..];
         let evidence = self.of_windows(last, ControlWindows::default(), Ending::Stopped);
         judge(&evidence, None)
     }
 
-    /// The evidence of all windows so far.
+    /// Returns the evidence of all windows so far.
     pub(super) fn of_all_windows<'e>(&'e self, control: ControlWindows<'e>, ending: Ending) -> Evidence<'e> {
         Evidence {
             warm_ups: &self.warm_ups,

@@ -1,4 +1,4 @@
-//! A case that has a verdict without a measurement.
+//! Verdicts of cases that could not be measured.
 
 use super::error::MeasureError;
 use crate::clients::{AuthorProblem, RoleFailure};
@@ -9,19 +9,19 @@ use gpubench_protocol::wire::AuthorFailure;
 const GENERATOR: &str = "the input generator failed";
 const REFERENCE: &str = "the reference failed";
 
-/// Why a case was not measured to its end, as its record says.
+/// Why a case was not measured completely, for its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFailure {
-    /// How the case ends.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// What happened.
+    /// The message.
     pub message: String,
 }
 
 impl CaseFailure {
-    /// A failure that is no kernel's.
+    /// Returns an `error`, which blames no kernel.
     pub fn error(cause: Cause, message: impl Into<String>) -> CaseFailure {
         CaseFailure {
             verdict: Verdict::Error,
@@ -30,7 +30,7 @@ impl CaseFailure {
         }
     }
 
-    /// No failure: the case does not apply, by its own word.
+    /// Returns the result of a case that skips itself.
     pub fn skipped(reason: impl Into<String>) -> CaseFailure {
         CaseFailure {
             verdict: Verdict::Skipped,
@@ -38,7 +38,7 @@ impl CaseFailure {
         }
     }
 
-    /// A failure of the user's host code, with what its process last wrote where it died.
+    /// Returns a failure of the user's host code, with the last output of its process if it died.
     pub fn author(cause: Cause, problem: &AuthorProblem) -> CaseFailure {
         let message = match problem {
             AuthorProblem::Refused {
@@ -60,7 +60,7 @@ impl CaseFailure {
                     _ => "your code",
                 };
                 format!(
-                    "{code} did not return within {} (hint: `--reference-timeout` gives it more time; `--timeout` is for calls of kernels)",
+                    "{code} did not return within {} (hint: raise `--reference-timeout`; `--timeout` limits only calls of kernels)",
                     humantime::format_duration(*within)
                 )
             }
@@ -69,7 +69,7 @@ impl CaseFailure {
         CaseFailure::error(cause, message)
     }
 
-    /// What a case that could not be measured ends in; nothing when the user interrupted.
+    /// Returns the failure for a case that could not be measured; `None` if the user interrupted.
     pub fn of_measuring(error: &MeasureError) -> Option<CaseFailure> {
         let own_code = |problem: &AuthorProblem, failed: Cause, timed_out: Cause, what: &str| {
             let is_silent = matches!(problem, AuthorProblem::Role(RoleFailure::Silent { .. }));
@@ -96,7 +96,7 @@ impl CaseFailure {
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
             | MeasureError::Referee(RoleFailure::OutOfMemory { .. }) => {
-                let hint = "(hint: `--axis` chooses a smaller size)";
+                let hint = "(hint: choose a smaller size with `--axis`)";
                 CaseFailure::error(
                     Cause::OutOfMemory,
                     format!("{} {hint}", gpubench_diagnostic::chain(error)),
@@ -111,7 +111,7 @@ impl CaseFailure {
         })
     }
 
-    /// Puts the failure into a case's record.
+    /// Writes the failure into a case's record.
     pub fn fill_in(self, record: &mut BenchmarkComplete) {
         debug_assert!(self.cause.comes_with(self.verdict), "{self:?}");
         record.verdict = self.verdict;

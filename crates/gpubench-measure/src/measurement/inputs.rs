@@ -1,16 +1,17 @@
-//! Inputs beside the plan that is measured.
+//! Inputs that the plan does not use.
 
 use std::collections::HashSet;
 
 use gpubench::catalog::{Execution, Recording, Role};
 use gpubench::plan::{BufferId, Step};
 
-/// A notice for the inputs that no step of the plan uses. Hosted code does not say what it uses.
+/// Returns a notice about inputs that no step of the plan uses. The inputs that hosted code uses
+/// are unknown.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     if recording.execution == Execution::Hosted {
         return None;
     }
-    // A kernel may have as a `__constant__` variable what another is given as a tensor.
+    // A kernel may have a constant tensor's values in a `__constant__` variable instead.
     let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
     let used: HashSet<BufferId> = recording.plan.steps.iter().flat_map(buffers).collect();
     let tensors = (0..).zip(&recording.tensors);
@@ -19,13 +20,11 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
     match names.as_slice() {
         [] => None,
-        [name] => Some(format!(
-            "no launch is given the input {name}: the kernel does not read it"
-        )),
+        [name] => Some(format!("no launch uses the input {name}: the kernel does not read it")),
         names => {
             let names = names.join(", ");
             Some(format!(
-                "no launch is given the inputs {names}: the kernel does not read them"
+                "no launch uses the inputs {names}: the kernel does not read them"
             ))
         }
     }
@@ -88,11 +87,11 @@ mod tests {
         let notice = |steps| unused_inputs(&recording(Execution::Sealed, steps));
         assert_eq!(
             notice(vec![copy(0)]).as_deref(),
-            Some("no launch is given the input `weights`: the kernel does not read it")
+            Some("no launch uses the input `weights`: the kernel does not read it")
         );
         assert_eq!(
             notice(vec![]).as_deref(),
-            Some("no launch is given the inputs `x`, `weights`: the kernel does not read them")
+            Some("no launch uses the inputs `x`, `weights`: the kernel does not read them")
         );
         assert_eq!(notice(vec![copy(0), copy(1)]), None);
         let mut by_variable = recording(Execution::Sealed, vec![copy(0)]);

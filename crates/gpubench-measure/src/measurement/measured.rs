@@ -1,4 +1,4 @@
-//! What was measured of a case.
+//! The results of a measurement.
 
 use std::ops::Range;
 
@@ -8,56 +8,57 @@ use gpubench_contract::StopReason;
 use gpubench_protocol::window::Numbering;
 use gpubench_stats::TimingAudit;
 
-/// What was measured.
+/// The results of one side.
 #[derive(Debug)]
 pub struct Measured {
-    /// The verdict on it.
+    /// The judgement.
     pub judgement: Judgement,
-    /// Every window, warm-up and early checks included.
+    /// All windows, including warm-up and early checks.
     pub windows: Vec<WindowEvidence>,
-    /// Which of them warmed a worker up.
+    /// The warm-up windows of each worker.
     pub warm_ups: Vec<Range<usize>>,
-    /// How many of the samples are each worker's, in order.
+    /// Number of samples of each worker, in order.
     pub worker_samples: Vec<usize>,
-    /// Control windows, interleaved with the sampled ones.
+    /// Control windows between the sampled ones.
     pub control_windows: Vec<WindowEvidence>,
-    /// Where those of each worker begin among them.
+    /// Position of each worker's first window in `control_windows`.
     pub control_turns: Vec<usize>,
-    /// Windows of the control worker after the end of the last worker under test; none of a case that
-    /// failed before.
+    /// Windows of the control worker after the last worker under test has ended. Empty for a case
+    /// that failed before.
     pub controls_alone: Vec<WindowEvidence>,
-    /// What the referee's clock says of the claims, where it bounds them.
+    /// The comparison of the claims with the referee's clock, if it has a bound.
     pub balance: Option<TimingAudit>,
     /// Samples in nanoseconds.
     pub samples: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,
-    /// Overhead of an empty measurement: the median of what the workers claim.
+    /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.
     pub event_overhead_ns: Option<f64>,
     /// Why sampling stopped.
     pub stop: Option<StopReason>,
-    /// What a person must know of how it came about, even of a case that passed.
+    /// Notices about the measurement, even of a case that passed.
     pub notices: Vec<String>,
 }
 
-/// What was measured on both sides.
+/// The results of both sides.
 #[derive(Debug)]
 pub struct MeasuredInTurns {
     /// The side that is judged.
     pub candidate: Measured,
-    /// The other, where there is one; or why it could not be measured for no fault of its kernels.
+    /// The other side, if there is one; an error if it could not be measured and its kernels are
+    /// not to blame.
     pub baseline: Option<Result<Measured, RoleFailure>>,
-    /// Where the numbers of another measurement of the case would go on.
+    /// First numbers for another measurement of the case.
     pub next: Numbering,
-    /// In what state it leaves author, referee and control worker.
+    /// The state of author, referee and control worker after the case.
     pub roles: RolesAfterwards,
 }
 
-/// What author, referee and control worker are in the middle of after a case.
+/// The state of author, referee and control worker after a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolesAfterwards {
-    /// Nothing: they have let go of its buffers.
+    /// They have released the case's buffers.
     AtRest,
-    /// It is not known, and the next case needs new ones.
+    /// Unknown. The next case needs new processes.
     Unknown,
 }

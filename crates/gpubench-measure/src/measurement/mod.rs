@@ -1,8 +1,8 @@
-//! One case, from its buffers to its samples: rounds of fresh workers of one arm or two, and null
-//! windows among them.
+//! One case, from its buffers to its samples: rounds of fresh workers of one arm or two, with
+//! control windows between them.
 //!
-//! [`Session`] measures a case; `rounds` orders its windows, `arm` runs them, `sequence` is a
-//! single one. [`fill_in`] makes the record of what was measured.
+//! [`Session`] measures a case, `rounds` orders its windows, `arm` runs them, and `sequence` runs a
+//! single one. [`fill_in`] writes the results into a record.
 
 mod arm;
 mod buffers;

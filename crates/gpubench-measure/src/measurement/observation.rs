@@ -1,10 +1,10 @@
-//! What was seen of a GPU, as the records say it.
+//! Writes the telemetry of a GPU into records.
 
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples, words};
 use gpubench_diagnostic::in_backticks;
 
-/// Puts the state of a GPU before a run into its surroundings.
+/// Writes the state of a GPU before a run into the run's environment.
 pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     environment.clock_hz = reading.clock_hz;
     environment.throttle_reasons = reading.throttle_reasons.as_ref().map(words);
@@ -14,7 +14,7 @@ pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     });
 }
 
-/// Puts what was seen during a case into its record.
+/// Writes the telemetry during a case into its record.
 pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
     let after = observation.gpu.after.as_ref();
     record.environment.clock_hz = after.and_then(|after| after.clock_hz);
@@ -40,16 +40,14 @@ fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
     })
 }
 
-/// What a person must know even of a case that passed.
+/// Returns the notices about the telemetry, even for a case that passed.
 fn notes(observation: &Observation) -> Vec<String> {
     let mut notes = Vec::new();
     match observation.gpu.new_uncorrected_ecc_errors {
         None | Some(0) => {}
-        Some(1) => {
-            notes.push("ecc: the GPU's memory had an error during the case that it could not correct".to_owned())
-        }
+        Some(1) => notes.push("ecc: one uncorrectable error in GPU memory during the case".to_owned()),
         Some(errors) => notes.push(format!(
-            "ecc: the GPU's memory had `{errors}` errors during the case that it could not correct"
+            "ecc: `{errors}` uncorrectable errors in GPU memory during the case"
         )),
     }
     if let Some(xids @ [_, ..]) = observation.gpu.xids.as_deref() {
@@ -70,7 +68,7 @@ fn notes(observation: &Observation) -> Vec<String> {
             .flat_map(|throttled| throttled.reasons.clone())
             .collect();
         notes.push(format!(
-            "the GPU throttled round samples: {}",
+            "the GPU throttled while samples were taken: {}",
             words(&reasons).join(", ")
         ));
     }
@@ -120,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_gpu_is_recorded_and_not_talked_about() {
+    fn an_undisturbed_gpu_is_recorded_without_notices() {
         let record = record_with(&quiet());
         assert!(record.notices.is_empty() && record.sample_flags.is_empty());
         let gpu = record.environment.gpu.unwrap();
@@ -142,11 +140,14 @@ mod tests {
         let flagged: Vec<u64> = record.sample_flags.iter().map(|flag| flag.sample).collect();
         assert_eq!(flagged, [1, 2]);
         assert_eq!(record.sample_flags[0].reasons, ["power-cap"]);
-        assert_eq!(record.notices, ["the GPU throttled round samples: power-cap"]);
+        assert_eq!(
+            record.notices,
+            ["the GPU throttled while samples were taken: power-cap"]
+        );
     }
 
     #[test]
-    fn memory_errors_and_xids_are_told_of_the_case_in_which_they_came() {
+    fn memory_errors_and_xids_are_notices_of_their_case() {
         let record = record_with(&Observation {
             gpu: GpuEnvironment {
                 new_uncorrected_ecc_errors: Some(2),
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(
             record.notices,
             [
-                "ecc: the GPU's memory had `2` errors during the case that it could not correct",
+                "ecc: `2` uncorrectable errors in GPU memory during the case",
                 "the driver reported Xid `31`, `48` during the case",
             ]
         );

@@ -1,19 +1,19 @@
-//! What a case must meet beside being right.
+//! Criteria that a case must meet in addition to being right.
 
 use super::failure::CaseFailure;
 use gpubench_contract::{BenchmarkComplete, Cause, Execution, Grade, Verdict};
 
-/// What a case must meet beside being right.
+/// Criteria that a case must meet in addition to being right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassCriteria {
-    /// What becomes of notices about its check.
+    /// The effect of notices about the check.
     pub notices: NoticePolicy,
-    /// The lowest grade that is good enough.
+    /// The lowest accepted grade.
     pub least_grade: Grade,
 }
 
 impl Default for PassCriteria {
-    /// None.
+    /// No criteria.
     fn default() -> PassCriteria {
         PassCriteria {
             notices: NoticePolicy::Tell,
@@ -22,26 +22,26 @@ impl Default for PassCriteria {
     }
 }
 
-/// What becomes of notices about a case's check.
+/// The effect of notices about a case's check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticePolicy {
-    /// They are told.
+    /// Notices are only reported.
     Tell,
-    /// They make the case fail.
+    /// Notices fail the case.
     Deny,
 }
 
-/// What the checks of a case are worth, beside what they found.
+/// What the checks of a case cannot detect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CheckFindings {
     /// Why the check cannot judge the kernel.
     pub(super) blind: Option<String>,
-    /// What a reader should know of it.
+    /// Notices for the reader.
     pub(super) notices: Vec<String>,
 }
 
-/// Fails a case that is right and does not meet what is demanded of it.
-pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) {
+/// Fails a case that passed but does not meet the criteria.
+pub(super) fn apply_criteria(record: &mut BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) {
     let CheckFindings { blind, notices } = findings;
     if record.verdict != Verdict::Pass {
         record.notices.extend(notices);
@@ -62,17 +62,16 @@ pub(super) fn hold(record: &mut BenchmarkComplete, findings: CheckFindings, crit
     }
 }
 
-/// The failure of a case whose times can be trusted less than is required; one without times has no
-/// grade.
+/// Returns the failure of a case whose grade is below `least`. A case without times has no grade.
 fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure> {
     let grade = record.grade.filter(|grade| !grade.meets(least))?;
     let reason = match (&record.grade_reason, record.execution) {
         (Some(reason), _) => format!(": {reason}"),
-        (None, Some(Execution::Hosted)) => ": its own host code ran in the worker".to_owned(),
+        (None, Some(Execution::Hosted)) => ": the benchmark's host code ran in the worker".to_owned(),
         (None, _) => String::new(),
     };
     let message = format!(
-        "the grade `{grade}` is lower than `{least}`, which is required{reason} (hint: `cargo gpubench doctor` says which grade this machine can give)"
+        "the grade `{grade}` is lower than the required `{least}`{reason} (hint: `cargo gpubench doctor` shows which grade this machine can give)"
     );
     Some(CaseFailure::error(Cause::GradeTooLow, message))
 }
@@ -99,8 +98,12 @@ mod tests {
         BenchmarkComplete::unmeasured(&started, device, Verdict::Pass)
     }
 
-    fn held(mut record: BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) -> BenchmarkComplete {
-        hold(&mut record, findings, criteria);
+    fn with_criteria(
+        mut record: BenchmarkComplete,
+        findings: CheckFindings,
+        criteria: PassCriteria,
+    ) -> BenchmarkComplete {
+        apply_criteria(&mut record, findings, criteria);
         record
     }
 
@@ -117,26 +120,29 @@ mod tests {
     };
 
     #[test]
-    fn a_notice_about_the_check_fails_a_case_where_it_is_denied() {
-        let told = held(passed(), noted(), PassCriteria::default());
-        assert_eq!((told.verdict, told.notices.len()), (Verdict::Pass, 1));
-        let denied = held(passed(), noted(), DENYING);
+    fn denied_notices_fail_a_case() {
+        let reported = with_criteria(passed(), noted(), PassCriteria::default());
+        assert_eq!((reported.verdict, reported.notices.len()), (Verdict::Pass, 1));
+        let denied = with_criteria(passed(), noted(), DENYING);
         assert_eq!(
             (denied.verdict, denied.cause),
             (Verdict::Error, Some(Cause::DeniedNotice))
         );
         assert_eq!(denied.message.as_deref(), Some("zeros would pass"));
-        assert!(denied.notices.is_empty(), "it is said once");
-        assert_eq!(held(passed(), CheckFindings::default(), DENYING).verdict, Verdict::Pass);
+        assert!(denied.notices.is_empty(), "it is reported once");
+        assert_eq!(
+            with_criteria(passed(), CheckFindings::default(), DENYING).verdict,
+            Verdict::Pass
+        );
     }
 
     #[test]
-    fn a_check_that_cannot_judge_is_an_error_whatever_is_demanded() {
+    fn a_blind_check_is_always_an_error() {
         let blind = CheckFindings {
             blind: Some("it cannot".to_owned()),
             ..noted()
         };
-        let record = held(passed(), blind, PassCriteria::default());
+        let record = with_criteria(passed(), blind, PassCriteria::default());
         assert_eq!(
             (record.verdict, record.cause),
             (Verdict::Error, Some(Cause::BlindCheck))
@@ -145,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_already_keeps_its_verdict() {
+    fn a_failed_case_keeps_its_verdict() {
         let wrong = BenchmarkComplete {
             verdict: Verdict::WrongOutput,
             ..passed()
         };
-        assert_eq!(held(wrong, noted(), DENYING).verdict, Verdict::WrongOutput);
+        assert_eq!(with_criteria(wrong, noted(), DENYING).verdict, Verdict::WrongOutput);
     }
 
     #[test]
@@ -171,7 +177,7 @@ mod tests {
                 least_grade: least,
                 ..PassCriteria::default()
             };
-            let record = held(graded, CheckFindings::default(), criteria);
+            let record = with_criteria(graded, CheckFindings::default(), criteria);
             assert_eq!(record.verdict == Verdict::Pass, passes, "{grade} {least}");
             if !passes {
                 assert_eq!(record.cause, Some(Cause::GradeTooLow));
@@ -186,7 +192,7 @@ mod tests {
             least_grade: Grade::Sealed,
             ..PassCriteria::default()
         };
-        let ungraded = held(passed(), CheckFindings::default(), sealed);
+        let ungraded = with_criteria(passed(), CheckFindings::default(), sealed);
         assert_eq!(ungraded.verdict, Verdict::Pass, "a test has no grade");
     }
 }

@@ -1,4 +1,4 @@
-//! The fresh workers of an arm, of which one is measured at a time.
+//! The worker pool of an arm.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -13,14 +13,14 @@ use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_protocol::window::WindowOwner;
 use gpubench_sandbox::Confinement;
 
-/// When the workers of a case are started.
+/// When the workers of a case start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StartPolicy {
-    /// Before the first window: setting a context up takes long, and would disturb another worker's
-    /// windows. Those that wait hold the buffers, and no code that could do anything with them.
+    /// All before the first window. Creating a context takes long and would disturb another
+    /// worker's windows. Waiting workers hold the buffers, but no code that could use them.
     AllAtOnce,
-    /// Each after the end of the one before: what runs the user's code in its process never waits
-    /// beside another that is measured.
+    /// Each after the end of the previous one. A process with user code must not wait while another
+    /// one is measured.
     OneAtATime,
 }
 
@@ -33,44 +33,44 @@ impl StartPolicy {
     }
 }
 
-/// The fresh workers of an arm that have not been measured yet. One is measured at a time.
+/// The fresh workers of an arm. One is measured at a time.
 pub(super) struct WorkerPool<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
-    /// What is still to be started.
+    /// The workers still to start.
     order: PoolOrder,
-    /// Processes whose memory must be closed to hosted workers.
+    /// Processes whose memory hosted workers must not reach.
     guarded: [u32; 2],
     policy: StartPolicy,
-    /// How many were started before.
+    /// Number of workers started so far.
     position: usize,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<ReadyWorker>,
-    /// What those that are still to be started will be given.
+    /// The descriptors for the workers still to start.
     opened: Option<Rc<OpenedCase>>,
 }
 
-/// Which workers a pool starts.
+/// The workers that a pool starts.
 pub(super) struct PoolOrder {
     pub(super) owner: WindowOwner,
-    /// Positions of their buffers among those of the case.
+    /// Positions of their buffers in the case.
     pub(super) buffers: Vec<usize>,
     pub(super) workers: usize,
-    /// How many more may be called.
+    /// How many more workers may be added.
     pub(super) reserve: usize,
 }
 
-/// A worker whose set-up has ended.
+/// A worker after its set-up.
 pub(super) struct ReadyWorker {
     pub(super) worker: WorkerClient,
-    /// How closed a hosted worker is.
+    /// The state of the worker's sandbox.
     pub(super) confinement: Confinement,
     pub(super) start: Start,
 }
 
 impl<'a> WorkerPool<'a> {
-    /// Starts the first worker, or all where they may wait beside one another; [`WorkerPool::next`]
-    /// hears of the end.
+    /// Starts the first worker, or all that may wait at the same time. [`WorkerPool::next`] waits
+    /// for their set-up.
     pub(super) fn start(
         case: &'a ReadyCase<'a>,
         protocol: &'a Protocol<'a>,
@@ -93,58 +93,58 @@ impl<'a> WorkerPool<'a> {
         pool
     }
 
-    /// Leaves the descriptors to the workers that are still to be started. Where there are none,
-    /// nobody keeps them: a descriptor is one more thing that could be taken.
-    pub(super) fn entrust(&mut self, opened: Rc<OpenedCase>) {
-        // Memory may not suffice for all at once.
+    /// Keeps the descriptors if more workers may start. A descriptor that nobody needs could only
+    /// be misused.
+    pub(super) fn keep_descriptors(&mut self, opened: Rc<OpenedCase>) {
+        // If memory does not suffice for all workers, they start again one by one.
         if self.may_start_more() || self.started.len() > 1 {
             self.opened = Some(opened);
         }
     }
 
-    /// The next worker, once its set-up and that of all that were started with it has ended.
+    /// Returns the next worker after the set-up of all that were started with it.
     ///
     /// # Errors
-    /// When it, or one that was started with it, could not be started or set up.
+    /// If one of them could not be started or set up.
     pub(super) fn next(&mut self) -> Result<ReadyWorker, RoleFailure> {
         if self.waiting.is_empty() {
             if self.started.is_empty()
                 && let Some(opened) = self.opened.take()
             {
                 self.start_next(&opened);
-                self.entrust(opened);
+                self.keep_descriptors(opened);
             }
-            match self.settle() {
+            match self.await_started() {
                 Err(RoleFailure::OutOfMemory { .. })
                     if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
                 {
                     self.policy = StartPolicy::OneAtATime;
                     return self.next();
                 }
-                settled => settled?,
+                started => started?,
             }
         }
         if !self.may_start_more() {
             self.opened = None;
         }
-        Ok(self.waiting.pop_front().expect("as many are asked for as there are"))
+        Ok(self.waiting.pop_front().expect("`next` is called once for each worker"))
     }
 
-    /// Has more workers follow those that were called before, of the ones in reserve.
-    pub(super) fn call_more(&mut self, workers: usize) {
+    /// Adds workers from the reserve.
+    pub(super) fn add_workers(&mut self, workers: usize) {
         let called = workers.min(self.order.reserve);
         self.order.reserve -= called;
         self.order.workers += called;
     }
 
-    /// Ends the workers that had no turn, and gives the descriptors back.
+    /// Ends the waiting workers and drops the descriptors.
     pub(super) fn dismiss(&mut self) {
         self.started.clear();
         self.waiting.clear();
         self.opened = None;
     }
 
-    /// Whose workers they are.
+    /// The side that the workers belong to.
     pub(super) fn owner(&self) -> WindowOwner {
         self.order.owner
     }
@@ -166,12 +166,12 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
-    /// Waits for all that were started; one that fails ends the others.
-    fn settle(&mut self) -> Result<(), RoleFailure> {
+    /// Waits for the set-up of all started workers. If one fails, the others end.
+    fn await_started(&mut self) -> Result<(), RoleFailure> {
         let started = std::mem::take(&mut self.started);
         let number = started.len();
         for worker in started {
-            match worker.and_then(|worker| self.hear(worker)) {
+            match worker.and_then(|worker| self.await_ready(worker)) {
                 Ok(member) => self.waiting.push_back(member),
                 Err(failure) => {
                     self.waiting.clear();
@@ -184,7 +184,7 @@ impl<'a> WorkerPool<'a> {
         Ok(())
     }
 
-    fn hear(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
+    fn await_ready(&self, mut worker: WorkerClient) -> Result<ReadyWorker, RoleFailure> {
         let Protocol { within, interrupt, .. } = *self.protocol;
         let (confinement, start) = worker.ready(within, interrupt)?;
         Ok(ReadyWorker {

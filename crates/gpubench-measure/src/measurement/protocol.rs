@@ -1,4 +1,4 @@
-//! How cases are measured.
+//! Settings of a measurement.
 
 use std::time::Duration;
 
@@ -8,29 +8,28 @@ use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
-/// How cases are measured.
+/// Settings of a measurement.
 #[derive(Debug)]
 pub struct Protocol<'a> {
-    /// What cases are run for.
+    /// The purpose of the run.
     pub mode: RunMode,
-    /// How many fresh workers a case's samples come from; fewer where there may be fewer samples.
+    /// Number of fresh workers for a case's samples. A limit on samples can lower it.
     pub worker_count: WorkerCountRule,
-    /// When the first worker's warm-up is over.
+    /// When the first worker is warm.
     pub warm_up: WarmUpRule,
-    /// When a case has samples enough.
+    /// When a case has enough samples.
     pub stop: StopRule,
-    /// How long a window may take.
+    /// Time limit of a window.
     pub within: Duration,
-    /// How long a generator or a reference may take.
+    /// Time limit of a generator or a reference.
     pub reference_within: Duration,
-    /// Who runs kernels of generators and references.
+    /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
     /// The device.
     pub device: DeviceOrder,
-    /// Seeds of the orders of blocks and threads that the workers of a test have, one after
-    /// another.
+    /// Seeds of the orders of blocks and threads, one for each worker of a test.
     pub schedules: &'a [u64],
-    /// What becomes of what user code prints.
+    /// Where the output of user code goes.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
@@ -41,7 +40,7 @@ pub struct Protocol<'a> {
 }
 
 impl Protocol<'_> {
-    /// The device as an arm's worker opens it, which is the `position`-th, counted from 0.
+    /// Returns the device settings for the worker at `position`, counted from 0.
     pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
         match (self.mode, self.schedules.get(position)) {
             (RunMode::Test, Some(schedule)) => self.device.with_schedule(*schedule),

@@ -1,14 +1,14 @@
-//! What was measured, as the record of a case.
+//! Writes the results of a measurement into the record of a case.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use gpubench::catalog::Recording;
 
-use super::checks::{checks, worth};
+use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
-use super::pass_criteria::{PassCriteria, hold};
+use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
@@ -19,20 +19,20 @@ use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
-/// What a measurement is held against.
+/// Targets and limits to compare a measurement with.
 #[derive(Clone, Copy, Debug)]
 pub struct Expectations {
-    /// The coefficient of variation that samples were to reach.
+    /// The coefficient of variation that the samples should reach.
     pub target_cv: f64,
-    /// The bytes per second that the device can move at most, where it is known.
+    /// Peak bandwidth of the device in bytes per second, if known.
     pub peak_bandwidth: Option<f64>,
-    /// The operations per second that it can do at most.
+    /// Peak arithmetic rates of the device in operations per second.
     pub peak_arithmetic: ArithmeticPeaks,
-    /// What the case must meet beside being right.
+    /// Criteria in addition to being right.
     pub criteria: PassCriteria,
 }
 
-/// Fills a case's record in.
+/// Writes a measurement into a case's record.
 pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
@@ -77,8 +77,8 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
-    let mut worth = worth(recording, &measured.windows, &record.checks, record.distinct_inputs);
-    worth.notices.extend(unused_inputs(recording));
+    let mut findings = check_findings(recording, &measured.windows, &record.checks, record.distinct_inputs);
+    findings.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.control_windows,
@@ -108,19 +108,19 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.twin = twin(&measured.windows, &measured.warm_ups, control);
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
-    hold(record, worth, expectations.criteria);
+    apply_criteria(record, findings, expectations.criteria);
 }
 
-/// That more is reported than host code claims.
+/// Returns a notice that samples are longer than the claims of host code.
 fn unclaimed(added_ns: f64) -> Option<String> {
     let added = format!("{:.1}", added_ns / 1e3);
     (added_ns > 0.0).then(|| {
-        format!("the referee's clock confirms the claims only with {added} µs added to each sample: work may run outside of the calls' own events")
+        format!("{added} µs were added to each sample, because the referee's clock does not confirm the claims without it: work may run outside of the calls' events")
     })
 }
 
-/// What the declared work comes to in a time, held against the peaks for the type that the case
-/// computes with.
+/// Returns the throughput of the declared work, compared with the peaks for the case's operand
+/// type.
 fn throughput(recording: &Recording, time_ns: f64, expectations: &Expectations) -> Throughput {
     let peaks = Peaks {
         bandwidth: expectations.peak_bandwidth,
@@ -142,7 +142,7 @@ fn throughput(recording: &Recording, time_ns: f64, expectations: &Expectations) 
     )
 }
 
-/// What host times come to; `None` where there are none or one is not finite.
+/// Summarizes host times. Returns `None` if there are none or one is not finite.
 fn host_time(times_ns: &[f64]) -> Option<HostTime> {
     Some(HostTime {
         median_ns: median(times_ns)?,
@@ -151,7 +151,7 @@ fn host_time(times_ns: &[f64]) -> Option<HostTime> {
     })
 }
 
-/// How many different inputs the checked windows had; none where the case has no inputs.
+/// Counts the different inputs of the checked windows; 0 for a case without inputs.
 fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
     if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
         return 0;
@@ -163,14 +163,14 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
         .len() as u64
 }
 
-/// More operations a second than the device can do: the declaration is wrong, or counts other
-/// operations than the peak does.
+/// Returns a notice if the declared operations exceed the device's peak. The declaration is wrong,
+/// or counts operations that the peak does not.
 fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String> {
     let share = throughput.flops_per_s? / limit?;
     let notice = |share: f64| {
         let times = format!("{share:.2}");
         format!(
-            "the declared operations are {times} times what the device can do in that time: `flops` counts too many, or others than the peak does"
+            "the declared operations are {times} times what the device can do in that time: `flops` is too high, or counts operations that the peak does not"
         )
     };
     (share > 1.0).then(|| notice(share))
@@ -188,7 +188,7 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) 
     }
 }
 
-/// Sampled windows; where a case did not come so far, its warm-up.
+/// Returns the sampled windows, or all windows if none was sampled.
 fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
     match sampled(windows, warm_ups) {
         none if none.is_empty() => windows.iter().collect(),
@@ -196,20 +196,19 @@ fn sampled_or_all<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) 
     }
 }
 
-/// Means over timed windows of what the worker claims and of what the referee's clock saw, and of
-/// the difference of both in control windows. Nothing is subtracted from any of them.
+/// Returns the mean claim and the mean time by the referee's clock of timed windows, and the mean
+/// difference in control windows. Nothing is subtracted.
 fn conservation(windows: &[&WindowEvidence], control_windows: &[WindowEvidence]) -> Option<Conservation> {
     let worker = claimed_and_observed(windows.iter().copied())?;
     let control_ns = claimed_and_observed(control_windows).map(|(claimed, observed)| observed - claimed);
     Conservation::of(worker.0, worker.1, control_ns)
 }
 
-/// What passed beyond the claims of the windows that so many samples are from. Windows that failed
-/// are none of them; they come last.
+/// Returns the residuals of the first `samples` windows. Failed windows come last and are left out.
 fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     let residuals = sampled.iter().filter_map(|window| residual(window));
     let of_samples = whole(residuals.take(samples));
-    // A sample without its window would shift all behind it.
+    // If a sample lacked its window, all later residuals would be off by one.
     if of_samples.len() == samples {
         of_samples
     } else {
@@ -217,8 +216,8 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
     }
 }
 
-/// The control windows that a balance was made of: where the worker under test disturbed those between
-/// its own, the ones behind its end.
+/// Returns the control windows that the claims were compared with: the interleaved ones, or those
+/// after the worker's end if it disturbed the interleaved ones.
 fn compared_with<'a>(
     balance: &TimingAudit,
     interleaved: &'a [WindowEvidence],
@@ -230,7 +229,7 @@ fn compared_with<'a>(
     }
 }
 
-/// How many of the interleaved control windows that a balance was made of are each worker's.
+/// Returns how many of the compared control windows belong to each worker.
 fn control_shares(balance: &TimingAudit, windows: &[WindowEvidence], turns: &[usize]) -> Vec<u64> {
     if balance.disturbance_ns.is_some() {
         return Vec::new();
@@ -301,7 +300,7 @@ mod tests {
             window(timed, WindowEnd::Checked, Some(9_000.4)),
             window(early, WindowEnd::Checked, Some(0.0)),
             window(timed, WindowEnd::Checked, Some(300_032.0)),
-            // One that failed, and of which no sample was kept.
+            // A failed window without a sample.
             window(timed, WindowEnd::Checked, Some(10_000.0)),
         ];
         let all: Vec<&WindowEvidence> = windows.iter().collect();
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn null_windows_that_were_disturbed_are_not_those_that_claims_were_compared_with() {
+    fn disturbed_control_windows_are_replaced_by_those_after_the_end() {
         let control = |length_ns: u64| {
             let mut window = window(WindowKind::Control, WindowEnd::Checked, Some(0.0));
             window.facts.s2_ns = window.facts.s1_ns + length_ns;

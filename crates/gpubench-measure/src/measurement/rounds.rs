@@ -1,5 +1,5 @@
-//! The order of a case's windows: round by round, a fresh worker of each arm, and window by window
-//! in turns where there are two arms.
+//! The order of a case's windows: round by round with a fresh worker for each arm, and alternating
+//! windows if there are two arms.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -16,21 +16,21 @@ use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
-/// The rounds of a case: the candidate, and perhaps a baseline.
+/// The rounds of a case with one arm or two.
 pub(super) struct Rounds<'a> {
     candidate: Arm<'a>,
     baseline: Option<Arm<'a>>,
-    /// What the rounds of two are to decide, where they may go on until they have.
+    /// Decides whether two arms need more rounds.
     question: Option<&'a dyn StoppingQuery>,
-    /// Rounds that there are at least, if the candidate comes through them.
+    /// Least number of rounds if the candidate does not fail.
     first: usize,
-    /// Number of the case, and the keys of the run.
+    /// Number of the case.
     case: u64,
     seeds: &'a Seeds,
 }
 
 impl<'a> Rounds<'a> {
-    /// Starts the workers of either arm.
+    /// Starts the workers of both arms.
     pub(super) fn start(
         pair: &'a CasePair<'a>,
         protocol: &'a Protocol<'a>,
@@ -44,10 +44,10 @@ impl<'a> Rounds<'a> {
         let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
         let first = match protocol.mode {
             RunMode::Measure | RunMode::Profile(_) => shares.first(),
-            // No limit of samples concerns calls that give none.
+            // Test calls give no samples, so limits on samples do not apply.
             RunMode::Test => protocol.worker_count.first().get(),
         };
-        // Fewer rounds than there are before the first look are all that may be had.
+        // If a limit lowers the number of rounds, there is no interim analysis.
         let question = pair
             .question
             .filter(|_| baseline.is_some() && shares.most() == protocol.worker_count.most().get());
@@ -74,13 +74,13 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Leaves the descriptors to the workers that are still to be started.
-    pub(super) fn entrust(&mut self, opened: &Rc<OpenedCase>) {
-        self.arms().for_each(|arm| arm.pool.entrust(Rc::clone(opened)));
+    /// Gives the descriptors to the pools for the workers still to start.
+    pub(super) fn keep_descriptors(&mut self, opened: &Rc<OpenedCase>) {
+        self.arms().for_each(|arm| arm.pool.keep_descriptors(Rc::clone(opened)));
     }
 
-    /// The arms, whose processes are gone; a baseline that was lost for no fault of its code is
-    /// that failure.
+    /// Ends all workers and returns the arms. A baseline that was lost without fault of its code is
+    /// an error.
     pub(super) fn retire(mut self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
         self.arms().for_each(|arm| arm.pool.dismiss());
         let baseline = self.baseline.map(|mut baseline| match baseline.lost.take() {
@@ -90,12 +90,10 @@ impl<'a> Rounds<'a> {
         (self.candidate, baseline)
     }
 
-    /// Runs the rounds, or as many as the candidate comes through. A baseline that fails takes no
-    /// part in what follows.
+    /// Runs the rounds until the candidate fails or has enough. A baseline that fails drops out.
     ///
     /// # Errors
-    /// When the candidate fails for no fault of its kernels, or those who lead through windows
-    /// fail.
+    /// If anything but the kernels under test fails.
     pub(super) fn run(
         &mut self,
         mode: RunMode,
@@ -109,33 +107,32 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Has each of the candidate's workers make a call, until one fails. Nothing is kept of it but
-    /// whether it was right.
+    /// Makes one call in each of the candidate's workers until one fails. Only the correctness is
+    /// kept.
     fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         for _ in 0..self.first {
-            self.enter()?;
+            self.begin_round()?;
             self.candidate.step(context, Part::Alone(WindowKind::EarlyCheck))?;
-            let goes_on = self.candidate.takes_part();
-            self.arms().for_each(Arm::leave);
-            if !goes_on {
+            let continues = self.candidate.is_active();
+            self.arms().for_each(Arm::end_round);
+            if !continues {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Calls the candidate at least once, and again and again for so long. Nothing is kept of it
-    /// but whether it was right.
+    /// Repeats the candidate's call for `duration`, at least once. Only the correctness is kept.
     fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        self.enter()?;
+        self.begin_round()?;
         let started = Instant::now();
         loop {
             self.candidate.step(context, Part::Alone(WindowKind::Timed))?;
-            if !self.candidate.takes_part() || started.elapsed() >= duration {
+            if !self.candidate.is_active() || started.elapsed() >= duration {
                 break;
             }
         }
-        self.arms().for_each(Arm::leave);
+        self.arms().for_each(Arm::end_round);
         Ok(())
     }
 
@@ -143,7 +140,7 @@ impl<'a> Rounds<'a> {
         let (mut round, mut last) = (0, self.first);
         while round < last {
             round += 1;
-            self.enter()?;
+            self.begin_round()?;
             while self.is_needed(Phase::WarmUp) {
                 self.pair(Phase::WarmUp, context, watcher)?;
             }
@@ -154,49 +151,48 @@ impl<'a> Rounds<'a> {
             for arm in self.arms() {
                 arm.catch_up(context, workers)?;
             }
-            let goes_on = self.candidate.takes_part();
-            self.arms().for_each(Arm::leave);
-            if !goes_on {
+            let continues = self.candidate.is_active();
+            self.arms().for_each(Arm::end_round);
+            if !continues {
                 break;
             }
             if round == last {
-                last = self.go_on(round);
+                last = self.extend_rounds(round);
             }
         }
         Ok(())
     }
 
-    /// How many rounds to run, given those already run.
-    fn go_on(&mut self, rounds: usize) -> usize {
+    /// Returns how many rounds to run in all, after `rounds`.
+    fn extend_rounds(&mut self, rounds: usize) -> usize {
         let last = match &self.baseline {
             None => self.candidate.workers_to_have(),
             Some(baseline) => self.rounds_to_have(rounds, baseline),
         };
-        self.arms().for_each(|arm| arm.pool.call_more(last - rounds));
+        self.arms().for_each(|arm| arm.pool.add_workers(last - rounds));
         last
     }
 
-    /// How many rounds of two arms to run, given those already run.
+    /// Returns how many rounds of two arms to run in all, after `rounds`.
     fn rounds_to_have(&self, rounds: usize, baseline: &Arm<'_>) -> usize {
-        let Some(question) = self.question.filter(|_| baseline.goes_on()) else {
+        let Some(question) = self.question.filter(|_| baseline.can_continue()) else {
             return rounds;
         };
         let [baseline, candidate] = [baseline, &self.candidate].map(|arm| arm.samples.by_worker());
         question.next(rounds, &baseline, &candidate).unwrap_or(rounds)
     }
 
-    /// All of them.
     fn arms(&mut self) -> impl Iterator<Item = &mut Arm<'a>> {
         std::iter::once(&mut self.candidate).chain(&mut self.baseline)
     }
 
-    fn enter(&mut self) -> Result<(), MeasureError> {
-        self.candidate.enter();
+    fn begin_round(&mut self) -> Result<(), MeasureError> {
+        self.candidate.begin_round();
         if let Some(failure) = self.candidate.lost.take() {
             return Err(MeasureError::Worker(failure));
         }
-        if let Some(baseline) = self.baseline.as_mut().filter(|baseline| baseline.goes_on()) {
-            baseline.enter();
+        if let Some(baseline) = self.baseline.as_mut().filter(|baseline| baseline.can_continue()) {
+            baseline.begin_round();
             if let Some(RoleFailure::Interrupted) = baseline.lost {
                 return Err(MeasureError::Worker(RoleFailure::Interrupted));
             }
@@ -204,20 +200,20 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Whether a arm that takes part needs more; without the candidate none does.
+    /// Whether an active arm needs more windows. Without the candidate, none does.
     fn is_needed(&mut self, phase: Phase) -> bool {
-        let goes_on = self.candidate.takes_part();
-        goes_on && self.arms().any(|arm| arm.takes_part() && phase.lacks(arm))
+        let continues = self.candidate.is_active();
+        continues && self.arms().any(|arm| arm.is_active() && phase.lacks(arm))
     }
 
-    /// A window of each arm that needs one. Who begins is drawn by the key, so that neither arm
-    /// always runs after the other. Both windows are of one kind, so that the samples of one number
-    /// are neighbours in time.
+    /// Runs a window of each arm that needs one. The key draws which arm is first, so neither
+    /// always follows the other. Both windows have the same kind, so samples with the same number
+    /// are close in time.
     fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let (seeds, place) = (self.seeds, context.next_place(self.case));
-        let alone = !self.baseline.as_ref().is_some_and(Arm::takes_part);
-        let needy = self.arms().filter(|arm| arm.takes_part());
-        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.keeps_company(arm) && !alone;
+        let alone = !self.baseline.as_ref().is_some_and(Arm::is_active);
+        let needy = self.arms().filter(|arm| arm.is_active());
+        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !alone;
         let mut arms: Vec<&mut Arm<'a>> = needy.filter(|arm| needs(arm)).collect();
         if seeds.first_of_pair(place) == WindowOwner::Baseline {
             arms.reverse();
@@ -239,7 +235,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The parts of a round.
+/// The phases of a round.
 #[derive(Clone, Copy)]
 enum Phase {
     WarmUp,
@@ -247,7 +243,7 @@ enum Phase {
 }
 
 impl Phase {
-    /// Whether the worker of an arm is not through with it.
+    /// Whether the arm's worker has not completed this phase.
     fn lacks(self, arm: &Arm<'_>) -> bool {
         match self {
             Phase::WarmUp => !arm.is_warm(),
@@ -255,8 +251,8 @@ impl Phase {
         }
     }
 
-    /// Whether an arm that is through with it may go on as long as the other does.
-    fn keeps_company(self, arm: &Arm<'_>) -> bool {
+    /// Whether an arm that has completed this phase may go on while the other one needs more.
+    fn may_continue(self, arm: &Arm<'_>) -> bool {
         matches!(self, Phase::Samples) && arm.may_go_on()
     }
 }

@@ -1,20 +1,21 @@
-//! What cases are run for.
+//! The purpose of a run.
 
 use std::time::Duration;
 
-/// What cases are run for.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
-    /// To be measured.
+    /// Measure the cases.
     Measure,
-    /// `--test`: to be checked by one call.
+    /// `--test`: check each case with one call.
     Test,
-    /// `--profile-time`: to be called again and again for so long, for someone else to look at.
+    /// `--profile-time`: repeat each call for this time, for a profiler.
     Profile(Duration),
 }
 
 impl RunMode {
-    /// Whether times come of it, that are worth a control worker, a clock and several fresh workers.
+    /// Whether the run reports times. Only then does it need a control worker, a clock and several
+    /// workers.
     pub fn is_timed(self) -> bool {
         self == Self::Measure
     }

@@ -1,4 +1,4 @@
-//! The samples of an arm, and each worker's part of them.
+//! The samples of an arm, by worker.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,32 +9,32 @@ use gpubench_protocol::wire::Claim;
 /// The samples of an arm so far.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
-    /// In nanoseconds.
+    /// Claims in nanoseconds.
     pub(super) ns: Vec<f64>,
-    /// What passed on the host, in nanoseconds.
+    /// Host times in nanoseconds.
     pub(super) host_ns: Vec<f64>,
-    /// Every worker's part so far, the present one's included.
+    /// The turns of all workers so far, including the current one.
     turns: Vec<Turn>,
 }
 
-/// One worker's part.
+/// The samples and limits of one worker.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// What its warm-up windows claim, and how long they took.
+    /// Claims of its warm-up windows in nanoseconds.
     pub(super) warm_up_ns: Vec<f64>,
     pub(super) warmed_for: Duration,
-    /// Which of the arm's samples are its own, and how long they took.
+    /// The range of its samples.
     samples: Range<usize>,
     pub(super) sampled_for: Duration,
-    /// Windows since it was last checked early. At least one of its windows is: the first may be
-    /// due at once.
+    /// Windows since its last early check. It starts at the maximum, because each worker has at
+    /// least one early check and the first may be due at once.
     pub(super) since_early: u32,
-    /// Why it has samples enough, where it has.
+    /// Why it has enough samples, if it has.
     pub(super) stop: Option<StopReason>,
 }
 
 impl Samples {
-    /// Another worker has its turn.
+    /// Begins the turn of the next worker.
     pub(super) fn begin_turn(&mut self) {
         let taken = self.ns.len();
         self.turns.push(Turn {
@@ -47,14 +47,14 @@ impl Samples {
         });
     }
 
-    /// Keeps what the present worker claims of a window.
+    /// Adds the current worker's claim of a window.
     pub(super) fn keep(&mut self, claim: &Claim) {
         self.ns.push(claim.elapsed_ns);
         self.host_ns.push(claim.host_ns);
         self.turn_mut().samples.end = self.ns.len();
     }
 
-    /// The present worker's turn.
+    /// Returns the current worker's turn.
     pub(super) fn turn(&self) -> &Turn {
         self.turns.last().expect("a turn has begun")
     }
@@ -63,22 +63,22 @@ impl Samples {
         self.turns.last_mut().expect("a turn has begun")
     }
 
-    /// Turns that have begun.
+    /// Returns the number of turns so far.
     pub(super) fn turns(&self) -> usize {
         self.turns.len()
     }
 
-    /// Position of the present worker among the arm's, counted from 0.
+    /// Returns the position of the current worker in the arm, counted from 0.
     pub(super) fn position(&self) -> usize {
         self.turns.len().saturating_sub(1)
     }
 
-    /// The samples of each worker, in nanoseconds.
+    /// Returns the samples of each worker, in nanoseconds.
     pub(super) fn by_worker(&self) -> Vec<&[f64]> {
         self.turns.iter().map(|turn| self.of(turn)).collect()
     }
 
-    /// The samples of the present worker.
+    /// Returns the samples of the current worker, in nanoseconds.
     pub(super) fn of_present_worker(&self) -> &[f64] {
         self.of(self.turn())
     }
@@ -87,12 +87,12 @@ impl Samples {
         &self.ns[turn.samples.clone()]
     }
 
-    /// How long all samples took.
+    /// Returns the time that all samples took.
     pub(super) fn sampled_for(&self) -> Duration {
         self.turns.iter().map(|turn| turn.sampled_for).sum()
     }
 
-    /// Why each worker that has samples enough stopped.
+    /// Returns why each worker stopped, for those that have enough samples.
     pub(super) fn stops(&self) -> Vec<StopReason> {
         self.turns.iter().filter_map(|turn| turn.stop).collect()
     }

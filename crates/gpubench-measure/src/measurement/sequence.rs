@@ -1,4 +1,4 @@
-//! The sequence of one window: who does what, in which order, and who is waited for.
+//! The sequence of one window: the steps of each role, their order, and the waits.
 
 use std::time::{Duration, Instant};
 
@@ -13,49 +13,49 @@ use gpubench_device::{FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 
-/// Beyond the broker's own deadline, so that the broker is the one to give a window up.
+/// Margin of the referee's deadline over the broker's, so that the broker is the one that gives up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
 
-/// How long the referee may take to give a window up whose worker was lost. The looks at it are
-/// carried out, and nobody reads them.
+/// Time limit for the referee to end a window whose worker was lost. It still checks the window,
+/// but nobody reads the result.
 const AFTER_LOSS: Duration = Duration::from_secs(10);
 
-/// Filling inputs with the tool's own kernels never takes so long.
+/// Time limit for the tool's own kernels that fill inputs.
 const PREPARATION: Duration = Duration::from_secs(120);
 
-/// Leads the roles of a case through its windows.
+/// Directs the roles of a case through its windows.
 #[derive(Debug)]
 pub(super) struct Sequencer<'a> {
-    /// Generates, lets go, checks.
+    /// Makes inputs, releases windows and checks outputs.
     pub(super) referee: &'a mut RefereeClient,
-    /// Generates and computes references where that is its duty; the case is attached to it then.
+    /// Makes inputs and runs references where `placement` says so. The case is then attached to it.
     pub(super) author: &'a mut AuthorClient,
-    /// Who makes the inputs and computes the references.
+    /// Which process makes the inputs and runs the reference.
     pub(super) placement: CodePlacement<'a>,
-    /// How long the roles may take.
+    /// Time limits and other settings.
     pub(super) protocol: &'a Protocol<'a>,
-    /// The author's last order to make inputs; nothing before the first.
+    /// The author's last order to make inputs, if there is one.
     pub(super) last_inputs: Option<Generate>,
 }
 
-/// How a window went.
+/// How a window ended.
 #[derive(Debug)]
 pub(super) enum WindowOutcome {
-    /// To its end; its evidence may still show a fault.
+    /// The window ended. Its evidence may still show a fault.
     Ended(WindowEvidence),
-    /// The worker is lost; there is evidence if the window had been released.
+    /// The worker is lost. There is evidence if the window had been released.
     Lost(Option<WindowEvidence>, Ending),
 }
 
-/// What a worker has said of its window, or how it was lost before it said anything.
+/// A worker's claim, or how the worker was lost before it made one.
 type ClaimResult = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
-    /// Conducts one window of a worker on a seat.
+    /// Runs a window of the worker of `owner`.
     ///
     /// # Errors
-    /// When it fails for no fault of the worker.
-    pub(super) fn conduct(
+    /// If anything but the worker fails.
+    pub(super) fn run_window(
         &mut self,
         worker: &mut WorkerClient,
         owner: WindowOwner,
@@ -71,15 +71,17 @@ impl Sequencer<'_> {
         self.release(worker, owner, window, kind)
     }
 
-    /// Conducts a control window of the worker on a seat: as any other from the referee's restoring
-    /// on. Nothing is generated for it, and no other worker is armed meanwhile: a stream of its own
-    /// that waits would be one more thing that could go on when it should not. Where the author
-    /// works in every other window, it does the work of the last one again: a device that has
-    /// waited for it begins later, by 40 µs after a reference of a tenth of a second on an H200.
+    /// Runs a control window in the worker of `owner`. From the referee's restore on, it is like
+    /// any other window. Inputs are not made for it, and no other worker is armed: its waiting
+    /// stream could run at the wrong time.
+    ///
+    /// If the author works in every other window, it repeats the work of the last one here. A
+    /// device that has waited for the author begins later, by 40 µs after a reference of 0.1 s on
+    /// an H200.
     ///
     /// # Errors
-    /// When it fails for no fault of the worker.
-    pub(super) fn conduct_control(
+    /// If anything but the worker fails.
+    pub(super) fn run_control_window(
         &mut self,
         worker: &mut WorkerClient,
         owner: WindowOwner,
@@ -113,14 +115,14 @@ impl Sequencer<'_> {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
         self.referee.release(&order).map_err(MeasureError::referee)?;
-        self.attend(worker, window)
+        self.await_end(worker, window)
     }
 
-    /// Makes the inputs of a window; for window 0 the instance that the first window's decoys are
-    /// taken from, and the constants of the case.
+    /// Makes the inputs of a window. Window 0 provides the decoys of the first window and the
+    /// constants of the case.
     ///
     /// # Errors
-    /// When a generator or the referee fails.
+    /// If a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
         let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.placement.referee_generates() {
             true => (self.protocol.reference_within, |failure| {
@@ -145,18 +147,18 @@ impl Sequencer<'_> {
             .map_err(MeasureError::own_code(MeasureError::Generator))
     }
 
-    /// Has inputs and answers made where the referee has both to itself.
+    /// Makes the inputs and runs the reference in one order, if the referee does both.
     fn prepare_with_answers(&mut self, window: u32) -> Result<(), MeasureError> {
         let (within, interrupt) = (self.protocol.reference_within, self.protocol.interrupt);
         let preparation = Preparation::InputsAndAnswers;
         let prepared = self.referee.prepare(preparation, window, within, interrupt);
-        // The tool's own kernels never take so long.
+        // The tool's own kernels never take so long, so a timeout is the reference's.
         prepared
             .map(drop)
             .map_err(MeasureError::kernels(MeasureError::Reference))
     }
 
-    /// Has the reference computed, by the author or by the referee.
+    /// Runs the reference in the author or in the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
         match self.placement.reference() {
             KernelHost::Author => self
@@ -170,32 +172,32 @@ impl Sequencer<'_> {
         }
     }
 
-    /// Waits for the referee's facts and the worker's claim, in whichever order they come.
-    fn attend(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
+    /// Waits for the referee's facts and the worker's claim, in any order.
+    fn await_end(&mut self, worker: &mut WorkerClient, window: u32) -> Result<WindowOutcome, MeasureError> {
         let deadline = deadline(self.protocol.within);
-        let mut said: Option<ClaimResult> = None;
+        let mut claimed: Option<ClaimResult> = None;
         loop {
-            match self.listen(worker, said.as_ref(), deadline)? {
+            match self.listen(worker, claimed.as_ref(), deadline)? {
                 ChannelEvent::Interrupted => return Err(MeasureError::Interrupted),
                 ChannelEvent::Channel(0) => break,
-                ChannelEvent::Channel(_) => said = Some(self.hear(worker, window)?),
+                ChannelEvent::Channel(_) => claimed = Some(self.receive_claim(worker, window)?),
                 ChannelEvent::Deadline => {
-                    said = Some(self.time_is_up(worker, said)?);
+                    claimed = Some(self.reach_deadline(worker, claimed)?);
                     break;
                 }
             }
         }
-        let within = match &said {
+        let within = match &claimed {
             Some(Err(_)) => AFTER_LOSS,
             _ => OWN_WORK,
         };
         let facts = self.referee.window_facts(within, self.protocol.interrupt);
         let facts = facts.map_err(MeasureError::referee)?;
-        let said = match said {
-            Some(said) => said,
+        let claimed = match claimed {
+            Some(claimed) => claimed,
             None => self.claim(worker, window)?,
         };
-        Ok(match said {
+        Ok(match claimed {
             Ok(claim) => WindowOutcome::Ended(WindowEvidence {
                 facts,
                 claim: Some(claim),
@@ -204,15 +206,15 @@ impl Sequencer<'_> {
         })
     }
 
-    /// The referee is heard until its facts come, the worker until it has said something.
+    /// Listens to the referee until its facts come, and to the worker until it has answered.
     fn listen(
         &mut self,
         worker: &mut WorkerClient,
-        said: Option<&ClaimResult>,
+        claimed: Option<&ClaimResult>,
         deadline: Instant,
     ) -> Result<ChannelEvent, MeasureError> {
         let both = [self.referee.child().channel(), worker.child().channel()];
-        let channels = if said.is_none() { &both[..] } else { &both[..1] };
+        let channels = if claimed.is_none() { &both[..] } else { &both[..1] };
         listen(channels, deadline, self.protocol.interrupt).map_err(|error| {
             MeasureError::Referee(RoleFailure::protocol(
                 RoleName::Referee,
@@ -221,7 +223,7 @@ impl Sequencer<'_> {
         })
     }
 
-    /// What the worker claims of a window, or how it was lost.
+    /// Receives the worker's claim for a window, or how the worker was lost.
     fn claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
         let Protocol { within, interrupt, .. } = *self.protocol;
         match worker.claim(window, within, interrupt) {
@@ -230,28 +232,28 @@ impl Sequencer<'_> {
         }
     }
 
-    /// Takes what the worker says.
-    fn hear(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
-        let said = self.claim(worker, window)?;
-        match &said {
-            // After a fault the device does nothing more: *done* will not come.
+    /// Receives the worker's message. After a fault or a loss, aborts the window.
+    fn receive_claim(&mut self, worker: &mut WorkerClient, window: u32) -> Result<ClaimResult, MeasureError> {
+        let claimed = self.claim(worker, window)?;
+        match &claimed {
+            // After a fault the device runs nothing more, so *done* never comes.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
             Ok(_) => {}
             Err(_) => self.give_up(worker)?,
         }
-        Ok(said)
+        Ok(claimed)
     }
 
-    /// The window has had its time.
-    fn time_is_up(
+    /// Ends a window at its deadline.
+    fn reach_deadline(
         &mut self,
         worker: &mut WorkerClient,
-        said: Option<ClaimResult>,
+        claimed: Option<ClaimResult>,
     ) -> Result<ClaimResult, MeasureError> {
         let within = self.protocol.within;
-        match said {
-            // The call has ended, and only the checks take their time; or *done* will never come,
-            // and the referee is not to wait for it.
+        match claimed {
+            // Either the call has ended and only the checks go on, or *done* never comes. The
+            // referee must not wait for *done* any longer.
             Some(Ok(claim)) => {
                 self.abort()?;
                 Ok(Ok(claim))
@@ -272,11 +274,11 @@ impl Sequencer<'_> {
         self.referee.abort().map_err(MeasureError::referee)
     }
 
-    /// Has author and referee let go of the case's buffers.
+    /// Makes the author and the referee release the case's buffers.
     ///
     /// # Errors
-    /// When one of them fails.
-    pub(super) fn let_go(self) -> Result<(), MeasureError> {
+    /// If one of them fails.
+    pub(super) fn release_case(self) -> Result<(), MeasureError> {
         let interrupt = self.protocol.interrupt;
         if self.placement.needs_author() {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;
@@ -285,7 +287,7 @@ impl Sequencer<'_> {
     }
 }
 
-/// What a failure of the worker means for its case.
+/// Returns the ending of a case for a failure of its worker.
 fn ending_of(failure: RoleFailure) -> Result<Ending, MeasureError> {
     Ok(match failure {
         RoleFailure::Interrupted => return Err(MeasureError::Interrupted),

@@ -17,26 +17,26 @@ use gpubench_device::ClockBound;
 use gpubench_protocol::window::{CodePlacement, Numbering};
 use gpubench_protocol::wire::CaseWorkers;
 
-/// Who measures cases, and how. The control worker is needed where the referee's clock bounds claims;
-/// its failure costs a case its grade, and nothing else.
+/// The processes and settings that measure cases. The control worker is needed if the referee's
+/// clock has a bound. If it fails, a case only loses its grade.
 pub struct Session<'s> {
-    /// How.
+    /// Settings of the measurement.
     pub protocol: &'s Protocol<'s>,
-    /// Has its device and the seed.
+    /// The referee, with its device and the seed.
     pub referee: &'s mut RefereeClient,
-    /// Has the library of the cases.
+    /// The author, with the library of the cases.
     pub author: &'s mut AuthorClient,
-    /// Need not be started yet.
+    /// The control worker. Its process starts when a case needs it.
     pub control_worker: &'s mut ControlWorker,
-    /// Is shown the samples so far after each.
+    /// Receives the samples so far after each one.
     pub watcher: &'s mut dyn Watcher,
 }
 
 impl Session<'_> {
-    /// Measures a case by itself.
+    /// Measures a case alone.
     ///
     /// # Errors
-    /// When it fails for no fault of its kernels.
+    /// If anything but its kernels fails.
     pub fn measure(&mut self, case: &ReadyCase<'_>) -> Result<Measured, MeasureError> {
         let pair = CasePair {
             candidate: case,
@@ -47,9 +47,9 @@ impl Session<'_> {
         measured.map(|measured| measured.candidate)
     }
 
-    /// Measures a case in turns with a baseline where there is one: each round has a fresh worker
-    /// of either arm, and their windows take turns. What becomes of the baseline does not touch the
-    /// candidate's result. `numbering` says where the numbers of the windows begin.
+    /// Measures a case, alternating with its baseline if there is one: each round has a fresh
+    /// worker of each arm, and their windows alternate. A failure of the baseline does not affect
+    /// the candidate's result. `numbering` has the first window numbers.
     ///
     /// # Errors
     /// As [`Session::measure`].
@@ -90,7 +90,7 @@ impl Session<'_> {
             let attached = author.attach(&grant(case, &opened, &placement), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
         }
-        rounds.entrust(&opened);
+        rounds.keep_descriptors(&opened);
         let mut context = Context {
             sequencer: Sequencer {
                 referee,
@@ -108,9 +108,9 @@ impl Session<'_> {
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
         let (mut candidate, mut baseline) = rounds.retire();
-        candidate.see_control_windows_alone(&mut context)?;
+        candidate.run_final_control_windows(&mut context)?;
         if let Some(Ok(baseline)) = &mut baseline {
-            baseline.see_control_windows_alone(&mut context)?;
+            baseline.run_final_control_windows(&mut context)?;
         }
         let Context {
             sequencer,
@@ -123,17 +123,17 @@ impl Session<'_> {
         Ok(MeasuredInTurns {
             candidate: candidate.finish(&control, other_clients, author),
             baseline: baseline.map(|baseline| Ok(baseline?.finish(&control, other_clients, author))),
-            next: Numbering::behind(begun, controls),
-            roles: match sequencer.let_go() {
+            next: Numbering::after(begun, controls),
+            roles: match sequencer.release_case() {
                 Ok(()) => RolesAfterwards::AtRest,
-                // What was measured before is none the less true.
+                // The results so far remain valid.
                 Err(_) => RolesAfterwards::Unknown,
             },
         })
     }
 }
 
-/// What the author gets of a case that the referee has opened.
+/// Returns the author's buffers of an opened case.
 fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, placement: &CodePlacement<'_>) -> BufferGrant<'g> {
     BufferGrant {
         benchmark: case.benchmark,

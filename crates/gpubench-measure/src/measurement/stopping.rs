@@ -1,11 +1,11 @@
-//! When a worker is warm, and when it has samples enough.
+//! When a worker is warm, and when it has enough samples.
 
 use super::protocol::Protocol;
 use super::samples::Samples;
 use gpubench_contract::StopReason;
 use gpubench_stats::{WarmUpRule, WorkerRules};
 
-/// When the workers of an arm have warmed up, and when they have samples enough.
+/// When the workers of an arm are warm, and when they have enough samples.
 #[derive(Debug)]
 pub(super) struct Stopping<'a> {
     warm_up: &'a WarmUpRule,
@@ -20,12 +20,12 @@ impl<'a> Stopping<'a> {
         }
     }
 
-    /// Workers that an arm has at least.
+    /// Returns the least number of workers of an arm.
     pub(super) fn first_workers(&self) -> usize {
         self.shares.first()
     }
 
-    /// How many workers there are to be on an arm of its own, when these have had their turns.
+    /// Returns how many workers an arm without a baseline needs, given the samples so far.
     pub(super) fn workers_to_have(&self, samples: &Samples) -> usize {
         let had = samples.turns();
         match self.shares.suffice(&samples.by_worker()) {
@@ -34,8 +34,7 @@ impl<'a> Stopping<'a> {
         }
     }
 
-    /// Whether the running median of the present worker's warm-up has settled, or its limits are
-    /// met.
+    /// Whether the running median of the current worker's warm-up is stable, or a limit is reached.
     pub(super) fn is_warm(&self, samples: &Samples) -> bool {
         let turn = samples.turn();
         let further = (samples.position() > 0).then(|| self.warm_up.of_further_worker());
@@ -43,14 +42,14 @@ impl<'a> Stopping<'a> {
         rule.is_over(&turn.warm_up_ns, turn.warmed_for)
     }
 
-    /// Whether the limits leave the present worker more windows, if the other arm needs them.
+    /// Whether the limits allow the current worker more windows while the other arm needs them.
     pub(super) fn may_go_on(&self, samples: &Samples) -> bool {
         let position = samples.position();
         samples.ns.len() < self.shares.max_samples_until(position)
             && samples.sampled_for() < self.shares.max_time_until(position)
     }
 
-    /// Why the present worker has samples enough, where it has.
+    /// Returns why the current worker has enough samples, if it has.
     pub(super) fn decide(&self, samples: &Samples) -> Option<StopReason> {
         let rule = self.shares.of(samples.position());
         rule.decide(samples.of_present_worker(), samples.turn().sampled_for)

@@ -1,5 +1,4 @@
-//! How fast the machine was beside a case: what a job of the tool's own took that is the same
-//! whatever the code under test is.
+//! The twin of a case: a fixed job of the tool that shows the speed of the machine during the case.
 
 use std::ops::Range;
 
@@ -7,9 +6,9 @@ use crate::verdict::{ControlWindows, WindowEvidence, sampled_by_worker};
 use gpubench_contract::Twin;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 
-/// The twin of a case. Where there are control windows, it is what their kernel takes, which reads and
-/// writes the case's buffers between two events as the code under test does. Elsewhere it is what
-/// the referee does in the windows that gave samples. No window is longer for it.
+/// Returns the twin of a case. If there are control windows, it is the time of their kernel, which
+/// reads and writes the case's buffers between two events like the code under test. Otherwise it is
+/// the referee's work before each sampled call. No window takes longer because of it.
 pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: ControlWindows<'_>) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
         let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
@@ -29,9 +28,9 @@ fn claimed_ns(window: &WindowEvidence) -> Option<f64> {
     Some(window.claim.as_deref()?.elapsed_ns)
 }
 
-/// What the referee does over the case's buffers before a call: it restores them, flushes the cache
-/// and reveals the true inputs. What it does behind the call is left out: the longer the call, the
-/// longer its threads have slept by then.
+/// The referee's work on the buffers before a call: it restores them, flushes the cache and
+/// replaces the decoys. Its work after the call does not count, because its threads have slept
+/// longer after a longer call.
 fn prepared_ns(window: &WindowEvidence) -> Option<f64> {
     let WindowFacts { s0_ns, s1_ns, .. } = *window.facts;
     Some(s1_ns.saturating_sub(s0_ns) as f64)
@@ -44,8 +43,8 @@ mod tests {
     use super::*;
     use gpubench_protocol::wire::Claim;
 
-    /// A window in which the referee takes so long before the call; the call takes longer than
-    /// that, and the copies behind it.
+    /// A window in which the referee works for `before_ns` before the call. The call and the copies
+    /// after it take longer.
     fn window(end: WindowEnd, before_ns: u64) -> WindowEvidence {
         let facts = WindowFacts {
             end,
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_is_what_the_referee_does_before_the_calls_that_gave_samples() {
+    fn the_twin_times_the_referee_before_sampled_calls() {
         let times_ns = [70_000, 20_000, 60_000, 90_000, 80_000, 14_000];
         let mut windows = times_ns.map(|before_ns| window(WindowEnd::Checked, before_ns));
         windows[3].facts.end = WindowEnd::NotDone;
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_control_windows_a_twin_is_what_their_kernel_takes() {
+    fn the_twin_uses_the_claims_of_control_windows() {
         let claims_ns = [9_000.0, 9_200.0, 9_400.0];
         let control = claims_ns.map(|elapsed_ns| WindowEvidence {
             claim: Some(Box::new(Claim {

@@ -1,25 +1,23 @@
-//! Who follows a case while it is measured.
+//! Observers of a measurement.
 
-/// Follows a case while it is measured.
+/// Observes the measurement of a case.
 pub trait Watcher {
-    /// There is another sample; these are all of them so far in nanoseconds, together and of each
-    /// worker.
+    /// Receives all samples so far in nanoseconds, together and by worker, after each new one.
     fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]);
 
-    /// The case is measured once more: the samples so far do not count for what follows.
+    /// The case is measured a second time. Earlier samples do not count any more.
     fn begins_again(&mut self) {}
 
-    /// It could not be: the samples before that are the case's after all.
+    /// The second measurement failed. The earlier samples count again.
     fn goes_back(&mut self) {}
 
-    /// How many other processes have computed on the device since the case began, where that is
-    /// known.
+    /// Returns how many other processes have computed on the device since the case began, if known.
     fn other_clients(&mut self) -> Option<u32> {
         None
     }
 }
 
-/// Looks at the samples alone.
+/// Receives the samples only.
 impl<F: FnMut(&[f64])> Watcher for F {
     fn sampled(&mut self, samples: &[f64], _: &[&[f64]]) {
         self(samples);

@@ -1,4 +1,4 @@
-//! Asking a process of its own, and what that process prints.
+//! Queries a driver in a separate process, and defines that process's output.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -13,17 +13,17 @@ use crate::clients::End;
 use gpubench_device::{self, Absence, AbsenceKind, DeviceError};
 use gpubench_sandbox::{in_own_session, this_program};
 
-/// How long a driver may take to answer: a GPU without persistence mode takes seconds to wake.
+/// Time limit for a driver's answer. A GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a probe looks at; its words are those of the hidden verb.
+/// What a probe examines. The text form is the argument of the hidden verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The driver, with a context on the GPU of this number.
     Device(u32),
-    /// What NVML says of every GPU.
+    /// NVML's data on every GPU.
     Gpus,
-    /// Whether NVTX ranges reach anybody.
+    /// Whether a profiler receives NVTX ranges.
     Nvtx,
 }
 
@@ -37,9 +37,9 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// A probe's target that is none.
+/// The error for text that is not a target.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` is nothing that can be probed")]
+#[error("`{0}` is not a probe target (hint: use `cuda:0`, `gpus` or `nvtx`)")]
 pub struct UnknownTarget(String);
 
 impl std::str::FromStr for Target {
@@ -58,23 +58,23 @@ impl std::str::FromStr for Target {
     }
 }
 
-/// What became of a probe. Its process prints it.
+/// The result of a probe, as its process prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer<T> {
-    /// It answered.
+    /// The answer.
     Given(T),
-    /// There is nothing to look at.
+    /// The target does not exist or cannot be used.
     Absent(Absence),
-    /// It did not come to an answer.
+    /// The probe failed before it answered.
     Broken {
-        /// What the driver did: `did not answer within 30s`.
+        /// What the driver did, as in `did not answer within 30s`.
         how: String,
     },
 }
 
 impl<T> Answer<T> {
-    /// The answer, where there is one.
+    /// Returns the answer, if there is one.
     pub fn given(&self) -> Option<&T> {
         match self {
             Answer::Given(answer) => Some(answer),
@@ -83,15 +83,15 @@ impl<T> Answer<T> {
     }
 }
 
-/// Looks at `target` in this process, and prints what it finds for [`ask`] to read.
+/// Examines `target` in this process and prints the result for [`ask`].
 pub fn answer(target: Target) {
     let printed = match target {
         Target::Device(ordinal) => serde_json::to_string(&printed(trials::open(ordinal))),
         Target::Gpus => serde_json::to_string(&printed(list_gpus())),
         Target::Nvtx => serde_json::to_string(&printed(find_nvtx())),
     };
-    // A number that JSON has no word for is the only way to fail; the asker then says that nothing
-    // was answered.
+    // This fails only for a number that JSON cannot express. [`ask`] then reports that there was no
+    // answer.
     if let Ok(text) = printed {
         anstream::println!("{text}");
     }
@@ -128,7 +128,7 @@ fn find_nvtx() -> Result<String, DeviceError> {
     Ok(nvtx.reaches().to_owned())
 }
 
-/// Asks a process of its own about `target`.
+/// Examines `target` in a separate process.
 pub fn ask<T: DeserializeOwned>(target: Target) -> Answer<T> {
     match converse(target) {
         Ok((printed, _)) if !printed.is_empty() => understand(&printed),
@@ -145,22 +145,22 @@ fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
     })
 }
 
-/// What the probe printed, and how it ended.
+/// Returns the probe's output and how its process ended.
 fn converse(target: Target) -> Result<(String, End), String> {
-    let failed = |error: std::io::Error| format!("could not be asked: {error}");
+    let failed = |error: std::io::Error| format!("could not be queried: {error}");
     let mut command = Command::new(this_program());
     command
         .args(["__probe", &target.to_string()])
-        // As referee and workers have it.
+        // The referee and the workers have the same setting.
         .env("CUDA_MODULE_LOADING", "EAGER")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = in_own_session(&mut command).spawn().map_err(failed)?;
-    let mut stdout = child.stdout.take().ok_or("could not be heard")?;
+    let mut stdout = child.stdout.take().ok_or("gave no output to read")?;
     let reader = std::thread::spawn(move || {
         let mut printed = String::new();
-        // What is no text is no answer.
+        // Output that is not text is not an answer.
         let _ = stdout.read_to_string(&mut printed);
         printed
     });
@@ -170,7 +170,7 @@ fn converse(target: Target) -> Result<(String, End), String> {
             Some(status) => break End::from(status),
             None if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
             None => {
-                // It may end at this very moment, which is as good.
+                // It may have ended already.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(format!(
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_read_back() {
+    fn targets_parse_their_own_text() {
         for target in [Target::Device(3), Target::Gpus, Target::Nvtx] {
             assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
         }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_arrives_as_it_was_given() {
+    fn answers_round_trip() {
         let absence = Absence {
             kind: AbsenceKind::Unusable,
             reason: "the driver is a stub".to_owned(),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_another_program_are_no_answer() {
+    fn other_text_is_not_an_answer() {
         assert_eq!(
             understand::<String>("Segmentation fault\n"),
             Answer::Broken {

@@ -1,4 +1,4 @@
-//! Every GPU as NVML lists it.
+//! All GPUs that NVML lists.
 
 use nvml_wrapper::enum_wrappers::device::{Clock, ComputeMode};
 use nvml_wrapper::error::NvmlError;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use gpubench_device::telemetry::Gauge;
 use gpubench_device::telemetry::nvml::{NvmlGauge, library};
 
-/// A GPU as NVML shows it. What it does not tell is `None`.
+/// A GPU as NVML reports it. Unknown values are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
     /// Name.
@@ -21,24 +21,24 @@ pub struct Gpu {
     pub capability: Option<u32>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// Whether it is cut into MIG instances.
+    /// Whether it is partitioned into MIG instances.
     pub mig: Option<bool>,
-    /// Its compute mode, in the driver's words.
+    /// Compute mode, in the driver's words.
     pub compute_mode: Option<String>,
-    /// Whether the driver stays loaded without users.
+    /// Whether the driver stays loaded without users (persistence mode).
     pub persistent: Option<bool>,
-    /// Clock of the multiprocessors now, and at most, in MHz.
+    /// Current and maximum clock of the multiprocessors, in MHz.
     pub clocks_mhz: Option<[u32; 2]>,
-    /// Why clocks are held down now.
+    /// Why clocks are throttled now.
     pub throttle_reasons: Option<Vec<String>>,
-    /// Processes with a compute context.
+    /// Number of processes with a compute context.
     pub clients: Option<u32>,
 }
 
-/// Every GPU.
+/// Lists every GPU.
 ///
 /// # Errors
-/// Why NVML cannot be asked.
+/// If NVML is not available.
 pub(super) fn list() -> Result<Vec<Gpu>, String> {
     let nvml = library().map_err(|error| gpubench_diagnostic::chain(error))?;
     let count = nvml

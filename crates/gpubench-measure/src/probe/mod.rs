@@ -1,7 +1,7 @@
-//! Looking at drivers that may crash or hang, in a process of its own.
+//! Probes of drivers that may crash or hang, in a separate process.
 //!
-//! [`ask`] starts this same program with the hidden verb `__probe`, which calls [`answer`]:
-//! whatever the driver does to that process is a finding for the one who asked.
+//! [`ask`] starts this program with the hidden verb `__probe`, which calls [`answer`]. A crash of
+//! that process is a result for the caller.
 
 mod conversation;
 mod gpus;

@@ -1,4 +1,4 @@
-//! What a GPU is made to do before anything is measured on it.
+//! Trials that a GPU must pass before it measures anything.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use gpubench_device::harness::Harness;
 use gpubench_device::{self, Access, DeviceError, DeviceOrder, DevicePtr, Driver, Facts};
 use gpubench_protocol::wire::SharedPage;
 
-/// How long a stream may take to pass a gate that is open.
+/// Time limit for a stream to pass an open gate.
 const GATE: Duration = Duration::from_secs(2);
 
-/// A GPU that was opened, and what it was made to do.
+/// An open GPU and its trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// What it says of itself.
+    /// The facts that it reports.
     pub facts: Facts,
-    /// Each trial; why not, where it failed.
+    /// Each trial, with the error if it failed.
     pub trials: Vec<(Trial, Result<(), String>)>,
 }
 
 impl Opened {
-    /// The first trial that failed, and why.
+    /// Returns the first failed trial and its error.
     pub fn first_failure(&self) -> Option<(Trial, &str)> {
         self.trials
             .iter()
@@ -30,7 +30,7 @@ impl Opened {
     }
 }
 
-/// What a GPU is made to do: each is something that a window needs.
+/// A trial of a GPU. Every window needs all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trial {
@@ -43,7 +43,7 @@ pub enum Trial {
 }
 
 impl Trial {
-    /// What it is, behind "the GPU cannot".
+    /// Returns the trial's description, to follow "the GPU cannot".
     pub fn what(self) -> &'static str {
         match self {
             Trial::Kernels => "load the tool's own kernels",
@@ -53,10 +53,10 @@ impl Trial {
     }
 }
 
-/// Opens the GPU of a number and puts it through every trial.
+/// Opens a GPU by its number and runs every trial.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// If it cannot be opened.
 pub(super) fn open(ordinal: u32) -> Result<Opened, DeviceError> {
     let mut driver = gpubench_device::open(&DeviceOrder::cuda(ordinal))?;
     let driver = &mut *driver;
@@ -74,7 +74,7 @@ pub(super) fn open(ordinal: u32) -> Result<Opened, DeviceError> {
     })
 }
 
-/// Makes an allocation, exports it, takes it again as another process would, and maps it for loads.
+/// Makes an allocation, exports it, imports it as another process would, and maps it read-only.
 fn share(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     let bytes = driver.facts().granularity;
     let memory = driver.create(bytes)?;
@@ -86,8 +86,8 @@ fn share(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Lets a stream wait for a word of shared host memory, opens the gate, and waits for the word that
-/// the stream writes behind it.
+/// Makes a stream wait for a word of shared host memory, opens the gate, and waits for the word
+/// that the stream writes next.
 fn pass_gate(driver: &mut dyn Driver) -> Result<(), DeviceError> {
     let os = |source| DeviceError::Os {
         what: "making the shared page",

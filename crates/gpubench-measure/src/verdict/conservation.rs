@@ -1,4 +1,4 @@
-//! Conservation of time: the worker's windows beside control windows.
+//! Conservation of time: the worker's windows compared with control windows.
 
 use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
@@ -7,8 +7,8 @@ use gpubench_device::ClockBound;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
-/// What the referee's clock says of the claims; `None` where it bounds nothing or too few windows
-/// were seen.
+/// Compares the claims with the referee's clock. Returns `None` if the clock has no bound or there
+/// are too few windows.
 pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
     if *evidence.clock_bound != ClockBound::Exclusive {
         return None;
@@ -26,19 +26,19 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
     TimingAudit::of(&turns.collect::<Vec<_>>(), &control_residuals(evidence.control.alone))
 }
 
-/// What the referee's clock saw beyond the claims of control windows, of those that nothing disturbed.
+/// Residuals of the control windows that nothing disturbed, in nanoseconds.
 pub fn control_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
     let undisturbed = windows.iter().filter(|window| is_undisturbed(window));
     undisturbed.filter_map(residual).collect()
 }
 
-/// What the referee's clock saw of a timed window beyond its claim, in nanoseconds.
+/// How much longer a timed window is by the referee's clock than its claim, in nanoseconds.
 pub fn residual(window: &WindowEvidence) -> Option<f64> {
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     Some(observed - timed_claim(window)?)
 }
 
-/// Whether the output digest of a control window is that of what the referee found then.
+/// Whether every output digest of a control window matches the referee's.
 pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
     let outputs = window.facts.outputs();
     outputs
@@ -58,7 +58,7 @@ pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {
     }
     let us = |ns: f64| format!("{:.1} µs", ns / 1e3);
     let message = format!(
-        "by the referee's clock a call takes {}, {} more than the worker claims; {} can be explained",
+        "a call takes {} by the referee's clock, {} more than the worker claims; the bound for honest claims is {}",
         us(balance.verified_ns),
         us(balance.excess_ns),
         us(balance.bound_ns)

@@ -1,4 +1,4 @@
-//! What a verdict is drawn from.
+//! The evidence for a verdict.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -10,45 +10,45 @@ use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{Claim, WindowFacts};
 use gpubench_sandbox::Confinement;
 
-/// Everything known of a case when its worker has been let go.
+/// All evidence about a case after its workers have ended.
 #[derive(Clone, Debug)]
 pub struct Evidence<'a> {
-    /// The case's tensors.
+    /// The tensors of the case.
     pub tensors: &'a [Tensor],
-    /// Bytes of its scratch allocations.
+    /// Sizes of the scratch allocations in bytes.
     pub scratch: &'a [u64],
-    /// Its windows in order.
+    /// The windows of the case, in order.
     pub windows: &'a [WindowEvidence],
-    /// How the case came to its end.
+    /// How the case ended.
     pub ending: Ending,
-    /// Which of the case's fresh workers was the last one, counted from 1.
+    /// Number of the case's last worker, counted from 1.
     pub worker: usize,
-    /// Number of the window that this worker was to begin last; 0 where it did not come so far.
+    /// Number of the last window that this worker had to begin; 0 if it had none.
     pub last_call: u32,
     /// Whose code ran in the worker.
     pub execution: &'a Execution,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
-    /// The least time a call can take, in nanoseconds, by [`floor_ns`](super::floor_ns).
+    /// The least time that a call can take, in nanoseconds, from [`floor_ns`](super::floor_ns).
     pub floor_ns: Option<f64>,
-    /// Which of `windows` warmed a worker up.
+    /// Ranges of `windows` that are warm-up, one for each worker.
     pub warm_ups: &'a [Range<usize>],
-    /// The control worker's part.
+    /// The control windows.
     pub control: ControlWindows<'a>,
-    /// Other processes that compute on the device, where that is known.
+    /// Number of other processes that compute on the device, if known.
     pub other_clients: Option<u32>,
-    /// Which sandboxes round other code than the worker's host code are not closed, and why.
+    /// Open sandboxes of user code other than the worker's host code, with the reasons.
     pub open_sandboxes: &'a [String],
 }
 
 impl<'a> Evidence<'a> {
-    /// The windows that warmed no worker up.
+    /// Returns the windows that are not warm-up.
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
         sampled(self.windows, self.warm_ups)
     }
 }
 
-/// The windows of a case that warmed no worker up.
+/// Returns the windows of a case that are not warm-up.
 pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
     let warms_up = |position: usize| warm_ups.iter().any(|warm_up| warm_up.contains(&position));
     let windows = windows.iter().enumerate();
@@ -58,7 +58,8 @@ pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> 
         .collect()
 }
 
-/// The same of each worker that was warmed up, or of all where none was.
+/// Returns the windows that are not warm-up by worker. The first slice has the windows before the
+/// first warm-up.
 pub fn sampled_by_worker<'a>(
     windows: &'a [WindowEvidence],
     warm_ups: &[Range<usize>],
@@ -70,28 +71,28 @@ pub fn sampled_by_worker<'a>(
         .map(move |(begin, end)| windows.get(begin..end).unwrap_or_default())
 }
 
-/// What is known of the tool's own part of a window.
+/// The control windows of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlWindows<'a> {
-    /// Control windows, interleaved with the sampled ones.
+    /// Control windows between the sampled ones.
     pub windows: &'a [WindowEvidence],
-    /// Where those of each worker begin among them.
+    /// Position of each worker's first window in `windows`.
     pub turns: &'a [usize],
-    /// Windows of the control worker behind the end of the worker under test, which has no part in
-    /// them. Cases that fail have none.
+    /// Windows of the control worker after the worker under test has ended. Empty for cases that
+    /// fail.
     pub alone: &'a [WindowEvidence],
-    /// What two events with nothing between them are apart at least in the control worker, in
-    /// nanoseconds: no call takes less.
+    /// Shortest time between two events with nothing between them in the control worker, in
+    /// nanoseconds. No call takes less.
     pub shortest_claim_ns: Option<f64>,
-    /// Workers of another side that lived meanwhile, beside the one under test.
+    /// Number of workers of the other side that lived at the same time.
     pub rivals: usize,
-    /// Why there are no more of them, where the control worker failed.
+    /// Why control windows are missing, if the control worker failed.
     pub loss: Option<&'a str>,
 }
 
 impl<'a> ControlWindows<'a> {
-    /// Those before the first worker's, which are none, then those of each worker, then none
-    /// without end.
+    /// Returns the control windows by worker. The first slice, for no worker, is empty; empty
+    /// slices follow the last worker without end.
     pub fn by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'a> {
         let (windows, turns) = (self.windows, self.turns);
         let begins = std::iter::once(0).chain(turns.iter().copied());
@@ -103,54 +104,54 @@ impl<'a> ControlWindows<'a> {
     }
 }
 
-/// Whose code ran in the worker, and what it was closed in.
+/// Whose code ran in the worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// The tool's, which replayed a plan.
+    /// The tool's code, which replayed a plan.
     Sealed,
-    /// The user's host code, in a sandbox.
+    /// The user's host code, with the state of its sandbox.
     Hosted(Confinement),
 }
 
-/// One window: the referee's facts, and the worker's claim where it came to one.
+/// The referee's facts about one window, and the worker's claim if it made one.
 #[derive(Clone, Debug)]
 pub struct WindowEvidence {
-    /// What the referee found.
+    /// The referee's facts.
     pub facts: Box<WindowFacts>,
-    /// What the worker says.
+    /// The worker's claim.
     pub claim: Option<Box<Claim>>,
 }
 
-/// How a case came to its end.
+/// How a case ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ending {
-    /// By the stop rule, or by a failure that the windows show.
+    /// The stop rule or a failed window ended it.
     Stopped,
-    /// The worker ended by itself, having last written `log`.
+    /// The worker's process ended.
     WorkerEnded {
-        /// How.
+        /// How it ended.
         end: End,
-        /// The last of its output.
+        /// The end of its output.
         log: String,
     },
-    /// The device refused to launch the call.
+    /// The device rejected the call.
     Refused {
-        /// The driver's words.
+        /// The driver's message.
         why: String,
     },
-    /// A window was not done in time; the worker was killed.
+    /// A window exceeded its time limit, and the worker was killed.
     TimedOut {
-        /// How long it was given.
+        /// The limit.
         within: Duration,
     },
-    /// The user's host code could not be set up.
+    /// The set-up of the user's host code failed.
     SetUpFailed {
-        /// What it said.
+        /// Its error.
         message: String,
     },
     /// The worker broke the protocol.
     BrokeProtocol {
-        /// How.
+        /// The violation.
         what: String,
     },
 }

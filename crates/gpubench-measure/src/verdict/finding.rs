@@ -1,4 +1,4 @@
-//! What keeps a case from passing.
+//! Reasons why a case does not pass.
 
 use super::{Cause, Verdict};
 
@@ -9,7 +9,7 @@ pub(super) struct Finding {
     pub(super) message: String,
 }
 
-/// A finding, for functions that have none where there is nothing to say.
+/// Returns a finding as `Some`, for functions with an optional result.
 pub(super) fn finding(verdict: Verdict, cause: Cause, message: impl Into<String>) -> Option<Finding> {
     debug_assert!(cause.comes_with(verdict), "{verdict}: {cause}");
     Some(Finding {

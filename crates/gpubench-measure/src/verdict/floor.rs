@@ -5,19 +5,19 @@ use gpubench::catalog::{Recording, Role, Tensor};
 use gpubench_contract::Method;
 use gpubench_device::Facts;
 
-/// Decoys are put right after the flush, so these lines of an input are in the cache: one in
-/// sixteen, at least eight of 128 bytes.
+/// Decoys are replaced after the flush, so these lines of an input are in the cache: one in
+/// sixteen, and at least eight of 128 bytes.
 const DECOY_SHARE: u64 = 16;
 const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 
-/// The least time a call can take behind a cache flush of `flush_bytes`, in nanoseconds: the
-/// declared bytes that must pass the memory's interface, over the peak bandwidth. `None` where the
-/// peak is not known, nothing is declared, the method is not the cold one, or the flush is smaller
-/// than the cache.
+/// Returns the least time in nanoseconds that a call can take after a cache flush of `flush_bytes`:
+/// the declared bytes that must cross the memory interface, divided by the peak bandwidth. Returns
+/// `None` if the peak is unknown, no bytes are declared, the method is not cold, or the flush is
+/// smaller than the cache.
 ///
-/// Not all declared bytes must. What a call writes can stay in the cache, up to its size, and be
-/// written back later; the revealed lines of the inputs are in it already. Bytes beyond those of
-/// the tensors (a second pass over them, say) may be answered from the cache too.
+/// Three kinds of declared bytes do not count. Written bytes can stay in the cache, up to its size,
+/// and reach memory later. The input lines that replaced decoys are in the cache already. Bytes
+/// beyond the size of the tensors, as of a second pass, may come from the cache.
 pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
@@ -57,7 +57,7 @@ mod tests {
         facts
     }
 
-    /// `mib` each way, and as many bytes declared as `declared` says.
+    /// A copy of `mib` MiB with `declared` bytes.
     fn copy(mib: u64, declared: Option<u64>) -> Recording {
         let tensor = |name: &str, role| Tensor {
             name: name.to_owned(),
@@ -79,27 +79,27 @@ mod tests {
         }
     }
 
-    /// The floor in MiB, by a peak of one MiB a nanosecond.
+    /// The floor in MiB at a peak of one MiB per nanosecond.
     fn floor(recording: &Recording) -> Option<f64> {
         floor_ns(recording, &facts(), Method::Cold, 120 * MIB).map(f64::round)
     }
 
     #[test]
-    fn reads_count_but_for_revealed_decoys_and_writes_as_far_as_they_exceed_the_cache() {
+    fn the_floor_counts_reads_without_decoys_and_writes_beyond_the_cache_size() {
         assert_eq!(floor(&copy(256, Some(512 * MIB))), Some(512.0 - 60.0 - 16.0));
         assert_eq!(floor(&copy(32, Some(64 * MIB))), Some(32.0 - 2.0));
-        // No more of an input than the cache holds is revealed in it.
+        // The cache holds no more input lines than its size.
         assert_eq!(floor(&copy(2048, Some(4096 * MIB))), Some(4096.0 - 60.0 - 60.0));
     }
 
     #[test]
-    fn a_call_that_must_read_less_than_its_inputs_has_a_lower_floor() {
+    fn fewer_declared_bytes_lower_the_floor() {
         assert_eq!(floor(&copy(256, Some(100 * MIB))), Some(100.0 - 60.0 - 16.0));
         assert_eq!(floor(&copy(256, Some(MIB))), Some(0.0));
     }
 
     #[test]
-    fn declaring_bytes_twice_does_not_raise_the_floor() {
+    fn declaring_more_bytes_than_the_tensors_have_does_not_raise_the_floor() {
         assert_eq!(floor(&copy(32, Some(u64::MAX))), floor(&copy(32, Some(64 * MIB))));
     }
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn at_least_eight_lines_of_an_input_are_revealed_where_it_has_so_many() {
+    fn at_least_eight_lines_of_an_input_are_decoys() {
         let floor_of = |bytes| {
             let mut recording = copy(1, Some(bytes));
             recording.tensors.truncate(1);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_floor_without_peak_declaration_or_a_whole_flush() {
+    fn there_is_no_floor_without_a_peak_declared_bytes_or_a_full_flush() {
         assert_eq!(floor(&copy(256, None)), None);
         let copied = copy(256, Some(MIB));
         assert_eq!(floor_ns(&copied, &facts(), Method::Cold, 59 * MIB), None);

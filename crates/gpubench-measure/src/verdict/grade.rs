@@ -1,4 +1,4 @@
-//! How far the times of a case can be trusted, and why not further.
+//! The grade of a case, and the reason for it.
 
 use super::conservation::residual;
 use super::disturbance::disturbed;
@@ -8,15 +8,15 @@ use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{TimingAudit, median};
 
-/// A phase of the referee's that lasts so much longer than others of the case was interrupted:
-/// another process's time slice on a GPU takes about 2 ms.
+/// A step of the referee that is longer than the usual one by more than this was interrupted. A
+/// time slice of another process on a GPU takes about 2 ms.
 const GAP_NS: f64 = 300_000.0;
 
-/// Share of windows with a gap that proves nothing yet: a host that is slow to queue a window makes
-/// one as well. A process that computes beside has its time slice in most windows.
+/// Share of windows with a gap that is still normal: a host that queues a window slowly causes one
+/// too. Another process on the device has its time slice in most windows.
 const STRAY_SHARE: f64 = 0.1;
 
-/// The grade of a case, with the reasons where it is `advisory`.
+/// Returns the grade of a case, and the reasons if it is `advisory`.
 pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> (Grade, Option<String>) {
     let doubts: Vec<String> = doubt(evidence, balance)
         .into_iter()
@@ -37,24 +37,19 @@ fn no_sandbox(evidence: &Evidence<'_>) -> impl Iterator<Item = String> {
     of_host_code.into_iter().chain(evidence.open_sandboxes.iter().cloned())
 }
 
-/// Why a sandbox costs the grade: what it is round, and the reason that it is open for.
+/// Describes an open sandbox, for a grade reason.
 pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
-    format!("the sandbox round {whose} is not closed: {reason}")
+    format!("the sandbox of {whose} is open: {reason}")
 }
 
-/// Why the claims could not be held against the referee's clock.
+/// Why the referee's clock could not check the claims.
 fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
     match evidence.clock_bound {
         ClockBound::Absent(why) => Some(why.to_string()),
         ClockBound::Exclusive => None,
     }
     .or_else(|| other_clients(evidence.other_clients?))
-    .or_else(|| {
-        Some(format!(
-            "the claims were not compared to their end: {}",
-            evidence.control.loss?
-        ))
-    })
+    .or_else(|| Some(format!("the timing check was cut short: {}", evidence.control.loss?)))
     .or_else(|| disturbed(evidence, balance))
     .or_else(|| interrupted(evidence))
     .or_else(|| match balance {
@@ -66,30 +61,30 @@ fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Strin
 fn other_clients(number: u32) -> Option<String> {
     match number {
         0 => None,
-        1 => Some("another process computes on the device".to_owned()),
-        more => Some(format!("{more} other processes compute on the device")),
+        1 => Some("another process is using the device".to_owned()),
+        more => Some(format!("{more} other processes are using the device")),
     }
 }
 
 fn too_few(evidence: &Evidence<'_>) -> String {
     let (sampled, control) = (evidence.sampled().len(), evidence.control.windows.len());
     format!(
-        "{sampled} sampled windows and {control} control windows are too few to compare claims with the referee's clock"
+        "too few windows to check the claims against the referee's clock: {sampled} sampled and {control} control windows"
     )
 }
 
-/// Windows that differ so much among themselves that a good part of a claim could be hidden.
+/// Reports windows that vary so much that a large part of a claim could be hidden.
 fn too_vague(balance: &TimingAudit) -> Option<String> {
     balance.is_vague().then(|| {
         format!(
-            "the referee's clock bounds the claims to {:.0} µs only: the windows differ too much, or are too few",
+            "the bound on the claims is too wide ({:.0} µs): the windows vary too much, or there are too few",
             balance.bound_ns / 1e3
         )
     })
 }
 
-/// Windows in which something else had the device, or in which a kernel of the worker ran when it
-/// should not.
+/// Reports windows in which another process used the device, or a kernel of the worker ran at the
+/// wrong time.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
     let ControlWindows { windows, alone, .. } = evidence.control;
     let (sampled, control): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
@@ -115,11 +110,11 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
         })
         .sum();
     (interrupted >= 2 && interrupted as f64 > STRAY_SHARE * all as f64).then(|| {
-        format!("something else had the device in {interrupted} of {all} windows: phases of the referee lasted more than {} µs longer than usual", GAP_NS / 1e3)
+        format!("something else used the device in {interrupted} of {all} windows: steps of the referee took over {} µs longer than usual", GAP_NS / 1e3)
     })
 }
 
-/// How long the referee had the device to itself before each window's release.
+/// How long the referee had the device to itself before each release.
 fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
     let ended = |facts: &WindowFacts| facts.end == WindowEnd::Checked;
     let phase = |facts: &WindowFacts| facts.s1_ns.saturating_sub(facts.s0_ns) as f64;
@@ -129,8 +124,8 @@ fn own_phases(windows: &[&WindowEvidence]) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Which of some phases last longer by more than a gap than their median, or than the median of
-/// others, which nobody can have disturbed.
+/// Marks the steps that exceed the median by more than a gap. The median of `others`, which no
+/// worker can have disturbed, counts if it is lower.
 fn too_long(phases: &[Option<f64>], others: &[Option<f64>]) -> Vec<bool> {
     let median_of = |phases: &[Option<f64>]| median(&phases.iter().copied().flatten().collect::<Vec<_>>());
     let usual = median_of(phases).into_iter().chain(median_of(others));

@@ -1,4 +1,4 @@
-//! The judge: evidence in, judgement out.
+//! The judge: a pure function from evidence to judgement.
 
 use gpubench::catalog::Tensor;
 
@@ -14,52 +14,52 @@ use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
-/// A share of wrong elements from which an output counts as not written at all, though some poison
-/// happens to be right.
+/// Share of unwritten elements above which the whole output counts as unwritten. Some poison is
+/// right by chance.
 const NEARLY_ALL: f64 = 0.95;
 
-/// Of what a worker printed that did not end by itself, this much is repeated.
+/// Most lines of a failed worker's output in a message.
 const LINES_REPEATED: usize = 10;
 
-/// What became of a case.
+/// The judgement on a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why, unless it passed.
+    /// Why it did not pass; `None` if it passed.
     pub cause: Option<Cause>,
-    /// What happened and where, unless it passed.
+    /// What failed, and where; `None` if it passed.
     pub message: Option<String>,
     /// How far its times can be trusted.
     pub grade: Grade,
-    /// Why not further, where they are `advisory`.
+    /// Why the grade is `advisory`; `None` for other grades.
     pub grade_reason: Option<String>,
-    /// Position of the window that decided, where one did.
+    /// Position of the window that decided the verdict, if there is one.
     pub window: Option<usize>,
 }
 
 impl Judgement {
-    /// The same of a test whose last worker had blocks and threads run in another order than those
-    /// before, by its seed.
+    /// Adds to a failed test's message the seed of the order in which the last worker ran blocks
+    /// and threads, if it is not the usual order.
     #[must_use]
-    pub(crate) fn in_order(self, schedule: Option<u64>) -> Judgement {
+    pub(crate) fn with_schedule(self, schedule: Option<u64>) -> Judgement {
         let Some(seed) = schedule else { return self };
-        let said = |message| {
+        let with_order = |message| {
             format!(
-                "{message}; in another order of blocks and threads, which `--schedule {seed}` repeats: in their own order \
-                 the call was right (hint: a barrier or an atomic operation may be missing, or a block may rely on \
-                 others that run before it)"
+                "{message}; the call fails when its blocks and threads run in another order, and was right in the usual \
+                 order (hint: a barrier or an atomic operation may be missing, or a block may rely on blocks that run \
+                 before it; `--schedule {seed}` repeats the order)"
             )
         };
         Judgement {
-            message: self.message.map(said),
+            message: self.message.map(with_order),
             ..self
         }
     }
 
-    /// The same, with the last of what a worker that failed has printed.
+    /// Adds the last lines of a failed worker's output to the message.
     #[must_use]
-    pub fn with_last_words(mut self, printed: &str) -> Judgement {
+    pub fn with_last_output(mut self, printed: &str) -> Judgement {
         let printed = quoted(printed);
         let lines: Vec<&str> = printed.lines().collect();
         let last = &lines[lines.len().saturating_sub(LINES_REPEATED)..];
@@ -71,15 +71,15 @@ impl Judgement {
     }
 }
 
-/// Judges a case, by its windows and by their `balance`, which is that of the same evidence. Any
-/// wrong, incomplete or late-written window fails it, whatever its kind.
+/// Judges a case by its windows and by `balance`, which must come from the same evidence. Any
+/// wrong, incomplete or late-written window of any kind fails the case.
 pub fn judge(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Judgement {
     let findings = || {
         let windows = evidence.windows.iter().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
-    // What a cheat returns is often clear only from the third call on, when the first call is not
-    // the one before any more.
+    // The kind of replay often shows only from the third call on. For the second call, the first
+    // and the previous call are the same.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
     let decisive = findings().next().map(|first| match first.1.verdict {
         Verdict::WrongOutput => findings().rfind(|(_, finding)| replays(finding)).unwrap_or(first),
@@ -107,13 +107,12 @@ fn inspect(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> 
         WindowEnd::Checked => inspect_facts(evidence, window)
             .or_else(|| inspect_outputs(evidence, window))
             .or_else(|| inspect_redzone(evidence, window))
-            .or_else(|| inspect_seals(evidence, window))
+            .or_else(|| inspect_digests(evidence, window))
             .or_else(|| inspect_claim(evidence, window)),
-        // The window alone does not tell why: a claim without an end is a lie, the rest is told by
-        // the case's ending.
+        // A claim without an end is a lie. Otherwise the ending of the case has the cause.
         WindowEnd::NotDone | WindowEnd::Aborted if window.claim.is_some() => {
             let call = window.facts.window;
-            let message = format!("the worker says call {call} has ended, but its device never wrote so");
+            let message = format!("the worker reports the end of call {call}, but its device does not");
             finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
         }
         WindowEnd::NotDone | WindowEnd::Aborted => None,
@@ -153,7 +152,7 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
     finding(Verdict::Crashed, cause, words::fault(claim))
 }
 
-/// Facts that do not fit the case are no ground for a `pass`.
+/// Facts that do not match the case must never pass.
 fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let is_output = |tensor: &&Tensor| tensor.role.is_output();
     let expected: Vec<u64> = evidence
@@ -171,7 +170,7 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
         return None;
     }
     let message = format!(
-        "the referee's facts of call {} do not fit the case's outputs",
+        "the referee's facts about call {} do not match the outputs of the case",
         window.facts.window
     );
     finding(Verdict::Error, Cause::Internal, message)
@@ -180,7 +179,7 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let outputs = window.facts.outputs();
     let wrong = outputs.iter().filter(|output| output.matched != output.elements);
-    // An output that tells more is named before one that is merely wrong.
+    // An output with a specific cause is more useful than a mismatch.
     let output = wrong.min_by_key(|output| cause_of(output) == Cause::Mismatch)?;
     let tensor = evidence.tensors.get(output.tensor as usize)?;
     let cause = cause_of(output);
@@ -193,7 +192,8 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
 
 fn cause_of(output: &OutputFacts) -> Cause {
     let wrong = output.elements - output.matched;
-    // Where the tolerance is wide it may be near the answer to another call too, and is none.
+    // With a wide tolerance, a constant may also match the answer to another call. It is not a
+    // replay.
     if output.elements > 1 && output.constant().is_some() && output.unwritten < wrong && output.non_finite < wrong {
         return Cause::Constant;
     }
@@ -226,21 +226,23 @@ fn inspect_redzone(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     )
 }
 
-fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
+fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let call = window.facts.window;
     for output in window.facts.outputs() {
         let name = &evidence.tensors.get(output.tensor as usize)?.name;
         if output.late_bytes > 0 {
             let bytes = output.late_bytes;
-            let message = format!("{bytes} bytes of `{name}` changed after call {call} had ended");
+            let message = format!("{bytes} bytes of `{name}` changed after call {call} ended");
             return finding(Verdict::LateWrite, Cause::Late, message);
         }
         if output.digest_claimed != output.digest_expected {
-            let what = match window.facts.kind {
-                WindowKind::EarlyCheck => "as an early check",
-                WindowKind::Timed | WindowKind::Control => "as the worker's device",
+            let digest = match window.facts.kind {
+                WindowKind::EarlyCheck => "the output digest of an early check",
+                WindowKind::Timed | WindowKind::Control => "the output digest",
             };
-            let message = format!("`{name}` of call {call} was not yet complete {what} read it at the call's end");
+            let message = format!(
+                "`{name}` was not complete at the end of call {call}: {digest} does not match the checked output"
+            );
             return finding(Verdict::LateWrite, Cause::Incomplete, message);
         }
     }
@@ -250,8 +252,8 @@ fn inspect_seals(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
 fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
     let timed = window.facts.kind == WindowKind::Timed;
-    // The whole window lies between the referee's stamps. Two clocks may differ by their steps and
-    // a little in their rates.
+    // The whole window lies between the referee's timestamps. Two clocks may differ by their
+    // resolution and slightly in their rates.
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
@@ -262,18 +264,18 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     if sensible && too_short.is_none() && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
         return None;
     }
-    // Event times are floats of milliseconds.
+    // Event times are floats in milliseconds.
     let tenths = |ns: f64| (10.0 * ns).round() / 10.0;
-    let beside = match too_short.map(tenths) {
-        Some(shortest) => format!("two events with nothing between them are {shortest} ns apart at least"),
-        None => format!("{observed} ns passed for the referee"),
+    let contradiction = match too_short.map(tenths) {
+        Some(shortest) => format!("two events with nothing between them are at least {shortest} ns apart"),
+        None => format!("the referee's clock shows {observed} ns"),
     };
     let (call, claimed) = (window.facts.window, tenths(claim.elapsed_ns));
-    let message = format!("the worker claims that call {call} took {claimed} ns; {beside}");
+    let message = format!("the worker claims {claimed} ns for call {call}, but {contradiction}");
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 
-/// What no window shows alone.
+/// Findings that need more than one window.
 fn judge_whole(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Finding> {
     judge_ending(evidence)
         .or_else(|| judge_disturbance(evidence, balance))
@@ -283,9 +285,9 @@ fn judge_whole(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
 
 fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
     let call = evidence.last_call;
-    let (worker, whose) = match evidence.worker {
-        0 | 1 => ("the worker".to_owned(), "its".to_owned()),
-        further => (format!("the case's worker {further}"), format!("worker {further}'s")),
+    let worker = match evidence.worker {
+        0 | 1 => "the worker".to_owned(),
+        further => format!("worker {further} of the case"),
     };
     match &evidence.ending {
         Ending::Stopped if evidence.windows.iter().any(is_checked) => None,
@@ -302,23 +304,23 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
                 format!("; it last wrote:\n{}", quoted(log))
             };
             let when = match (call, evidence.execution) {
-                (0, Execution::Sealed) => "while its kernels were loaded".to_owned(),
-                (0, Execution::Hosted(_)) => "while its host code was set up".to_owned(),
+                (0, Execution::Sealed) => "while loading its kernels".to_owned(),
+                (0, Execution::Hosted(_)) => "while setting up its host code".to_owned(),
                 (call, _) => format!("in call {call}"),
             };
             finding(Verdict::Crashed, cause, format!("{worker} {end} {when}{log}"))
         }
         Ending::TimedOut { within } => {
             let what = match (call, evidence.execution) {
-                (0, Execution::Sealed) => format!("{whose} kernels were not loaded"),
-                (0, Execution::Hosted(_)) => format!("{whose} host code was not set up"),
-                (call, _) => format!("call {call} was not done"),
+                (0, Execution::Sealed) => format!("{worker} did not load its kernels"),
+                (0, Execution::Hosted(_)) => format!("{worker} did not set up its host code"),
+                (call, _) => format!("call {call} did not finish"),
             };
             let within = humantime::format_duration(*within);
             let hint = match evidence.execution {
-                Execution::Sealed => "`--timeout` gives more time",
+                Execution::Sealed => "raise the limit with `--timeout`",
                 Execution::Hosted(_) => {
-                    "a call that waits for its stream, allocates, or loads a library's kernels, waits for a start that only comes when it has returned; else `--timeout` gives more time"
+                    "a call must not wait for its stream, allocate, or load a library's kernels: its stream starts only when the call has returned; otherwise raise the limit with `--timeout`"
                 }
             };
             let message = format!("{what} within {within} (hint: {hint})");
@@ -327,14 +329,14 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
         Ending::SetUpFailed { message } => {
             let message = match evidence.worker {
                 0 | 1 => message.clone(),
-                _ => format!("{worker} could not be set up as those before it: {message}"),
+                _ => format!("{worker} could not be set up, though earlier workers could: {message}"),
             };
             finding(Verdict::Error, Cause::SetupFailed, message)
         }
         Ending::Refused { why } => finding(
             Verdict::Error,
             Cause::PlanInvalid,
-            format!("the device refuses call {call}: {why}"),
+            format!("the device rejected call {call}: {why}"),
         ),
         Ending::BrokeProtocol { what } => finding(Verdict::ProtocolViolation, Cause::BadMessage, what.clone()),
     }
@@ -353,7 +355,7 @@ fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "call {} took {:.0} ns; those of its declared bytes that must come from memory take {floor:.0} ns at the device's peak bandwidth",
+        "call {} took {:.0} ns, but its declared bytes, less what the cache can hold, take at least {floor:.0} ns at the device's peak bandwidth",
         fastest.window, fastest.elapsed_ns
     );
     finding(Verdict::BelowFloor, Cause::BelowBandwidth, message)

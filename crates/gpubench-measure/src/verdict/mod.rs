@@ -1,5 +1,5 @@
-//! From facts and claims to a verdict: one pure function, [`judge`]. The words for its outcomes are
-//! the contract's.
+//! From facts and claims to a verdict: one pure function, [`judge`]. Verdicts and causes are
+//! defined in `gpubench-contract`.
 //!
 //! The referee reports facts, the worker makes claims, and neither decides anything.
 

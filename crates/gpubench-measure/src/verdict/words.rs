@@ -1,4 +1,4 @@
-//! Findings in words: what was found, where, and what should have been there.
+//! Messages of findings: what was found, where, and what was expected.
 
 use gpubench::catalog::{Role, Tensor, Tolerance};
 
@@ -7,7 +7,7 @@ use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_S
 
 use super::Cause;
 
-/// `y[3, 17]` for an element number of a tensor.
+/// Formats an element's position, as in `y[3, 17]`.
 pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
     let mut rest = index;
     let mut position: Vec<String> = Vec::with_capacity(tensor.shape.len());
@@ -20,7 +20,7 @@ pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
     format!("`{}[{}]`", tensor.name, position.join(", "))
 }
 
-/// The first wrong element, what was expected there, what was found, and how much is allowed.
+/// Describes the first wrong element: the expected value, the tolerance and the value found.
 pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     if output.first_wrong == NOWHERE {
         return String::new();
@@ -35,7 +35,7 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
 }
 
-/// An error has no relative size where zero is expected.
+/// An expected zero has no relative error.
 fn largest_errors(output: &OutputFacts) -> String {
     match (output.max_rel, output.max_abs) {
         (0.0, absolute) => format!("largest absolute error {absolute:.3e}"),
@@ -43,13 +43,13 @@ fn largest_errors(output: &OutputFacts) -> String {
     }
 }
 
-/// A wrong output, with the call it was found in.
+/// Describes a wrong output and its call.
 pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, call: u32) -> String {
     let name = &tensor.name;
     let (elements, wrong) = (output.elements, output.elements - output.matched);
     let first = first_wrong(tensor, output);
     let hint = match tensor.role {
-        Role::Output => " (hint: outputs begin as noise: write every element, or set them with `cx.memset` first)",
+        Role::Output => " (hint: outputs start as noise; write every element, or set them with `cx.memset` first)",
         _ => "",
     };
     match cause {
@@ -58,9 +58,9 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             let unwritten = output.unwritten;
             format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}{hint}")
         }
-        Cause::Cached => format!("`{name}` of call {call} is the answer to the first call; {first}"),
+        Cause::Cached => format!("`{name}` in call {call} repeats the answer to the first call; {first}"),
         Cause::Stale => format!(
-            "`{name}` of call {call} is the answer to call {}; {first}",
+            "`{name}` in call {call} repeats the answer to call {}; {first}",
             call.saturating_sub(1)
         ),
         Cause::Constant => {
@@ -78,7 +78,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
     }
 }
 
-/// Bytes written round a buffer. Buffers are numbered through tensors, then scratch.
+/// Describes writes to a redzone. Buffer numbers count the tensors first, then scratch.
 pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &WindowFacts) -> String {
     let (bytes, number) = (facts.redzone_bytes, facts.redzone_buffer as usize);
     let tensor = tensors.get(number);
@@ -91,18 +91,18 @@ pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &Windo
     };
     let size = tensor.map_or(1, |tensor| tensor.dtype.size() as u64).max(1);
     let place = match u64::try_from(facts.redzone_offset) {
-        Ok(offset) if offset < len + size => format!("right behind the end of `{name}`{}", nearest(tensor, offset)),
+        Ok(offset) if offset < len + size => format!("right after the end of `{name}`{}", nearest(tensor, offset)),
         Ok(offset) => {
-            let behind = offset - len;
-            format!("{behind} bytes behind the end of `{name}`{}", nearest(tensor, offset))
+            let past = offset - len;
+            format!("{past} bytes past the end of `{name}`{}", nearest(tensor, offset))
         }
         Err(_) => format!(
             "{} bytes before the start of `{name}`",
             facts.redzone_offset.unsigned_abs()
         ),
     };
-    // A byte that was written with what stood there does not show: whole elements are what a kernel
-    // writes.
+    // A byte that was overwritten with its old value does not show, but kernels write whole
+    // elements.
     let bytes = match bytes.next_multiple_of(size) {
         whole if whole == bytes => format!("{bytes} bytes"),
         whole => format!("about {whole} bytes"),
@@ -113,7 +113,7 @@ pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &Windo
     )
 }
 
-/// The element that would be there if a tensor went on.
+/// Names the element that would be at `offset` if the tensor were longer.
 fn nearest(tensor: Option<&Tensor>, offset: u64) -> String {
     match tensor.map(|tensor| (tensor, tensor.dtype.size() as u64)) {
         Some((tensor, size @ 1..)) if tensor.shape.len() == 1 => {
@@ -123,7 +123,7 @@ fn nearest(tensor: Option<&Tensor>, offset: u64) -> String {
     }
 }
 
-/// How the user's host code failed in a call.
+/// Describes a failure of the user's host code in a call.
 pub(super) fn host_failure(claim: &Claim) -> String {
     format!(
         "the host code failed in call {}: {}",
@@ -132,7 +132,7 @@ pub(super) fn host_failure(claim: &Claim) -> String {
     )
 }
 
-/// A kernel's fault, with its place.
+/// Describes a kernel's fault and its place.
 pub(super) fn fault(claim: &Claim) -> String {
     let mut place = Vec::new();
     if claim.place != FaultPlace::Unknown {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use gpubench::catalog::{DType, Fill};
 
-    /// Bytes written round the first of `shape` floats.
+    /// The message for writes to the redzone of a tensor of `f32`.
     fn written(shape: &[u64], bytes: u64, offset: i64) -> String {
         let tensor = Tensor {
             name: "y".to_owned(),
@@ -171,8 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn bytes_out_of_bounds_are_whole_elements_and_the_first_has_its_name() {
-        let told = [
+    fn out_of_bounds_bytes_are_rounded_to_elements_and_the_first_is_named() {
+        let messages = [
             written(&[1000], 3, 4001),
             written(&[1000], 8, 4000),
             written(&[1000], 4, 4008),
@@ -180,13 +180,13 @@ mod tests {
             written(&[10, 100], 4, 4000),
         ];
         assert_eq!(
-            told,
+            messages,
             [
-                "about 4 bytes were written out of bounds in call 2, the first right behind the end of `y`, where `y[1000]` would be",
-                "8 bytes were written out of bounds in call 2, the first right behind the end of `y`, where `y[1000]` would be",
-                "4 bytes were written out of bounds in call 2, the first 8 bytes behind the end of `y`, where `y[1002]` would be",
+                "about 4 bytes were written out of bounds in call 2, the first right after the end of `y`, where `y[1000]` would be",
+                "8 bytes were written out of bounds in call 2, the first right after the end of `y`, where `y[1000]` would be",
+                "4 bytes were written out of bounds in call 2, the first 8 bytes past the end of `y`, where `y[1002]` would be",
                 "4 bytes were written out of bounds in call 2, the first 4 bytes before the start of `y`",
-                "4 bytes were written out of bounds in call 2, the first right behind the end of `y`",
+                "4 bytes were written out of bounds in call 2, the first right after the end of `y`",
             ]
         );
     }

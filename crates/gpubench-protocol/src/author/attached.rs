@@ -15,18 +15,18 @@ use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
 use gpubench_device::memfd::MemfdTable;
 use gpubench_device::{Access, DevicePtr, KernelHost};
 
-/// The attached case.
+/// The open case.
 pub(super) struct Attached {
     case: Attachment,
-    /// Each tensor's memory here. Contents are to read where the device makes them, to write where
-    /// this process does.
+    /// The mappings of each tensor. Contents that the device makes are read-only; contents that
+    /// this process makes are writable.
     operands: Vec<Operand>,
-    // Held for its mappings.
+    // Keeps the mappings alive.
     memory: MemfdTable,
     own_kernels: Option<OwnKernels>,
 }
 
-/// What an `ATTACH` order brings.
+/// The parts of an `ATTACH` order.
 pub(super) struct Attachment {
     pub(super) benchmark: u32,
     pub(super) home: KernelHost,
@@ -37,7 +37,7 @@ pub(super) struct Attachment {
 }
 
 impl Attached {
-    /// Maps the buffers that came with the order as `descriptors`.
+    /// Maps the buffers of the order from `descriptors`.
     pub(super) fn new(case: Attachment, descriptors: Vec<OwnedFd>) -> Result<Attached, AuthorError> {
         let mut memory = MemfdTable::default();
         let mut descriptors = descriptors.into_iter();
@@ -76,7 +76,7 @@ impl Attached {
         })
     }
 
-    /// Fills the tensors whose contents are made here.
+    /// Fills the tensors whose contents this process makes.
     pub(super) fn generate(&mut self, library: Library, order: &Generate) -> Result<(), AuthorError> {
         self.generate_on_cpu(library, order)?;
         let placement = CodePlacement::new(&self.case.recording, self.case.home);
@@ -99,8 +99,7 @@ impl Attached {
             return Ok(());
         }
         let constants = order.window == 0;
-        // Behind window 0 the user's function still writes its constants, but not where they are
-        // read from.
+        // After window 0 the user's function still writes its constants, but into unused memory.
         let mut thrown_away = Vec::new();
         let mut buffers = Vec::new();
         let tensors = self.case.recording.tensors.iter().zip(&self.case.layouts);
@@ -121,12 +120,12 @@ impl Attached {
         }
         let seed = if constants { order.constant_seed } else { order.seed };
         // SAFETY: the buffers are this process's own writable mappings and vectors of their
-        // lengths, aligned to 16 bytes at least.
+        // lengths, aligned to at least 16 bytes.
         unsafe { library.generate(self.case.benchmark, &self.case.request, seed, &buffers)? };
         Ok(())
     }
 
-    /// Runs the reference over the contents into the answers.
+    /// Runs the reference on the contents and writes the answers.
     pub(super) fn reference(&mut self, library: Library) -> Result<(), AuthorError> {
         if let Reference::Plan(plan) = &self.case.recording.reference {
             let kernels = load(&mut self.own_kernels, &self.operands, &self.case.modules)?;
@@ -135,13 +134,13 @@ impl Attached {
         let lens = self.case.layouts.iter().map(|layout| layout.len as usize);
         let buffers: Vec<Buffer> = self.operands.iter().zip(lens).map(for_reference).collect();
         // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to
-        // 16 bytes at least; nothing else in this process uses them.
+        // at least 16 bytes; nothing else in this process uses them.
         unsafe { library.reference(self.case.benchmark, &self.case.request, &buffers)? };
         Ok(())
     }
 }
 
-/// The kernels that the case runs here, loaded when they are first needed.
+/// Returns the kernels that the case runs here, and loads them on first use.
 fn load<'a>(
     loaded: &'a mut Option<OwnKernels>,
     operands: &[Operand],
@@ -153,8 +152,8 @@ fn load<'a>(
     }
 }
 
-/// The memory the reference sees of a tensor: the answer, starting as zeros or as the contents of
-/// an in-out tensor; else the contents.
+/// Returns a tensor's memory for the reference: the answer, which starts as zeros or as the
+/// contents of an in-out tensor, or else the contents.
 fn for_reference((operand, len): (&Operand, usize)) -> Buffer {
     let contents = operand.contents.map(|contents| contents.0 as *mut u8);
     let Some(answer) = operand.answer else {

@@ -1,8 +1,8 @@
-//! The author process: it runs user host code, as otherwise only hosted workers do. It lists
-//! benchmarks, records plans, generates CPU inputs and computes CPU references.
+//! The author process. Apart from hosted workers, only it runs the user's host code: it lists
+//! benchmarks, records plans, generates CPU inputs and runs CPU references.
 //!
-//! `attached` is the buffers of the open case, `own_kernels` what runs the kernels of generators
-//! and references where they are native code, `process` takes the broker's orders.
+//! `attached` has the buffers of the open case. `own_kernels` runs native kernels of generators and
+//! references. `process` carries out the broker's orders.
 
 mod attached;
 mod own_kernels;

@@ -1,5 +1,5 @@
-//! The CPU device in the author's process, for the crate's generator kernels and a reference that
-//! is a plan.
+//! The CPU device in the author's process. It runs the crate's generator kernels and references
+//! that are plans.
 
 use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
@@ -11,7 +11,7 @@ use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver, Module, ModuleImage, Stream};
 
-/// A device with the modules of the case's own kernels. What is to run is bound when it first runs.
+/// A device with the modules of the case's own kernels. Kernels are bound on first use.
 pub(super) struct OwnKernels {
     driver: CpuDriver,
     stream: Stream,
@@ -40,7 +40,7 @@ impl OwnKernels {
         })
     }
 
-    /// Fills the tensors that kernels fill.
+    /// Fills the tensors that have a generator kernel.
     pub(super) fn generate(&mut self, tensors: &[Tensor], order: &Generate) -> Result<(), AuthorError> {
         let generators = match &self.generators {
             Some(generators) => generators,

@@ -1,4 +1,4 @@
-//! The author's process: orders in, answers out.
+//! The author's process: it receives orders and sends answers.
 
 use std::os::fd::AsFd;
 
@@ -13,11 +13,11 @@ use crate::wire::{
 };
 use gpubench_sandbox::{ConfinedRole, Sandbox};
 
-/// Closes the sandbox before any code of the user's is loaded, then serves the broker at the other
-/// end of `channel` until it is gone.
+/// Closes the sandbox before it loads any code of the user. Then carries out the broker's orders
+/// until `channel` closes.
 ///
 /// # Errors
-/// When the connection fails.
+/// If the connection fails.
 pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
     let sandbox = Sandbox::begin(ConfinedRole::Author, &[channel.as_fd()], None);
     let confinement = sandbox.close(rustix::process::getppid());
@@ -48,14 +48,14 @@ struct Author {
 }
 
 impl Author {
-    /// The kind and payload of the answer to an order.
+    /// Carries out an order. Returns the kind and the payload of the answer.
     fn carry_out(&mut self, mut frame: Frame) -> Result<(u32, Vec<u8>), AuthorError> {
         let done = |answer| (from_author::DONE, answer);
         match frame.kind {
             to_author::LOAD => {
                 let files = frame.descriptors.len();
                 let files =
-                    take_files(files, &mut frame.descriptors).ok_or_else(|| out_of_turn("code that is not sealed"))?;
+                    take_files(files, &mut frame.descriptors).ok_or_else(|| invalid_order("the code is not frozen"))?;
                 let library = Library::load(files)?;
                 Ok(done(self.library.insert(library).catalog()?))
             }
@@ -84,24 +84,24 @@ impl Author {
                 self.attached = None;
                 Ok(done(Vec::new()))
             }
-            _ => Err(out_of_turn("an unknown order")),
+            _ => Err(invalid_order("its kind is unknown")),
         }
     }
 
     fn library(&self) -> Result<Library, AuthorError> {
-        self.library.ok_or_else(|| out_of_turn("no library is loaded"))
+        self.library.ok_or_else(|| invalid_order("no library is loaded"))
     }
 
     fn attached(&mut self) -> Result<&mut Attached, AuthorError> {
         let attached = self.attached.as_mut();
-        attached.ok_or_else(|| out_of_turn("no buffers are attached"))
+        attached.ok_or_else(|| invalid_order("no buffers are attached"))
     }
 }
 
 fn parse_attach(frame: &mut Frame) -> Result<Attachment, AuthorError> {
     let (head, rest) = read_head::<Attach>(&frame.payload)?;
     let layout_bytes = head.tensors as usize * size_of::<BufferLayout>();
-    let damaged = || out_of_turn("a damaged order");
+    let damaged = || invalid_order("it is damaged");
     let (layouts, rest) = rest.split_at_checked(layout_bytes).ok_or_else(damaged)?;
     let (modules, rest) = rest.split_at_checked(head.module_bytes as usize).ok_or_else(damaged)?;
     let (request, recording) = rest.split_at_checked(head.request_bytes as usize).ok_or_else(damaged)?;
@@ -116,9 +116,9 @@ fn parse_attach(frame: &mut Frame) -> Result<Attachment, AuthorError> {
     })
 }
 
-fn out_of_turn(what: &str) -> AuthorError {
+fn invalid_order(what: &str) -> AuthorError {
     AuthorError::new(
         AuthorFailure::Internal,
-        format!("the broker's order makes no sense: {what}"),
+        format!("invalid order from the broker: {what}"),
     )
 }

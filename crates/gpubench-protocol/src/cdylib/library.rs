@@ -1,4 +1,4 @@
-//! The user's cdylib: loading it and calling the functions of its table.
+//! Loads the user's cdylib and calls the functions of its table.
 
 #![allow(unsafe_code)]
 
@@ -14,11 +14,11 @@ use gpubench_device::FrozenFile;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
 
-/// What comes of recording a case, encoded.
+/// The encoded result of recording a case.
 pub enum Recorded {
     /// The recording.
     Recording(Vec<u8>),
-    /// The question whose answer it depends on.
+    /// The occupancy that the recording needs first.
     NeedsOccupancy(Vec<u8>),
 }
 
@@ -29,32 +29,36 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the cdylib, the last of `files`, and finds its table. Those before it, which it needs,
-    /// are loaded first: the linker takes a library that is there already for one that is needed
-    /// under its `SONAME`, and looks for none in folders. Runs their constructors.
+    /// Loads the cdylib, which is the last of `files`, and finds its table. Its dependencies are
+    /// loaded first: the linker then uses them for their `SONAME` and does not search folders. Runs
+    /// the constructors of all.
     ///
     /// # Errors
-    /// When it cannot be loaded, or its table is not one that this tool can use.
+    /// If it cannot be loaded, or if this tool cannot use its table.
     pub fn load(files: Vec<FrozenFile>) -> Result<Library, AuthorError> {
         let refused = |message: String| AuthorError::new(AuthorFailure::Library, message);
         let mut loaded = None;
         for file in files {
             let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
-            // SAFETY: loading runs the user's constructors, which is what this process is for.
+            // SAFETY: loading runs the user's constructors. This process exists to run the user's
+            // code.
             let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
             let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
             loaded = Some(ManuallyDrop::new(library));
         }
         let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;
-        // SAFETY: the symbol of this name, made by our runtime, has this type; a foreign one is
-        // refused by its magic below.
+        // SAFETY: our runtime defines the symbol of this name with this type. The magic number
+        // below excludes others.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =
             entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
         let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
         if table.magic != abi::MAGIC {
-            return Err(refused(format!("its `{}` is not gpubench's", abi::ENTRY_SYMBOL)));
+            return Err(refused(format!(
+                "its symbol `{}` is not from gpubench",
+                abi::ENTRY_SYMBOL
+            )));
         }
         if table.abi_major != abi::ABI_MAJOR || (table.table_size as usize) < size_of::<Table>() {
             return Err(refused(version_mismatch(table)));
@@ -62,22 +66,22 @@ impl Library {
         Ok(Library { table })
     }
 
-    /// The encoded catalog.
+    /// Returns the encoded catalog.
     ///
     /// # Errors
-    /// What the function of the table answers with.
+    /// If the table's function fails.
     pub fn catalog(&self) -> Result<Vec<u8>, AuthorError> {
         // SAFETY: the table's function follows the contract of `Table::catalog`.
-        answered(|sink| unsafe { (self.table.catalog)(sink) })
+        call_checked(|sink| unsafe { (self.table.catalog)(sink) })
     }
 
-    /// What comes of recording a case.
+    /// Records a case.
     ///
     /// # Errors
-    /// What the function of the table answers with.
+    /// If the table's function fails.
     pub fn record(&self, benchmark: u32, request: &[u8]) -> Result<Recorded, AuthorError> {
         // SAFETY: as above, for `Table::record`; the bytes live through the call.
-        let (status, answer) = called(|sink| unsafe { (self.table.record)(benchmark, bytes(request), sink) });
+        let (status, answer) = call_table(|sink| unsafe { (self.table.record)(benchmark, bytes(request), sink) });
         match status {
             NEEDS_OCCUPANCY => Ok(Recorded::NeedsOccupancy(answer)),
             status => done(status, answer).map(Recorded::Recording),
@@ -87,11 +91,11 @@ impl Library {
     /// Runs the user's generator.
     ///
     /// # Errors
-    /// What the function of the table answers with.
+    /// If the table's function fails.
     ///
     /// # Safety
-    /// Every buffer with an address is memory of its length, aligned to 16 bytes and writable, that
-    /// nothing else uses meanwhile.
+    /// Every buffer with an address is writable memory of its length, aligned to 16 bytes, and
+    /// nothing else uses it during the call.
     pub unsafe fn generate(
         &self,
         benchmark: u32,
@@ -99,47 +103,47 @@ impl Library {
         seed: u64,
         buffers: &[Buffer],
     ) -> Result<(), AuthorError> {
-        // SAFETY: the caller vouches for the buffers.
+        // SAFETY: the caller guarantees the buffers.
         let call = |sink| unsafe {
             (self.table.generate)(benchmark, bytes(request), seed, buffers.as_ptr(), buffers.len(), sink)
         };
-        answered(call).map(drop)
+        call_checked(call).map(drop)
     }
 
     /// Runs the user's reference.
     ///
     /// # Errors
-    /// What the function of the table answers with.
+    /// If the table's function fails.
     ///
     /// # Safety
     /// As [`Library::generate`]; inputs need only be readable.
     pub unsafe fn reference(&self, benchmark: u32, request: &[u8], buffers: &[Buffer]) -> Result<(), AuthorError> {
-        // SAFETY: the caller vouches for the buffers.
+        // SAFETY: the caller guarantees the buffers.
         let call =
             |sink| unsafe { (self.table.reference)(benchmark, bytes(request), buffers.as_ptr(), buffers.len(), sink) };
-        answered(call).map(drop)
+        call_checked(call).map(drop)
     }
 }
 
-/// A hosted benchmark that has set itself up. It lives as long as the process.
+/// A hosted benchmark after its set-up. It lives as long as the process.
 #[derive(Clone, Copy)]
 pub struct HostedBenchmark {
     table: &'static Table,
     state: *mut c_void,
 }
 
-// SAFETY: the state is used by `HostedBenchmark::call` alone, whose callers keep to the thread that
-// made it.
+// SAFETY: only `HostedBenchmark::call` uses the state, and its callers stay on the thread that made
+// it.
 unsafe impl Send for HostedBenchmark {}
 
 impl Library {
-    /// Calls the function of a hosted benchmark, which sets itself up.
+    /// Runs the set-up of a hosted benchmark.
     ///
     /// # Errors
-    /// What the function of the table answers with.
+    /// If the table's function fails.
     ///
     /// # Safety
-    /// Every buffer is memory of the device of its length that is mapped until the process ends.
+    /// Every buffer is device memory of its length and stays mapped until the process ends.
     pub unsafe fn host_open(
         &self,
         benchmark: u32,
@@ -148,7 +152,7 @@ impl Library {
         buffers: &[Buffer],
     ) -> Result<HostedBenchmark, AuthorError> {
         let mut state = std::ptr::null_mut();
-        // SAFETY: the caller vouches for the buffers; request and state live through the call.
+        // SAFETY: the caller guarantees the buffers; request and state live through the call.
         let open = |sink| unsafe {
             let (request, count) = (bytes(request), buffers.len());
             (self.table.host_open)(
@@ -161,7 +165,7 @@ impl Library {
                 sink,
             )
         };
-        answered(open)?;
+        call_checked(open)?;
         Ok(HostedBenchmark {
             table: self.table,
             state,
@@ -173,13 +177,13 @@ impl HostedBenchmark {
     /// Queues one call.
     ///
     /// # Errors
-    /// What the user's code returned, or its panic.
+    /// If the user's code returns an error or panics.
     ///
     /// # Safety
-    /// On the thread that set the benchmark up, one call at a time.
+    /// The caller is on the thread of the set-up and makes one call at a time.
     pub unsafe fn call(self) -> Result<(), AuthorError> {
         // SAFETY: the state is what `host_open` stored, and the caller keeps to its thread.
-        answered(|sink| unsafe { (self.table.host_call)(self.state, sink) }).map(drop)
+        call_checked(|sink| unsafe { (self.table.host_call)(self.state, sink) }).map(drop)
     }
 }
 
@@ -190,8 +194,8 @@ fn bytes(of: &[u8]) -> Bytes {
     }
 }
 
-/// Calls a function of the table: its status, and what it wrote.
-fn called(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
+/// Calls a function of the table. Returns its status and its output.
+fn call_table(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
     let mut answer: Vec<u8> = Vec::new();
     let status = call(Sink {
         context: (&raw mut answer).cast(),
@@ -201,8 +205,8 @@ fn called(call: impl FnOnce(Sink) -> i32) -> (i32, Vec<u8>) {
 }
 
 /// Calls a function of the table and turns its status into a result.
-fn answered(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
-    let (status, answer) = called(call);
+fn call_checked(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, AuthorError> {
+    let (status, answer) = call_table(call);
     done(status, answer)
 }
 
@@ -221,8 +225,8 @@ unsafe extern "C" fn append(context: *mut c_void, data: *const u8, len: usize) {
     if len == 0 {
         return;
     }
-    // SAFETY: `called` passes its vector, alive and unshared through the call, and the table passes
-    // bytes that it lends for the call.
+    // SAFETY: `call_table` passes its vector, which is alive and unshared through the call, and the
+    // table passes bytes that it lends for the call.
     unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(data, len)) };
 }
 
@@ -235,12 +239,12 @@ fn version_mismatch(table: &Table) -> String {
         "this tool is older than gpubench-runtime"
     };
     format!(
-        "it speaks version {}.{} of the interface and this tool speaks version {}.{}: {older}; bring both to the same version",
+        "it uses version {}.{} of the interface, and this tool uses version {}.{}: {older} (hint: bring both to the same version)",
         theirs.0, theirs.1, ours.0, ours.1
     )
 }
 
-/// The loader's message, with advice where the cause is known.
+/// Returns the loader's message, with a hint if the cause is known.
 fn explain_load_error(message: &str) -> String {
     if message.contains("static TLS block") {
         return format!(

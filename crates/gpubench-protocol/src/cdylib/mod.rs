@@ -1,6 +1,5 @@
-//! A user's cdylib in the process of a role: loading it, and calling the functions of its table.
-//! Authors hold one, and the workers of hosted benchmarks; broker and referee never do, since its
-//! constructors would run there.
+//! A user's cdylib in the process of a role. Authors and hosted workers load one. Broker and
+//! referee never do, because its constructors would run there.
 
 mod library;
 
@@ -8,14 +7,14 @@ pub use library::{HostedBenchmark, Library, Recorded};
 
 use crate::wire::{AuthorFailure, ChannelError};
 
-/// Why a cdylib could not be used, a function of it did not do what it was asked, or the author
-/// could not carry out an order.
+/// Why a cdylib could not be used, a function of it failed, or the author could not carry out an
+/// order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AuthorError {
-    /// Whose fault it is.
+    /// The kind of failure.
     pub failure: AuthorFailure,
-    /// What happened.
+    /// The message.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The allocations behind one tensor or scratch allocation.
+//! The allocations of a tensor or of scratch.
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
@@ -7,14 +7,14 @@ use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Freeze, Memory};
 
-/// What the worker sees of a tensor or of scratch, and the pristine that the referee keeps of it.
+/// The worker's allocation of a tensor or of scratch, and the referee's own copies.
 #[derive(Debug)]
 pub(super) struct Buffer {
-    /// The allocation shared with the worker, and where it is mapped here.
+    /// The allocation shared with the worker, with its mapping here.
     pub(super) shared: Mapped,
-    /// Where the buffer lies in it.
+    /// The position of the buffer in it.
     pub(super) layout: BufferLayout,
-    /// Contents of an input.
+    /// Pristine contents of an input.
     pub(super) pristine: Option<PristineBuffers>,
     /// Answers of an output.
     pub(super) answers: Option<Answers>,
@@ -27,37 +27,37 @@ pub(super) struct Mapped {
     pub(super) address: DevicePtr,
 }
 
-/// Contents of an input.
+/// Pristine contents of an input.
 #[derive(Debug)]
 pub(super) struct PristineBuffers {
-    /// Who makes them.
+    /// The maker of the contents.
     pub(super) maker: Maker,
-    /// Contents of this window.
+    /// Contents in this window.
     pub(super) current: DevicePtr,
-    /// Contents of another instance of the same distribution, which the decoy lines are taken from.
+    /// Other contents of the same distribution, for the decoy lines.
     pub(super) decoy: DevicePtr,
-    /// Host memory shared with an author that has a part in the contents: a copy for it to read
-    /// where the device made them, its own where the author does.
+    /// Host memory shared with an author that needs the contents: a copy for it to read if the
+    /// device made them, otherwise the memory that the author writes.
     pub(super) author: Option<Mapped>,
 }
 
 /// Expected and observed contents of an output.
 #[derive(Debug)]
 pub(super) struct Answers {
-    /// Written by the author, where it runs the reference.
+    /// The author's answer, if the author runs the reference.
     pub(super) author: Option<Mapped>,
     /// Expected in this window.
     pub(super) expected: DevicePtr,
-    /// Expected in the window before.
+    /// Expected in the previous window.
     pub(super) previous: DevicePtr,
     /// Expected in the first window.
     pub(super) first: DevicePtr,
-    /// What the worker's output held when *done* was seen.
+    /// The worker's output when the referee saw *done*.
     pub(super) snapshot: DevicePtr,
 }
 
-/// How an allocation for `len` bytes is laid out: the buffer ends as close to the end as its
-/// alignment permits, so that the unmapped page behind it catches what runs over.
+/// Returns the layout of an allocation for `len` bytes. The buffer ends as close to the
+/// allocation's end as its alignment allows, so that the unmapped page after it catches overruns.
 pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
     let padded = len.checked_next_multiple_of(facts.alignment)?;
     let allocation = padded.max(1).checked_next_multiple_of(facts.granularity)?;
@@ -95,7 +95,7 @@ impl Buffer {
         })
     }
 
-    /// Makes the allocation of plan scratch.
+    /// Makes an allocation of the plan's scratch.
     pub(super) fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
         let memory = driver.create(layout.allocation)?;
@@ -107,12 +107,12 @@ impl Buffer {
         })
     }
 
-    /// Address of the buffer's first byte in the allocation shared with the worker.
+    /// Returns the address of the buffer's first byte in the shared allocation.
     pub(super) fn address(&self) -> DevicePtr {
         self.shared.address.offset(self.layout.offset)
     }
 
-    /// Gives everything back.
+    /// Frees all allocations.
     pub(super) fn release(self, driver: &mut dyn Driver) {
         driver.release(self.shared.memory);
         if let Some(pristine) = self.pristine {
@@ -182,7 +182,7 @@ fn answers(
     })
 }
 
-/// All buffers of a recording: its tensors, then the plan's scratch.
+/// Makes all buffers of a recording: its tensors, then the plan's scratch.
 pub(super) fn for_recording(
     driver: &mut dyn Driver,
     recording: &Recording,

@@ -16,36 +16,36 @@ use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
 
-/// What the referee holds for the whole run.
+/// The state of the referee for the whole run.
 pub(super) struct Referee {
     pub(super) driver: Box<dyn Driver>,
     pub(super) harness: Harness,
     pub(super) stream: Stream,
     pub(super) seeds: Seeds,
-    /// Who runs kernels of references and generators.
+    /// The process that runs kernels of references and generators.
     pub(super) kernels_run_in: KernelHost,
-    /// Modules that were loaded for them, by the copies they were loaded from, which are held so
-    /// that no other comes to be known as one of them.
+    /// Loaded modules of these kernels, with their files. An open file's identity cannot pass to
+    /// another file.
     pub(super) modules: BTreeMap<CopyIdentity, (Module, FrozenFile)>,
     pub(super) flush: FlushBuffer,
 }
 
-/// The open case: its buffers, the pages shared with its workers, and what of the crate the referee
-/// runs itself.
+/// The open case: its buffers, the pages shared with its workers, and the crate's kernels that the
+/// referee runs.
 pub(super) struct OpenCase {
-    /// The case, and the number behind which those of its windows begin.
+    /// The case, and the number before its first window.
     opening: WindowId,
-    /// What is prepared before each call.
+    /// How calls are measured.
     pub(super) method: Method,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
-    /// Shared with one worker each.
+    /// One page for each worker.
     pages: Vec<WorkerPage>,
     pub(super) own_kernels: OwnKernels,
 }
 
 impl OpenCase {
-    /// Makes the buffers, and loads the kernels that the referee runs itself from `modules`.
+    /// Makes the buffers, and loads the kernels for the referee to run from `modules`.
     pub(super) fn open(
         referee: &mut Referee,
         opening: WindowId,
@@ -57,7 +57,7 @@ impl OpenCase {
         let placement = CodePlacement::new(&recording, referee.kernels_run_in);
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
-        let pages = WorkerPage::for_cast(&mut *referee.driver, workers_of_case)?;
+        let pages = WorkerPage::for_workers(&mut *referee.driver, workers_of_case)?;
         Ok(OpenCase {
             opening,
             method,
@@ -68,8 +68,8 @@ impl OpenCase {
         })
     }
 
-    /// Where keys of a window are drawn. Window 0, which comes before the first and is never
-    /// released, has those of the number behind which the others begin.
+    /// Returns the id of a window for keys. Window 0, which is never released, has the number
+    /// before the first window.
     pub(super) fn place(&self, window: u32) -> WindowId {
         match window {
             0 => self.opening,
@@ -77,28 +77,28 @@ impl OpenCase {
         }
     }
 
-    /// Which of the windows it is, counted from 1; 0 before the first.
+    /// Returns the position of a window, counted from 1; 0 for window 0.
     pub(super) fn position(&self, window: u32) -> u32 {
         window.saturating_sub(self.opening.window)
     }
 
-    /// Who does what in the case's windows.
+    /// Returns which process runs the case's own code.
     pub(super) fn placement(&self, referee: &Referee) -> CodePlacement<'_> {
         CodePlacement::new(&self.recording, referee.kernels_run_in)
     }
 
-    /// Where every buffer lies.
+    /// Returns the layout of every buffer.
     pub(super) fn layouts(&self) -> Vec<BufferLayout> {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
-    /// The page of a worker that the case has.
+    /// Returns the page of a worker.
     pub(super) fn page_of(&self, owner: WindowOwner) -> Result<&WorkerPage, RefereeError> {
         let page = self.pages.iter().find(|page| page.owner == owner);
         page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 
-    /// Descriptors for the workers: their pages, then every buffer.
+    /// Returns descriptors for the workers: their pages, then every buffer.
     pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::with_capacity(self.pages.len() + self.buffers.len());
         for page in &self.pages {
@@ -110,8 +110,8 @@ impl OpenCase {
         Ok(descriptors)
     }
 
-    /// Descriptors for the author, tensor by tensor: contents of an input, answer of an output, or
-    /// both in this order, where it has a part in them.
+    /// Returns descriptors for the author, by tensor: the contents of an input, the answer of an
+    /// output, or both in this order. Tensors that the author does not need have none.
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in &self.buffers[..self.recording.tensors.len()] {
@@ -124,7 +124,7 @@ impl OpenCase {
         Ok(descriptors)
     }
 
-    /// Gives every buffer back.
+    /// Frees all buffers.
     pub(super) fn close(self, driver: &mut dyn Driver) {
         self.pages.into_iter().for_each(|page| page.release(driver));
         self.own_kernels.release(driver);

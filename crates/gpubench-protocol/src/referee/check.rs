@@ -1,5 +1,5 @@
-//! Looking at what the worker made of its buffers: everything is queued behind one another, then
-//! waited for and read at once.
+//! Checks the worker's buffers after a call. All checks are queued at once, then awaited and read
+//! together.
 
 use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Tensor, Tolerance};
@@ -18,38 +18,38 @@ use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSu
 pub(super) struct DigestKeys {
     /// For the output digest of each output.
     digests: Vec<DigestSlot>,
-    /// For each input.
+    /// For the digest of each input.
     inputs: Vec<DigestSlot>,
 }
 
-/// The looks at a window that are queued.
+/// The queued checks of a window.
 #[derive(Debug)]
-pub(super) struct Looks {
-    /// At each output's output digest.
+pub(super) struct QueuedChecks {
+    /// The output digest of each output.
     digests: Vec<Ticket<DigestSum>>,
-    /// At what a call did.
-    call: CallLooks,
+    /// The checks of the call.
+    call: CallChecks,
 }
 
 #[derive(Debug)]
-struct CallLooks {
+struct CallChecks {
     inputs: Vec<Ticket<DigestSum>>,
     outputs: Vec<Ticket<CheckSummary>>,
-    redzone: Vec<RedzoneLook>,
-    second: Vec<Ticket<CheckSummary>>,
+    redzone: Vec<RedzoneCheck>,
+    late_writes: Vec<Ticket<CheckSummary>>,
 }
 
-/// A look at the redzone on one side of a buffer.
+/// A check of the redzone on one side of a buffer.
 #[derive(Debug)]
-struct RedzoneLook {
+struct RedzoneCheck {
     buffer: usize,
-    /// Where the redzone begins in the buffer's allocation.
+    /// Start of the redzone in the buffer's allocation.
     start: u64,
     ticket: Ticket<NoiseSummary>,
 }
 
 impl Referee {
-    /// Copies every output into private memory: nothing a worker does later can change it there.
+    /// Copies every output into private memory, where a worker cannot change it later.
     pub(super) fn snapshot(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         for (_, buffer, answers) in outputs(case) {
             self.driver
@@ -58,7 +58,7 @@ impl Referee {
         Ok(())
     }
 
-    /// Writes the keys of the digests that a window will want.
+    /// Writes the keys of the digests of a window.
     pub(super) fn hand_in_keys(
         &mut self,
         case: &OpenCase,
@@ -75,44 +75,44 @@ impl Referee {
         Ok(DigestKeys { digests, inputs })
     }
 
-    /// Queues every look at a window: at the snapshots first, at what the worker can still reach
-    /// last. Also in a control window, where nothing but the output digests is read: what a stream holds back
-    /// behind *done* makes the window longer, by a microsecond on a GPU.
-    pub(super) fn queue_looks(
+    /// Queues all checks of a window: first on the snapshots, last on the memory that the worker
+    /// can still write. A control window has the same checks, though only its output digests are
+    /// read, because work queued after *done* makes a window longer, by 1 µs on a GPU.
+    pub(super) fn queue_all_checks(
         &mut self,
         case: &OpenCase,
         place: WindowId,
         kind: WindowKind,
         keys: DigestKeys,
         batch: &mut Batch,
-    ) -> Result<Looks, RefereeError> {
-        // What the worker's device should have written for contents like the snapshots'.
+    ) -> Result<QueuedChecks, RefereeError> {
+        // The digests that the worker's device should have written for the snapshots.
         let snapshots = outputs(case).map(|(_, buffer, answers)| (buffer, answers.snapshot));
         let digests = self.queue_digests(snapshots, keys.digests, kind.coverage(), batch)?;
-        // By their sum the windows of a case are told apart.
+        // The sum of the input digests distinguishes the windows of a case.
         let contents = inputs(case).map(|(_, buffer, pristine)| (buffer, pristine.current));
-        let call = CallLooks {
+        let call = CallChecks {
             inputs: self.queue_digests(contents, keys.inputs, Coverage::Whole, batch)?,
             outputs: self.queue_checks(case, place, batch)?,
             redzone: self.queue_redzone(case, place, batch)?,
-            second: self.queue_second_look(case, batch)?,
+            late_writes: self.queue_late_write_checks(case, batch)?,
         };
-        Ok(Looks { digests, call })
+        Ok(QueuedChecks { digests, call })
     }
 
-    /// Puts what was found in the facts. `claimed` are the output digests that the worker's device wrote,
-    /// copied when *done* was seen.
+    /// Writes the results into the facts. `claimed` has the output digests of the worker's device,
+    /// copied when the referee saw *done*.
     pub(super) fn report(
         &mut self,
         case: &OpenCase,
         place: WindowId,
-        looks: Looks,
+        checks: QueuedChecks,
         found: &Findings,
         claimed: &[u64],
         facts: &mut WindowFacts,
     ) -> Result<(), RefereeError> {
         facts.redzone_buffer = NOWHERE;
-        let Looks { digests, call } = looks;
+        let QueuedChecks { digests, call } = checks;
         for (count, ((index, ..), digest)) in outputs(case).zip(digests).enumerate() {
             let DigestSum(digest_expected) = found.of(digest)?;
             facts.outputs[count] = OutputFacts {
@@ -133,45 +133,45 @@ impl Referee {
         &mut self,
         case: &OpenCase,
         place: WindowId,
-        looks: CallLooks,
+        checks: CallChecks,
         found: &Findings,
         facts: &mut WindowFacts,
     ) -> Result<(), RefereeError> {
-        for input in looks.inputs {
+        for input in checks.inputs {
             let DigestSum(sum) = found.of(input)?;
             facts.input_digest = facts.input_digest.wrapping_add(sum);
         }
         let call = case.position(place.window);
-        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(looks.outputs) {
+        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(checks.outputs) {
             let output = &mut facts.outputs[count];
-            describe(output, &found.of(check)?);
+            fill_in(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
-            output.old_answer = self.look_at_old_answer(&comparison, answers, call)? as u64;
+            output.old_answer = self.check_old_answer(&comparison, answers, call)? as u64;
             if output.first_wrong != NOWHERE {
-                self.look_closer(&comparison, buffer, answers, call, output)?;
+                self.classify_wrong_output(&comparison, buffer, answers, call, output)?;
             }
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;
             }
-            output.zeros = self.look_at_zeros(&comparison, answers, buffer.layout.len, call)? as u64;
+            output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len, call)? as u64;
         }
-        for look in looks.redzone {
-            let noise = found.of(look.ticket)?;
+        for check in checks.redzone {
+            let noise = found.of(check.ticket)?;
             let Some((first, _)) = noise.extent else { continue };
             if facts.redzone_buffer == NOWHERE {
-                let layout = case.buffers[look.buffer].layout;
-                facts.redzone_buffer = look.buffer as u64;
-                facts.redzone_offset = (look.start + first) as i64 - layout.offset as i64;
+                let layout = case.buffers[check.buffer].layout;
+                facts.redzone_buffer = check.buffer as u64;
+                facts.redzone_offset = (check.start + first) as i64 - layout.offset as i64;
                 facts.redzone_bytes = noise.different;
             }
         }
-        for (output, second) in facts.outputs.iter_mut().zip(looks.second) {
-            output.late_bytes = found.of(second)?.wrong();
+        for (output, late_writes) in facts.outputs.iter_mut().zip(checks.late_writes) {
+            output.late_bytes = found.of(late_writes)?.wrong();
         }
         Ok(())
     }
 
-    /// Digests of parts, each with the keys in its slot.
+    /// Queues digests of buffers, each with the keys in its slot.
     fn queue_digests<'c>(
         &mut self,
         parts: impl Iterator<Item = (&'c Buffer, DevicePtr)>,
@@ -209,9 +209,9 @@ impl Referee {
         case: &OpenCase,
         place: WindowId,
         batch: &mut Batch,
-    ) -> Result<Vec<RedzoneLook>, RefereeError> {
+    ) -> Result<Vec<RedzoneCheck>, RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
-        let mut looks = Vec::new();
+        let mut checks = Vec::new();
         for (index, buffer) in case.buffers.iter().enumerate() {
             let layout = buffer.layout;
             let back = layout.offset + layout.len;
@@ -221,18 +221,18 @@ impl Referee {
                 }
                 let address = buffer.shared.address.offset(start);
                 let (driver, harness) = (&mut *self.driver, &self.harness);
-                looks.push(RedzoneLook {
+                checks.push(RedzoneCheck {
                     buffer: index,
                     start,
                     ticket: harness.check_noise(driver, batch, address, bytes, poison, start)?,
                 });
             }
         }
-        Ok(looks)
+        Ok(checks)
     }
 
-    /// Queues a second look at every output: it must still be what the snapshot holds.
-    pub(super) fn queue_second_look(
+    /// Queues a comparison of every output with its snapshot, to find late writes.
+    pub(super) fn queue_late_write_checks(
         &mut self,
         case: &OpenCase,
         batch: &mut Batch,
@@ -268,19 +268,19 @@ impl Referee {
     }
 }
 
-/// Every output: the position of its tensor, its buffer, and what is expected of it.
+/// Returns every output: the position of its tensor, its buffer and its answers.
 fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> {
     let buffers = case.buffers.iter().enumerate();
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers.as_ref()?)))
 }
 
-/// Every input: the position of its tensor, its buffer, and its contents.
+/// Returns every input: the position of its tensor, its buffer and its contents.
 fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &PristineBuffers)> {
     let buffers = case.buffers.iter().enumerate();
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.pristine.as_ref()?)))
 }
 
-fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
+fn fill_in(output: &mut OutputFacts, summary: &CheckSummary) {
     *output = OutputFacts {
         elements: summary.elements,
         matched: summary.matched,
@@ -295,7 +295,7 @@ fn describe(output: &mut OutputFacts, summary: &CheckSummary) {
     };
 }
 
-/// The two keys of a window's output digest.
+/// Returns the two keys of a window's output digest.
 pub(super) fn digest_keys(seeds: &Seeds, place: WindowId) -> [u64; 2] {
     [
         seeds.key(KeyPurpose::OutputDigest, place),

@@ -1,11 +1,11 @@
-//! The cache flush's buffer.
+//! The buffer of the cache flush.
 
 use super::RefereeError;
 use gpubench_contract::Flush;
 use gpubench_device::harness::Harness;
 use gpubench_device::{DevicePtr, Driver, Stream};
 
-/// The buffer that a cache flush goes through.
+/// The buffer of the cache flush.
 pub(super) struct FlushBuffer {
     pub(super) buffer: DevicePtr,
     pub(super) bytes: u64,
@@ -13,8 +13,8 @@ pub(super) struct FlushBuffer {
 }
 
 impl FlushBuffer {
-    /// Makes the buffer. It is written once: memory that nobody has written may be one and the same
-    /// page over and over, and reading that evicts nothing.
+    /// Makes the buffer and writes it once. Memory that was never written may be one physical page
+    /// mapped many times, and reading it evicts nothing.
     pub(super) fn new(
         driver: &mut dyn Driver,
         harness: &Harness,

@@ -1,5 +1,4 @@
-//! The instance of a window: its inputs and what is expected of it, made or taken into private
-//! memory.
+//! Inputs and expected outputs of a window, made or copied into private memory.
 
 use gpubench::catalog::Role;
 
@@ -10,9 +9,10 @@ use crate::window::{KeyPurpose, Maker, WindowId, WindowKind};
 use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
-    /// Makes the inputs of a window in private memory, and the instance that decoys are taken from:
-    /// another of the same distribution where the harness makes them, which no window shows whole;
-    /// else that of the window before. Window 0 is made for that alone.
+    /// Makes the inputs of a window in private memory, and the contents for decoys. If the harness
+    /// makes the inputs, the decoys are other contents of the same distribution that no window
+    /// shows whole. Otherwise they are the inputs of the previous window; window 0 is made only for
+    /// them.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = case.place(window);
         let key = self.seeds.key(KeyPurpose::Inputs, place);
@@ -34,7 +34,7 @@ impl Referee {
                 }
                 continue;
             }
-            // What the author made for window 0 was not taken in by a release.
+            // No release has copied the author's inputs of window 0.
             let last = match pristine.author {
                 Some(author) if pristine.maker.is_author() && case.position(window) == 1 => {
                     author.address.offset(buffer.layout.offset)
@@ -44,13 +44,12 @@ impl Referee {
             driver.copy(self.stream, pristine.decoy, last, bytes)?;
         }
         self.run_generators(case, window)?;
-        self.show_author(case)
+        self.copy_to_author(case)
     }
 
-    /// Copies the inputs that the device made to an author that reads them, and waits before it
-    /// reads them or makes others. Where the author has no part in them nothing waits: what comes
-    /// behind them in the stream finds them made.
-    fn show_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    /// Copies the inputs that the device made to an author that needs them, and waits. Without such
+    /// an author it does not wait: later work in the stream follows the inputs anyway.
+    fn copy_to_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         let shared = case.buffers.iter().filter_map(|buffer| {
             let pristine = buffer.pristine.as_ref()?;
@@ -69,35 +68,34 @@ impl Referee {
         Ok(driver.synchronize(stream)?)
     }
 
-    /// Takes what the author made for a window.
+    /// Copies the author's inputs and answers of a window.
     pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
         match kind {
-            WindowKind::Control => self.repeat_takings(case),
+            WindowKind::Control => self.repeat_copies(case),
             WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, window),
         }
     }
 
-    /// Takes what the author made into private memory, where it cannot change any more: generated
-    /// inputs and expected outputs. What was taken for a reference of the referee's own stays as it
-    /// was taken.
+    /// Copies the author's inputs and answers into private memory, where they cannot change any
+    /// more. If the referee runs the reference, it has copied the inputs already.
     fn take_from_author(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         if case.placement(self).reference() == KernelHost::Referee {
             return Ok(());
         }
         self.take_inputs(case)?;
-        self.remember_answers(case)?;
+        self.keep_previous_answers(case)?;
         self.take_answers(case, |answers| answers.expected)?;
         self.keep_first_answers(case, window)
     }
 
-    /// Copies what the author made to where it changes nothing: before a control window the device
-    /// does what it does before every other.
-    fn repeat_takings(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    /// Copies the author's data without effect, so that the device does the same work before a
+    /// control window as before every other.
+    fn repeat_copies(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         self.take_inputs(case)?;
         self.take_answers(case, |answers| answers.snapshot)
     }
 
-    /// Takes the inputs that the author made.
+    /// Copies the author's inputs.
     pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
@@ -112,7 +110,7 @@ impl Referee {
         Ok(())
     }
 
-    /// Takes the answers that the author made.
+    /// Copies the author's answers.
     fn take_answers(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
         for buffer in &case.buffers {
@@ -126,12 +124,12 @@ impl Referee {
         Ok(())
     }
 
-    /// Keeps what was expected of the call before.
-    pub(super) fn remember_answers(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    /// Keeps the previous call's answers.
+    pub(super) fn keep_previous_answers(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         self.keep_expected(case, |answers| answers.previous)
     }
 
-    /// Keeps what is expected of the first call.
+    /// Keeps the first call's answers.
     pub(super) fn keep_first_answers(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         match case.position(window) {
             1 => self.keep_expected(case, |answers| answers.first),

@@ -1,13 +1,13 @@
-//! The referee process: pristine of the inputs, expected outputs, poison, decoys, flush, its own
-//! clock and the checks. It never sees user host code.
+//! The referee process: it has the pristine inputs, expected outputs, poison, decoys, flush, second
+//! clock and checks. It never loads the user's host code.
 //!
-//! On a GPU it runs the kernels of generators and references (`own_kernels`): they cannot reach its
-//! process. It reports facts and decides nothing: `process` takes the broker's orders, `case` holds
-//! the buffers of the open case, `page` the pages shared with its workers, `instance` makes a
-//! window's inputs or takes them from the author, `preparation` brings everything into the state a
-//! call starts from, `check` looks at what the worker made of them, `wrong_output` closer where it
-//! is wrong, `other_answers` whether another call's answer or zeros would have passed, `stamps` is
-//! the clock, `window` the sequence.
+//! On a GPU it runs the kernels of generators and references (`own_kernels`), which cannot reach
+//! its process. It reports facts and decides nothing. `process` carries out the broker's orders.
+//! `case` has the buffers of the open case, and `page` the pages shared with its workers.
+//! `instance` makes a window's inputs or copies them from the author, `preparation` sets the
+//! initial state of a call, `window` runs the sequence and `stamps` reads the clock. `check` checks
+//! the worker's buffers, `wrong_output` classifies wrong outputs, and `other_answers` finds out
+//! whether another call's answer or zeros would pass.
 #![forbid(unsafe_code)]
 
 mod buffers;
@@ -39,22 +39,22 @@ pub enum RefereeError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The broker is gone.
+    /// The connection to the broker failed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
     /// The shared page could not be made.
     #[error("cannot share a page with the worker")]
     Page(#[source] std::io::Error),
-    /// The operating system does not tell copies of code apart.
-    #[error("cannot tell which code was received")]
+    /// The operating system did not report the identity of a file with code.
+    #[error("cannot identify the received code")]
     Code(#[source] std::io::Error),
-    /// A kernel of the crate that fills inputs failed.
+    /// A generator kernel of the crate failed.
     #[error(transparent)]
     Generator(ReplayError),
     /// The crate's reference failed.
     #[error(transparent)]
     Reference(ReplayError),
-    /// The broker's order makes no sense.
-    #[error("the broker's order makes no sense: {0}")]
+    /// The broker's order is invalid.
+    #[error("invalid order from the broker: {0}")]
     Order(&'static str),
 }

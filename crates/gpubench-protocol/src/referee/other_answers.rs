@@ -1,4 +1,4 @@
-//! Whether a check can tell a call's answer from another call's, and from zeros.
+//! Finds out whether a check accepts another call's answer, or zeros.
 
 use std::ops::RangeInclusive;
 
@@ -10,17 +10,17 @@ use super::case::Referee;
 use crate::wire::OtherAnswer;
 use gpubench_device::harness::Comparison;
 
-/// The calls of a case of which it is asked: the first that have another before them, eight for
-/// either of two sides.
+/// Number of calls to try. The first call of a case has no previous one. With two sides, each has
+/// eight.
 const ASKED: RangeInclusive<u32> = 2..=17;
 
-/// Most checks can tell by this many elements.
+/// Number of elements that is enough for most checks.
 const FIRST_ELEMENTS: u64 = 4096;
 
 impl Referee {
-    /// Looks whether what was expected of the call before would have passed in this one, the case's
-    /// `call`-th, which says nothing of the kernel but what its check is worth.
-    pub(super) fn look_at_old_answer(
+    /// Compares the previous call's expected answer with that of the case's `call`-th call. The
+    /// result describes the check, not the kernel.
+    pub(super) fn check_old_answer(
         &mut self,
         comparison: &Comparison,
         answers: &Answers,
@@ -39,9 +39,9 @@ impl Referee {
         })
     }
 
-    /// Looks whether zeros would have passed in the case's `call`-th call, though others are
-    /// expected. They take the place of the snapshot, which has been looked at.
-    pub(super) fn look_at_zeros(
+    /// Compares zeros with the expected answer of the case's `call`-th call. The zeros replace the
+    /// snapshot, which has been checked already.
+    pub(super) fn check_zeros(
         &mut self,
         comparison: &Comparison,
         answers: &Answers,
@@ -53,14 +53,14 @@ impl Referee {
         }
         self.driver.set(self.stream, answers.snapshot, 0, bytes)?;
         Ok(match self.passing(comparison)? {
-            // They are what is expected.
+            // Zeros are the expected answer.
             Some(summary) if summary.max_abs_error == 0.0 => OtherAnswer::NotAsked,
             Some(_) => OtherAnswer::Passes,
             None => OtherAnswer::Fails,
         })
     }
 
-    /// What a comparison finds in which all elements match; nothing where one does not.
+    /// Returns the result of a comparison if all elements match, otherwise `None`.
     fn passing(&mut self, comparison: &Comparison) -> Result<Option<CheckSummary>, RefereeError> {
         let first = Comparison {
             len: comparison.len.min(FIRST_ELEMENTS),

@@ -1,5 +1,5 @@
-//! Kernels of the crate that the referee runs: generators and a reference that is a plan, on a
-//! device that keeps them apart from its process.
+//! Kernels of the crate that the referee runs: generators, and a reference that is a plan. The
+//! device isolates them from its process.
 
 use gpubench::catalog::Recording;
 use gpubench::plan::ConstantValue;
@@ -12,8 +12,8 @@ use crate::window::{CodePlacement, KeyPurpose, Maker, WindowId};
 use crate::wire::{Generate, SourceModule};
 use gpubench_device::{Driver, FrozenFile, KernelHost, Module, ModuleImage};
 
-/// What of a case the referee runs itself; nothing where the author runs it, or there is nothing to
-/// run.
+/// The crate's kernels that the referee runs for a case. Empty if the author runs them, or if there
+/// are none.
 #[derive(Debug, Default)]
 pub(super) struct OwnKernels {
     generators: Option<Generators>,
@@ -21,7 +21,7 @@ pub(super) struct OwnKernels {
 }
 
 impl OwnKernels {
-    /// Loads and binds what the case's placement leave to the referee.
+    /// Loads and binds the kernels that the case's placement assigns to the referee.
     pub(super) fn load(
         referee: &mut Referee,
         recording: &Recording,
@@ -53,7 +53,7 @@ impl OwnKernels {
         Ok(OwnKernels { generators, reference })
     }
 
-    /// Gives the reference's scratch back.
+    /// Frees the reference's scratch.
     pub(super) fn release(self, driver: &mut dyn Driver) {
         if let Some(reference) = self.reference {
             reference.release(driver);
@@ -61,7 +61,7 @@ impl OwnKernels {
     }
 }
 
-/// The pristine of a tensor, as the crate's own kernels see them.
+/// Returns the referee's copies of a tensor for the crate's own kernels.
 fn operand(buffer: &Buffer) -> Operand {
     Operand {
         contents: buffer.pristine.as_ref().map(|pristine| pristine.current),
@@ -70,8 +70,8 @@ fn operand(buffer: &Buffer) -> Operand {
 }
 
 impl Referee {
-    /// Loads modules, each file once in a run; one whose constants get values is loaded for the
-    /// case, so that no other finds them.
+    /// Loads each file once per run. A module whose constants are set is loaded again for its case,
+    /// so that no other case sees them.
     fn load_modules(
         &mut self,
         files: &[SourceModule],
@@ -95,8 +95,8 @@ impl Referee {
         Ok(loaded)
     }
 
-    /// Blocks of a kernel that a multiprocessor holds. Where kernels may not come into this
-    /// process, the answer is that of the CPU device, which needs none of the kernel.
+    /// Returns how many blocks of a kernel a multiprocessor can hold. If this process may not load
+    /// the user's kernels, it is 1, as always on the CPU device.
     pub(super) fn occupancy_of(
         &mut self,
         file: FrozenFile,
@@ -112,7 +112,7 @@ impl Referee {
         Ok(self.driver.occupancy(function, threads, dynamic_shared)?)
     }
 
-    /// Fills the inputs that kernels of the crate fill.
+    /// Runs the generator kernels of the crate.
     pub(super) fn run_generators(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let Some(generators) = &case.own_kernels.generators else {
             return Ok(());
@@ -122,20 +122,20 @@ impl Referee {
         ran.map_err(RefereeError::Generator)
     }
 
-    /// Takes what the author made of the inputs, and computes the expected outputs from them.
+    /// Copies the author's inputs, and computes the expected outputs from all inputs.
     pub(super) fn run_reference(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let Some(reference) = &case.own_kernels.reference else {
             return Err(RefereeError::Order("the case's reference is the author's"));
         };
         self.take_inputs(case)?;
-        self.remember_answers(case)?;
+        self.keep_previous_answers(case)?;
         reference
             .run(&mut *self.driver, self.stream)
             .map_err(RefereeError::Reference)?;
         self.keep_first_answers(case, window)
     }
 
-    /// Seeds of a window's generators, whoever runs them.
+    /// Returns the seeds of a window's generators in any process.
     pub(super) fn generator_order(&self, case: &OpenCase, window: u32) -> Generate {
         let place = case.place(window);
         Generate {

@@ -1,11 +1,11 @@
-//! The pages shared with the case's workers, as the referee's host and device see them.
+//! The pages shared with the case's workers, with their addresses on the referee's host and device.
 
 use super::RefereeError;
 use crate::window::WindowOwner;
 use crate::wire::{CaseWorkers, PageAddresses, SharedPage};
 use gpubench_device::Driver;
 
-/// A page that streams of the referee wait for and write to.
+/// A page that the referee's stream waits on and writes.
 #[derive(Debug)]
 pub(super) struct WorkerPage {
     pub(super) owner: WindowOwner,
@@ -15,7 +15,7 @@ pub(super) struct WorkerPage {
 
 impl WorkerPage {
     /// Makes the pages of a case.
-    pub(super) fn for_cast(
+    pub(super) fn for_workers(
         driver: &mut dyn Driver,
         workers_of_case: CaseWorkers,
     ) -> Result<Vec<WorkerPage>, RefereeError> {
@@ -42,7 +42,7 @@ impl WorkerPage {
         })
     }
 
-    /// Gives it back.
+    /// Frees the page.
     pub(super) fn release(self, driver: &mut dyn Driver) {
         driver.unregister(self.words.on_host().base());
     }

@@ -1,4 +1,4 @@
-//! What is prepared before a window's call.
+//! The preparation of a call.
 
 use gpubench_contract::Method;
 
@@ -14,9 +14,9 @@ use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
 impl Referee {
-    /// Queues what brings the buffers and the caches into the state that a call of the case's
-    /// method starts from, up to the stamp right before *go*. Nothing in it waits for the host, so
-    /// that a gap between two stamps is the device's.
+    /// Queues the preparation of buffers and caches for a call of the case's method, up to the
+    /// timestamp right before *go*. No step waits for the host, so a gap between two timestamps is
+    /// the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
@@ -47,8 +47,8 @@ impl Referee {
         })
     }
 
-    /// Poisons what the worker writes, with the redzone round every buffer, and hands out the inputs
-    /// with decoy lines in them.
+    /// Poisons outputs and scratch with their redzones, and copies the inputs to the worker with
+    /// decoy lines in them.
     pub(super) fn restore(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
@@ -73,7 +73,7 @@ impl Referee {
         Ok(())
     }
 
-    /// Takes the time, and puts the true lines where the decoys were: *go* comes right behind it.
+    /// Takes the time and replaces the decoys with the true lines. *Go* follows at once.
     pub(super) fn reveal(
         &mut self,
         case: &OpenCase,

@@ -1,4 +1,4 @@
-//! The referee's process: orders in, facts out.
+//! The referee's process: it receives orders and sends facts.
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
@@ -17,10 +17,10 @@ use crate::wire::{
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder};
 
-/// Serves the broker at the other end of `channel` until it is gone.
+/// Carries out the broker's orders until `channel` closes.
 ///
 /// # Errors
-/// When the broker breaks the protocol.
+/// If the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), RefereeError> {
     let mut referee = match greet(channel) {
         Ok(referee) => referee,
@@ -47,7 +47,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
     let mut driver = gpubench_device::open(&order)?;
     let harness = Harness::load(&mut *driver)?;
     let facts = serde_json::to_vec(driver.facts());
-    let facts = facts.map_err(|_| RefereeError::Order("the device's facts cannot be written"))?;
+    let facts = facts.map_err(|_| RefereeError::Order("cannot encode the device facts"))?;
     channel.send(from_referee::READY, &[&facts], &[])?;
 
     let frame = channel.receive(Patience::Forever)?;
@@ -125,9 +125,9 @@ impl Referee {
                 }
                 Ok(channel.send(from_referee::CASE_CLOSED, &[], &[])?)
             }
-            // The window ended by itself before the broker's word came.
+            // The window ended before the broker's abort arrived.
             to_referee::ABORT => Ok(()),
-            _ => Err(RefereeError::Order("it is none that the referee knows")),
+            _ => Err(RefereeError::Order("its kind is unknown")),
         }
     }
 
@@ -182,10 +182,10 @@ fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
     open.as_ref().ok_or(RefereeError::Order("no case is open"))
 }
 
-/// The record of a frame that only one can be before any case.
+/// Reads the record of an order that must come before any case.
 fn first_words<R: bytemuck::CheckedBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
     match frame.kind == kind {
         true => Ok(frame.record()?),
-        false => Err(RefereeError::Order("it came out of turn")),
+        false => Err(RefereeError::Order("it is not expected now")),
     }
 }

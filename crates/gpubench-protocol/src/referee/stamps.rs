@@ -1,36 +1,37 @@
-//! The referee's own clock: the device's, read by kernels of the referee into private memory.
+//! The referee's clock: timestamps of the device, written by the referee's kernels into private
+//! memory.
 
 use super::RefereeError;
 use super::case::Referee;
 use crate::wire::WindowFacts;
 use gpubench_device::harness::{Batch, Findings, Nanoseconds, Ticket};
 
-/// The moments of a preparation whose time is taken, in their order.
+/// The timestamps of a preparation, in order.
 #[derive(Debug)]
 pub(super) struct Preparation {
     /// Before the buffers are restored.
     pub(super) s0: Ticket<Nanoseconds>,
     /// Before the cache flush.
     pub(super) flush_begins: Ticket<Nanoseconds>,
-    /// Behind it.
+    /// After the cache flush.
     pub(super) flush_ends: Ticket<Nanoseconds>,
     /// Before *go*.
     pub(super) s1: Ticket<Nanoseconds>,
 }
 
-/// The moments of a window whose time is taken.
+/// The timestamps of a window.
 #[derive(Debug)]
 pub(super) struct Stamps {
     /// Those before *go*.
     pub(super) preparation: Preparation,
-    /// Behind *done*.
+    /// After *done*.
     pub(super) s2: Ticket<Nanoseconds>,
-    /// Behind the copies of the outputs.
+    /// After the copies of the outputs.
     pub(super) s3: Ticket<Nanoseconds>,
 }
 
 impl Stamps {
-    /// Puts the times in the facts.
+    /// Writes the times into the facts.
     pub(super) fn report(self, found: &Findings, facts: &mut WindowFacts) -> Result<(), RefereeError> {
         let Preparation {
             s0,
@@ -49,7 +50,7 @@ impl Stamps {
 }
 
 impl Referee {
-    /// Queues: take the time.
+    /// Queues a timestamp.
     pub(super) fn stamp(&mut self, batch: &mut Batch) -> Result<Ticket<Nanoseconds>, RefereeError> {
         Ok(self.harness.stamp(&mut *self.driver, batch)?)
     }

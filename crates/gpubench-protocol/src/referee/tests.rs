@@ -26,15 +26,15 @@ use gpubench_device::memfd::MemfdTable;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
 mod calls;
-mod looks;
+mod findings;
 mod own_kernels;
 
 const ELEMENTS: usize = 1000;
 
-/// Where a case's first measurement begins.
+/// The number before a case's first window.
 const BEGINNING: WindowId = WindowId { case: 0, window: 0 };
 
-/// A worker, and nobody else.
+/// A worker without baseline and control worker.
 const ALONE: CaseWorkers = CaseWorkers {
     has_baseline: false,
     has_control: false,
@@ -42,7 +42,7 @@ const ALONE: CaseWorkers = CaseWorkers {
 };
 
 /// A worker and a control worker.
-const WITH_NULL: CaseWorkers = CaseWorkers {
+const WITH_CONTROL: CaseWorkers = CaseWorkers {
     has_control: true,
     ..ALONE
 };
@@ -66,7 +66,7 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     })
 }
 
-/// One input that is to be copied to one output.
+/// A case that copies one input to one output.
 fn recording() -> Recording {
     let tensor = |name: &str, role, fill| Tensor {
         name: name.to_owned(),
@@ -141,7 +141,7 @@ impl Peer {
     }
 }
 
-/// The author's part: the answer is the input.
+/// Acts as the author: copies the input to the answer.
 struct Author {
     memory: MemfdTable,
     x: DevicePtr,
@@ -190,14 +190,14 @@ impl Stage {
         Stage::beginning_behind(0, recording)
     }
 
-    /// One whose windows have the numbers behind that of `opening`.
+    /// Returns a referee with an open case whose window numbers begin after `opening`.
     fn beginning_behind(opening: u32, recording: Recording) -> Stage {
         let mut referee = referee(Box::new(cpu())).unwrap();
         let opening = WindowId {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_NULL, recording, &[]).unwrap();
+        let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_CONTROL, recording, &[]).unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let control_page = descriptors.remove(1);
@@ -259,12 +259,12 @@ fn order(window: u32) -> WindowOrder {
 }
 
 #[test]
-fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
+fn an_honest_window_matches_with_its_digest_and_intact_redzones() {
     let mut stage = Stage::set();
     let mut digests = std::collections::HashSet::new();
     for window in 1..=3 {
         let facts = stage.honest(window);
-        assert!(digests.insert(facts.input_digest), "every window has inputs of its own");
+        assert!(digests.insert(facts.input_digest), "windows share inputs");
         let [output] = facts.outputs() else {
             panic!("one output")
         };
@@ -278,7 +278,7 @@ fn an_honest_window_matches_everywhere_with_its_seal_and_untouched_slack() {
 }
 
 #[test]
-fn a_control_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_calls_round_it() {
+fn a_control_window_has_its_own_page_and_does_not_affect_calls() {
     let mut stage = Stage::set();
     stage.honest(1);
     for before in 0..2 {
@@ -307,7 +307,7 @@ fn a_control_window_is_sealed_on_a_page_of_its_own_and_changes_nothing_for_the_c
 }
 
 #[test]
-fn a_control_window_of_a_case_without_a_control_worker_is_refused() {
+fn a_control_window_without_a_control_worker_is_rejected() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let order = WindowOrder {
@@ -323,7 +323,7 @@ fn a_control_window_of_a_case_without_a_control_worker_is_refused() {
 }
 
 #[test]
-fn an_output_that_is_left_alone_still_holds_this_windows_poison() {
+fn an_unwritten_output_holds_this_windows_poison() {
     let mut stage = Stage::set();
     stage.honest(1);
     let facts = stage.window(2, |_, _, _, _| ());
@@ -364,7 +364,7 @@ fn recognises_answers_to_earlier_calls(opening: u32) {
 }
 
 #[test]
-fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
+fn a_tolerance_that_accepts_the_previous_answer_is_found() {
     let old_answers = |opening, tolerance| {
         let mut recording = recording();
         recording.tensors[1].tolerance = tolerance;
@@ -382,7 +382,7 @@ fn a_tolerance_that_takes_the_answer_to_the_call_before_is_found() {
 }
 
 #[test]
-fn a_tolerance_that_takes_zeros_is_found() {
+fn a_tolerance_that_accepts_zeros_is_found() {
     let zeros = |tolerance| {
         let mut recording = recording();
         recording.tensors[1].tolerance = tolerance;
@@ -395,7 +395,7 @@ fn a_tolerance_that_takes_zeros_is_found() {
 }
 
 #[test]
-fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_first_window() {
+fn a_second_measurement_shares_no_input_or_decoy_with_the_first() {
     let mut seen = std::collections::HashSet::new();
     for opening in [0, 4] {
         let mut stage = Stage::beginning_behind(opening, recording());
@@ -403,7 +403,7 @@ fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_f
         let mut inputs = vec![0; 4 * ELEMENTS];
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
-        assert!(seen.insert(inputs), "before the windows behind {opening}");
+        assert!(seen.insert(inputs), "decoys of the windows after {opening}");
         for window in opening + 1..=opening + 3 {
             stage.honest(window);
             let mut inputs = vec![0; 4 * ELEMENTS];
@@ -414,7 +414,7 @@ fn a_second_measurement_sees_no_input_of_the_first_not_even_the_one_before_its_f
 }
 
 #[test]
-fn a_write_behind_the_snapshot_is_late() {
+fn a_write_after_the_snapshot_is_late() {
     let mut stage = Stage::set();
     stage.honest(1);
     stage.peer.driver.write(stage.peer.y.offset(8), &[1, 2, 3, 4]).unwrap();
@@ -425,14 +425,14 @@ fn a_write_behind_the_snapshot_is_late() {
         ..
     } = &mut stage.referee;
     let mut batch = harness.begin(&mut **driver, *stream, 1).unwrap();
-    let [look] = <[_; 1]>::try_from(stage.referee.queue_second_look(&stage.case, &mut batch).unwrap()).unwrap();
+    let [check] = <[_; 1]>::try_from(stage.referee.queue_late_write_checks(&stage.case, &mut batch).unwrap()).unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
-    assert!((1..=4).contains(&found.of(look).unwrap().wrong()));
+    assert!((1..=4).contains(&found.of(check).unwrap().wrong()));
 }
 
 #[test]
-fn a_write_round_a_buffer_is_found_with_its_place() {
+fn a_redzone_write_is_found_with_its_place() {
     let mut stage = Stage::set();
     for (window, offset) in [(1, -8_i64), (2, 4 * ELEMENTS as i64)] {
         let facts = stage.window(window, |driver, stream, x, y| {
@@ -479,7 +479,7 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
 }
 
 #[test]
-fn a_window_without_an_end_and_one_given_up_are_told_apart() {
+fn a_window_without_done_differs_from_an_aborted_one() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
     let hasty = WindowOrder {
@@ -494,7 +494,7 @@ fn a_window_without_an_end_and_one_given_up_are_told_apart() {
 }
 
 #[test]
-fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
+fn a_window_aborted_during_its_checks_counts() {
     let driver = FaultyDriver::watched(cpu(), |driver, call| {
         if call.name == "gb_check" {
             let pause = || {
@@ -519,12 +519,12 @@ fn a_window_that_is_given_up_while_it_is_looked_at_counts() {
         referee.release(&case, &order(1), &ours).unwrap().end,
         WindowEnd::Checked
     );
-    assert!(!ours.is_readable().unwrap(), "the word was heard");
+    assert!(!ours.is_readable().unwrap(), "the abort was not received");
 }
 
-/// A worker can write to its page whatever the referee writes there.
+/// A worker can write to its page at the same addresses as the referee.
 #[test]
-fn a_worker_that_takes_done_back_again_and_again_holds_nobody_up() {
+fn a_worker_that_keeps_overwriting_done_cannot_block_the_referee() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
     let hasty = WindowOrder {
@@ -552,7 +552,7 @@ fn a_worker_that_takes_done_back_again_and_again_holds_nobody_up() {
 }
 
 #[test]
-fn done_of_another_window_is_no_end() {
+fn done_of_another_window_does_not_end_this_one() {
     let mut stage = Stage::set();
     stage.referee.generate(&stage.case, 1).unwrap();
     stage.peer.page.in_window(1).done.store(9, Ordering::Release);
@@ -561,7 +561,7 @@ fn done_of_another_window_is_no_end() {
 }
 
 #[test]
-fn the_flush_goes_through_memory_of_its_own() {
+fn the_flush_has_its_own_memory() {
     let mut stage = Stage::set();
     let FlushBuffer { buffer, bytes, .. } = stage.referee.flush;
     let mut contents = vec![0; bytes as usize];
@@ -570,12 +570,12 @@ fn the_flush_goes_through_memory_of_its_own() {
     assert_eq!(
         pages.len(),
         contents.len() / 4096,
-        "pages that look alike may be one page"
+        "equal pages may be one physical page"
     );
 }
 
 #[test]
-fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
+fn only_a_cold_call_has_a_flush() {
     for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
         referee.flush.kind = gpubench_contract::Flush::Write;
@@ -592,10 +592,10 @@ fn a_cold_call_comes_behind_a_flush_and_a_warm_one_does_not() {
     }
 }
 
-/// Everything up to the facts of one window of each worker, both of them idle.
+/// Runs a window of each worker up to its facts. Both workers are idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, WITH_NULL, recording(), &[])?;
+    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, WITH_CONTROL, recording(), &[])?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;
@@ -611,7 +611,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     Ok([facts, control_facts])
 }
 
-/// A window whose worker writes *done* as soon as it sees *go*.
+/// Runs a window whose worker writes *done* as soon as it sees *go*.
 fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> Result<WindowFacts, RefereeError> {
     let page = case.page_of(order.owner)?.words.in_window(order.window);
     let (ours, _theirs) = Channel::pair()?;
@@ -630,7 +630,7 @@ fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> R
 }
 
 #[test]
-fn whatever_driver_call_fails_the_window_ends_in_an_error() {
+fn any_failing_driver_call_ends_the_window_in_an_error() {
     let mut failures = 0;
     for successes in 0.. {
         let driver = FaultyDriver::failing_after(cpu(), successes);
@@ -641,12 +641,12 @@ fn whatever_driver_call_fails_the_window_ends_in_an_error() {
             }
             Err(other) => panic!("call {successes}: {other}"),
             Ok([facts, control_facts]) => {
-                // No call was left to fail.
+                // No driver call failed any more.
                 assert_eq!(facts.outputs()[0].unwritten, ELEMENTS as u64);
                 assert_ne!(control_facts.outputs()[0].digest_expected, 0);
                 break;
             }
         }
     }
-    assert!(failures > 50, "only {failures} calls were made to fail");
+    assert!(failures > 50, "only {failures} calls failed");
 }

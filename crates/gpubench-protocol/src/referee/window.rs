@@ -1,5 +1,5 @@
-//! One window from the referee's side: all of it is queued in one stream, from the restored buffers
-//! to the looks at what the worker made.
+//! The referee's part of a window. All of it is queued in one stream, from the restore of the
+//! buffers to the checks.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use bytemuck::Zeroable;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::check::Looks;
+use super::check::QueuedChecks;
 use super::page::WorkerPage;
 use super::stamps::Stamps;
 use crate::window::WindowId;
@@ -19,39 +19,39 @@ use crate::wire::{
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
 
-/// How often the referee looks whether the broker gives a window up while its stream waits for
-/// *done*.
-const LOOK_AROUND: Duration = Duration::from_millis(2);
+/// How often the referee polls for the broker's abort while its stream waits for *done*.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How long a stream may take behind a *done* that the referee has written itself: the looks are
-/// queued there. The broker waits more than twice as long.
-const RELEASED: Duration = Duration::from_secs(50);
+/// Time limit for the stream after the referee itself has written *done*: the queued checks still
+/// run. The broker waits more than twice as long.
+const AFTER_DONE: Duration = Duration::from_secs(50);
 
-/// Reports of a window whatever its buffers are: six stamps, what is handed in for the page, and
-/// what is left on it.
+/// Number of a window's reports that do not depend on its buffers: six timestamps, the data written
+/// to the page, and the copy of the page.
 const OTHER_REPORTS: usize = 8;
 
-/// The most reports of a buffer, one that is read and written: two digests with their keys, two
-/// looks at its redzone, a check, and a second look.
+/// Most reports of a buffer, for an in-out tensor: two digests with their keys, two redzone checks,
+/// an output check and a late-write check.
 const REPORTS_OF_A_BUFFER: usize = 6;
 
-/// The most that a stream holds back while it waits for *done*: a copy of each output, its digest,
-/// its check and the second look; a digest of each input; two looks at the redzone round each buffer;
-/// two stamps and the page.
-const MOST_HELD_BACK: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
+/// Most launches that are queued while the stream waits for *done*: for each output a copy, a
+/// digest, a check and a late-write check; for each buffer an input digest and two redzone checks;
+/// two timestamps and the page.
+const MOST_QUEUED: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
 
-// Behind some 1 000 launches a GPU's driver has the host wait, which could give no window up then.
-const _: () = assert!(MOST_HELD_BACK < 500);
+// A GPU's driver blocks the host after about 1 000 queued launches. Then the host could not abort a
+// window.
+const _: () = assert!(MOST_QUEUED < 500);
 
-/// A window that is queued, and what will be read of it.
+/// A queued window, and the results to read.
 struct Queued {
     stamps: Stamps,
     left: Ticket<Captured>,
-    looks: Looks,
+    checks: QueuedChecks,
 }
 
 impl Referee {
-    /// Prepares, lets the worker go, waits for *done*, and looks at what came of it.
+    /// Runs a window: prepares, releases the worker, waits for *done* and checks the result.
     pub(super) fn release(
         &mut self,
         case: &OpenCase,
@@ -59,14 +59,14 @@ impl Referee {
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
         let page = case.page_of(order.owner)?;
-        let released = self.lead_through(case, page, order, broker);
+        let released = self.run_window(case, page, order, broker);
         if released.is_err() {
             self.give_up(page, order);
         }
         released
     }
 
-    fn lead_through(
+    fn run_window(
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
@@ -85,27 +85,27 @@ impl Referee {
         self.driver.reset_persisting_lines()?;
         let most = OTHER_REPORTS + case.buffers.len() * REPORTS_OF_A_BUFFER;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream, most)?;
-        let Queued { stamps, left, looks } = self.queue(case, page, place, order, &mut batch)?;
+        let Queued { stamps, left, checks } = self.queue(case, page, place, order, &mut batch)?;
         facts.end = self.wait_done(page, order, broker)?;
 
         let found = self.harness.collect(&mut *self.driver, batch)?;
         stamps.report(&found, &mut facts)?;
-        let left = PageLeft::of(&found.of(left)?.0).ok_or(RefereeError::Order("the page is cut short"))?;
-        // A worker that runs ahead would write a later window's number.
+        let left = PageLeft::of(&found.of(left)?.0).ok_or(RefereeError::Order("the page is too short"))?;
+        // A worker that runs ahead writes a later window's number.
         if facts.end == WindowEnd::Checked && left.done != order.window {
             facts.end = WindowEnd::NotDone;
         }
         if facts.end == WindowEnd::Checked {
-            self.report(case, place, looks, &found, &left.digests, &mut facts)?;
+            self.report(case, place, checks, &found, &left.digests, &mut facts)?;
         }
         let waited = facts.s2_ns.saturating_sub(facts.s1_ns) + facts.flush_ns;
         facts.own_ns = (started.elapsed().as_nanos() as u64).saturating_sub(waited);
         Ok(facts)
     }
 
-    /// Queues the window: the preparation, *go*, the wait for *done*, the copies of what is there
-    /// then, and the looks at it. The host has no part in it: nothing lies between the true inputs
-    /// and *go*, or between *done* and the copies, that it could hold up.
+    /// Queues the window: the preparation, *go*, the wait for *done*, the copies of the outputs,
+    /// and the checks. The host takes no part, so it cannot delay *go* after the true inputs, or
+    /// the copies after *done*.
     fn queue(
         &mut self,
         case: &OpenCase,
@@ -123,7 +123,7 @@ impl Referee {
         self.driver
             .wait_value(stream, DevicePtr(on_device.done()), order.window)?;
         let s2 = self.stamp(batch)?;
-        // First of all: what an early *done* left undone must not get more time.
+        // The copies come first, so that a worker with an early *done* gets no more time.
         self.snapshot(case)?;
         let done = DevicePtr(on_device.done());
         let left = self.harness.capture(&mut *self.driver, batch, done, PageLeft::BYTES)?;
@@ -131,13 +131,13 @@ impl Referee {
         Ok(Queued {
             stamps: Stamps { preparation, s2, s3 },
             left,
-            // Where *done* does not come they look at what nobody reads.
-            looks: self.queue_looks(case, place, order.kind, keys, batch)?,
+            // If *done* does not come, nobody reads the checks.
+            checks: self.queue_all_checks(case, place, order.kind, keys, batch)?,
         })
     }
 
-    /// Waits until all that was queued has been carried out. A window that is given up, by the
-    /// broker or for its time, is over at once: the referee writes *done* itself.
+    /// Waits until all queued work is complete. If the broker aborts the window or its time is up,
+    /// the referee writes *done* itself and the window is over at once.
     fn wait_done(
         &mut self,
         page: &WorkerPage,
@@ -146,51 +146,51 @@ impl Referee {
     ) -> Result<WindowEnd, RefereeError> {
         let patience = Duration::from_nanos(order.patience_ns);
         let began = Instant::now();
-        let mut given_up: Option<(WindowEnd, Instant)> = None;
-        while !self.driver.synchronize_within(self.stream, LOOK_AROUND)? {
-            let end = match given_up {
-                Some((_, since)) if since.elapsed() >= RELEASED => {
-                    return Err(RefereeError::Order("the worker takes back that the window is over"));
+        let mut ended_early: Option<(WindowEnd, Instant)> = None;
+        while !self.driver.synchronize_within(self.stream, POLL_INTERVAL)? {
+            let end = match ended_early {
+                Some((_, since)) if since.elapsed() >= AFTER_DONE => {
+                    return Err(RefereeError::Order("the worker withdraws the end of the window"));
                 }
                 Some((end, _)) => end,
-                None if broker.is_readable()? => heed_abort(page, order, broker)?,
+                None if broker.is_readable()? => handle_abort(page, order, broker)?,
                 None if began.elapsed() >= patience => WindowEnd::NotDone,
                 None => continue,
             };
-            given_up.get_or_insert((end, Instant::now()));
-            // Again and again: the worker can write there, too.
-            self.let_pass(page, order);
+            ended_early.get_or_insert((end, Instant::now()));
+            // Repeated, because the worker can overwrite it.
+            self.write_done(page, order);
         }
-        Ok(given_up.map_or(WindowEnd::Checked, |(end, _)| end))
+        Ok(ended_early.map_or(WindowEnd::Checked, |(end, _)| end))
     }
 
-    /// Sees to it that the stream waits for nobody and uses nothing of the case any more.
+    /// Waits until the stream is idle and no longer uses the case.
     fn give_up(&mut self, page: &WorkerPage, order: &WindowOrder) {
         let began = Instant::now();
-        while began.elapsed() < RELEASED {
-            self.let_pass(page, order);
-            match self.driver.synchronize_within(self.stream, LOOK_AROUND) {
+        while began.elapsed() < AFTER_DONE {
+            self.write_done(page, order);
+            match self.driver.synchronize_within(self.stream, POLL_INTERVAL) {
                 Ok(false) => {}
-                // It has failed, or is at its end.
+                // The stream is idle, or has failed.
                 Ok(true) | Err(_) => break,
             }
         }
     }
 
-    fn let_pass(&mut self, page: &WorkerPage, order: &WindowOrder) {
+    fn write_done(&mut self, page: &WorkerPage, order: &WindowOrder) {
         self.driver
             .store_value(page.words.on_host().in_window(order.window).done(), order.window);
     }
 }
 
-/// What the broker's word to wait no longer means: nothing where *done* is there, and only the
-/// looks take their time.
-fn heed_abort(page: &WorkerPage, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
+/// Handles the broker's abort. If *done* has come, only the checks take their time, and the window
+/// ends normally.
+fn handle_abort(page: &WorkerPage, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
     match broker.receive(Patience::Forever)?.kind {
         to_referee::ABORT if page.words.in_window(order.window).done.load(Ordering::Acquire) == order.window => {
             Ok(WindowEnd::Checked)
         }
         to_referee::ABORT => Ok(WindowEnd::Aborted),
-        _ => Err(ChannelError::Protocol("an order came in the middle of a window").into()),
+        _ => Err(ChannelError::Protocol("it sent an order during a window").into()),
     }
 }

@@ -1,4 +1,4 @@
-//! What more is looked at when an output is wrong, so that the verdict can say how.
+//! Classifies a wrong output, for the cause of the verdict.
 
 use gpubench::catalog::{DType, Tolerance};
 use gpubench_harness::CheckSummary;
@@ -11,9 +11,9 @@ use gpubench_device::DevicePtr;
 use gpubench_device::harness::Comparison;
 
 impl Referee {
-    /// Adds what tells one wrong output from another, of the case's `call`-th call: the first wrong
-    /// element, whether it is the answer to an earlier call, and whether it was left alone.
-    pub(super) fn look_closer(
+    /// Adds facts about a wrong output of the case's `call`-th call: the first wrong element,
+    /// whether it repeats an earlier answer, and whether it was written at all.
+    pub(super) fn classify_wrong_output(
         &mut self,
         comparison: &Comparison,
         buffer: &Buffer,
@@ -30,8 +30,8 @@ impl Referee {
         Ok(())
     }
 
-    /// How many wrong elements of an in-out tensor, which has no poison, surely are what the call
-    /// was given: all that are what it was given, less those for which that is right.
+    /// Returns a lower bound on the wrong elements of an in-out tensor, which has no poison, that
+    /// still hold the call's input: the elements that hold it, less those for which it is right.
     fn left_as_given(
         &mut self,
         comparison: &Comparison,
@@ -51,7 +51,7 @@ impl Referee {
         Ok(as_given.matched.saturating_sub(right_as_given.matched).min(wrong))
     }
 
-    /// Whether a wrong output is the right answer to an earlier call.
+    /// Returns whether a wrong output is the right answer to an earlier call.
     fn find_replay(&mut self, comparison: &Comparison, answers: &Answers, call: u32) -> Result<Replay, RefereeError> {
         if call < 2 {
             return Ok(Replay::None);
@@ -71,7 +71,7 @@ impl Referee {
         })
     }
 
-    /// A comparison by itself, waited for.
+    /// Runs a single comparison and waits for it.
     pub(super) fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
         let driver = &mut *self.driver;
         let mut batch = self.harness.begin(driver, self.stream, 1)?;
@@ -79,7 +79,7 @@ impl Referee {
         Ok(self.harness.collect(driver, batch)?.of(ticket)?)
     }
 
-    /// Bits of an element, zero-extended.
+    /// Returns the bits of an element, zero-extended.
     pub(super) fn element(&mut self, tensor: DevicePtr, dtype: DType, index: u64) -> Result<u64, RefereeError> {
         let mut bits = [0; 8];
         let size = dtype.size() as u64;

@@ -1,4 +1,4 @@
-//! What a plan's buffers and sources are in this process.
+//! The addresses of a plan's buffers and the modules of its sources in this process.
 
 use gpubench::plan::{BufferId, KernelRef};
 
@@ -8,19 +8,19 @@ use gpubench_device::{DevicePtr, Driver, Function, Module};
 /// Addresses of a plan's buffers, and the loaded modules of its sources.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressSpace<'a> {
-    /// First byte of every tensor; of some there may be no memory here.
+    /// Address of every tensor. Some have no memory here.
     pub tensors: &'a [Option<DevicePtr>],
-    /// First byte of every scratch allocation of the plan.
+    /// Address of every scratch allocation of the plan.
     pub scratch: &'a [DevicePtr],
-    /// Modules by the position of their source.
+    /// Modules with the position of their source.
     pub modules: &'a [(u32, Module)],
 }
 
 impl AddressSpace<'_> {
-    /// An address in a buffer.
+    /// Returns an address in a buffer.
     ///
     /// # Errors
-    /// When the buffer has no memory here.
+    /// If the buffer has no memory here.
     pub(super) fn address(&self, buffer: BufferId, offset: u64) -> Result<DevicePtr, ReplayError> {
         let start = match buffer {
             BufferId::Tensor(tensor) => self.tensors.get(tensor as usize).copied().flatten(),
@@ -29,10 +29,10 @@ impl AddressSpace<'_> {
         Ok(start.ok_or(ReplayError::Missing("a buffer"))?.offset(offset))
     }
 
-    /// The module of a source.
+    /// Returns the module of a source.
     ///
     /// # Errors
-    /// When it was not loaded.
+    /// If it is not loaded.
     pub(super) fn module(&self, source: u32) -> Result<Module, ReplayError> {
         let module = self.modules.iter().find(|(known, _)| *known == source);
         module
@@ -40,10 +40,10 @@ impl AddressSpace<'_> {
             .ok_or(ReplayError::Missing("a module"))
     }
 
-    /// A kernel of a module.
+    /// Returns a kernel of a source.
     ///
     /// # Errors
-    /// When the module was not loaded or lacks it.
+    /// If its module is not loaded or lacks it.
     pub(super) fn function(&self, driver: &mut dyn Driver, kernel: &KernelRef) -> Result<Function, ReplayError> {
         Ok(driver.function(self.module(kernel.source)?, &kernel.name)?)
     }
@@ -52,8 +52,8 @@ impl AddressSpace<'_> {
 /// A tensor's memory in a process that runs a case's own kernels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Operand {
-    /// What it holds before the call, where it is an input.
+    /// Contents before the call, for inputs.
     pub contents: Option<DevicePtr>,
-    /// What is expected after the call, where it is an output.
+    /// Expected contents after the call, for outputs.
     pub answer: Option<DevicePtr>,
 }

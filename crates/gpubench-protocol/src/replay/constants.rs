@@ -5,7 +5,7 @@ use gpubench::plan::ConstantValue;
 use super::{AddressSpace, ReplayError};
 use gpubench_device::Driver;
 
-/// Writes the values, at once.
+/// Writes the values, and waits for it.
 pub(super) fn write(
     driver: &mut dyn Driver,
     constants: &[ConstantValue],
@@ -26,7 +26,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What compilers call a variable in namespaces; at file scope it keeps its name.
+/// Returns the name that compilers give a variable in namespaces. At file scope the name stays.
 fn linker_name(symbol: &str) -> String {
     let symbol = symbol.trim_start_matches("::");
     if !symbol.contains("::") {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_in_namespaces_has_the_name_that_compilers_give_it() {
+    fn a_variable_in_namespaces_has_its_mangled_name() {
         assert_eq!(linker_name("taps"), "taps");
         assert_eq!(linker_name("::taps"), "taps");
         assert_eq!(linker_name("image::blur::taps"), "_ZN5image4blur4tapsE");

@@ -7,11 +7,11 @@ use super::{AddressSpace, Operand, ReplayError};
 use crate::wire::Generate;
 use gpubench_device::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, Module, Stream};
 
-/// Threads of a generator's blocks.
+/// Threads per block of a generator.
 const THREADS: u32 = 256;
 
-/// The kernels `(T *out, size_t len, unsigned long long seed)` of a case, loaded, with the tensors
-/// they fill.
+/// The loaded generator kernels `(T *out, size_t len, unsigned long long seed)` of a case, with
+/// their tensors.
 #[derive(Debug)]
 pub struct Generators(Vec<Generator>);
 
@@ -27,10 +27,10 @@ struct Generator {
 }
 
 impl Generators {
-    /// Finds the kernels in modules that are loaded.
+    /// Finds the kernels in loaded modules.
     ///
     /// # Errors
-    /// When a module, a kernel or a tensor's memory is missing.
+    /// If a module, a kernel or a tensor's memory is missing.
     pub fn bind(
         driver: &mut dyn Driver,
         tensors: &[Tensor],
@@ -61,7 +61,7 @@ impl Generators {
     /// Fills the tensors for a window, and waits for it.
     ///
     /// # Errors
-    /// When a kernel fails.
+    /// If a kernel fails.
     pub fn run(&self, driver: &mut dyn Driver, stream: Stream, order: &Generate) -> Result<(), ReplayError> {
         for generator in &self.0 {
             generator
@@ -90,7 +90,7 @@ impl Generator {
     fn run(&self, driver: &mut dyn Driver, stream: Stream, order: &Generate) -> Result<(), DeviceError> {
         let Some(seed) = self.seed(order) else { return Ok(()) };
         let blocks = u32::try_from(self.elements.div_ceil(THREADS.into()).max(1));
-        let blocks = blocks.map_err(|_| DeviceError::Unsupported("launch so many blocks".to_owned()))?;
+        let blocks = blocks.map_err(|_| DeviceError::Unsupported("launch that many blocks".to_owned()))?;
         let arguments = [self.target.0, self.elements, seed].map(u64::to_le_bytes);
         let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_slice()).collect();
         let config = LaunchConfig::linear(blocks, THREADS);
@@ -98,14 +98,14 @@ impl Generator {
         driver.synchronize(stream)
     }
 
-    /// The seed for a window; none when the tensor is a constant that was filled for window 0.
+    /// Returns the seed for a window, or `None` for a constant that window 0 has filled.
     fn seed(&self, order: &Generate) -> Option<u64> {
         let seed = match (self.role, order.window) {
             (Role::Constant, 0) => order.constant_seed,
             (Role::Constant, _) => return None,
             _ => order.seed,
         };
-        // The tensors of a window get seeds of their own.
+        // Each tensor of a window has another seed.
         Some(seed.wrapping_add(self.position.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 }

@@ -1,9 +1,9 @@
-//! Launch plans on a device: buffers become addresses, kernels become functions, and what is left
-//! is put on a stream.
+//! Launch plans on a device: buffers become addresses, kernels become functions, and the steps go
+//! on a stream.
 //!
-//! The worker replays the plan under test so ([`ReadyPlan`]). Whoever runs a crate's own kernels
-//! ([`KernelHost`](gpubench_device::KernelHost)) fills inputs with [`Generators`] and computes what is
-//! expected with a [`ReferencePlan`].
+//! The worker replays the plan under test as a [`ReadyPlan`]. The process that runs a crate's own
+//! kernels ([`KernelHost`](gpubench_device::KernelHost)) fills inputs with [`Generators`] and
+//! computes expected outputs with a [`ReferencePlan`].
 #![forbid(unsafe_code)]
 
 mod address_space;
@@ -25,10 +25,10 @@ pub enum ReplayError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The plan does not fit the compiled kernels.
+    /// The plan does not match the compiled kernels.
     #[error("{0}")]
     Mismatch(String),
-    /// The plan names something that there is not.
+    /// The plan names something that does not exist.
     #[error("{0} is missing")]
     Missing(&'static str),
     /// A kernel failed.
@@ -36,7 +36,7 @@ pub enum ReplayError {
     Kernel {
         /// The kernel.
         kernel: String,
-        /// What became of it.
+        /// The error.
         #[source]
         source: DeviceError,
     },

@@ -1,4 +1,4 @@
-//! A plan whose buffers are addresses and whose kernels are loaded.
+//! A plan with the addresses and kernels of this process.
 
 use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
 
@@ -32,11 +32,10 @@ enum ReadyStep {
 }
 
 impl ReadyPlan {
-    /// Binds a plan to the addresses and modules of this process, and gives its constants their
-    /// values.
+    /// Binds a plan to the addresses and modules of this process, and sets its constants.
     ///
     /// # Errors
-    /// When a buffer, a module or a kernel is missing, or a launch does not fit its kernel.
+    /// If a buffer, a module or a kernel is missing, or a launch does not match its kernel.
     pub fn bind(driver: &mut dyn Driver, plan: &Plan, space: &AddressSpace<'_>) -> Result<ReadyPlan, ReplayError> {
         constants::write(driver, &plan.constants, space)?;
         let mut steps = Vec::with_capacity(plan.steps.len());
@@ -55,14 +54,14 @@ impl ReadyPlan {
                 },
             });
         }
-        keep_behind_go(&mut steps);
+        keep_after_go(&mut steps);
         Ok(ReadyPlan { steps })
     }
 
     /// Queues one call.
     ///
     /// # Errors
-    /// When the stream cannot take more.
+    /// If the stream rejects a step.
     pub fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         for step in &self.steps {
             match step {
@@ -82,8 +81,8 @@ impl ReadyPlan {
         Ok(())
     }
 
-    /// The launch that faulted, the only one where the device does not say which: its position
-    /// among the plan's steps, and its kernel.
+    /// Returns the position and the kernel of the launch that faulted, if known. If the device does
+    /// not report the launch, it is known only for a plan with one.
     pub fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
         let mut launches = self.launches();
         match fault.launch {
@@ -134,9 +133,8 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
     })
 }
 
-/// Before a call's first launch there is nothing of the call's that it could overlap with: it must
-/// not start before *go*.
-fn keep_behind_go(steps: &mut [ReadyStep]) {
+/// A call's first launch must not start before *go*, and has no earlier launch to overlap with.
+fn keep_after_go(steps: &mut [ReadyStep]) {
     let first = steps.iter_mut().find_map(|step| match step {
         ReadyStep::Launch { config, .. } => Some(config),
         ReadyStep::Set { .. } | ReadyStep::Copy { .. } => None,
@@ -150,7 +148,7 @@ fn start_of(span: &Span, space: &AddressSpace<'_>) -> Result<DevicePtr, ReplayEr
     space.address(span.buffer, span.offset)
 }
 
-/// What has as many bytes as a parameter.
+/// Names a type with the size of a parameter.
 fn arguments_of(bytes: u32) -> &'static str {
     match bytes {
         1 => " (hint: `bool`, `u8` and `i8` have 1)",
@@ -161,7 +159,7 @@ fn arguments_of(bytes: u32) -> &'static str {
     }
 }
 
-/// A launch must bring exactly the kernel's parameters: one too few would make the kernel read
+/// A launch must pass exactly the kernel's parameters. With one too few the kernel would read
 /// garbage.
 fn compare_with_parameters(launch: &Launch, arguments: &[Vec<u8>], parameters: &[u32]) -> Result<(), ReplayError> {
     let kernel = &launch.kernel;

@@ -1,4 +1,4 @@
-//! The plan that computes what a call is expected to.
+//! The plan that computes the expected outputs.
 
 use gpubench::catalog::Tensor;
 use gpubench::plan::Plan;
@@ -6,7 +6,7 @@ use gpubench::plan::Plan;
 use super::{AddressSpace, Operand, ReadyPlan, ReplayError};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Module, Stream};
 
-/// A reference plan on a process's memory, with scratch of its own.
+/// A reference plan on a process's memory, with its own scratch.
 #[derive(Debug)]
 pub struct ReferencePlan {
     plan: ReadyPlan,
@@ -14,11 +14,11 @@ pub struct ReferencePlan {
     starts: Vec<Start>,
 }
 
-/// What an answer holds before the reference runs.
+/// The initial value of an answer.
 #[derive(Debug)]
 struct Start {
     answer: DevicePtr,
-    /// The contents of an in-out tensor; zeros without.
+    /// The contents of an in-out tensor; `None` for zeros.
     contents: Option<DevicePtr>,
     bytes: u64,
 }
@@ -27,7 +27,7 @@ impl ReferencePlan {
     /// Binds a plan to operands and loaded modules.
     ///
     /// # Errors
-    /// When a kernel is missing, a launch does not fit its kernel, or there is no memory for
+    /// If a kernel is missing, a launch does not match its kernel, or there is no memory for
     /// scratch.
     pub fn bind(
         driver: &mut dyn Driver,
@@ -65,7 +65,7 @@ impl ReferencePlan {
     /// the contents of its in-out tensor.
     ///
     /// # Errors
-    /// When a kernel fails.
+    /// If a kernel fails.
     pub fn run(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), ReplayError> {
         self.begin(driver, stream)?;
         let ran = self
@@ -85,8 +85,8 @@ impl ReferencePlan {
         })
     }
 
-    /// Brings the answers into their first state. Waits, so that the launch of a fault is counted
-    /// from the reference's first.
+    /// Sets the answers to their initial values. Waits, so that a fault's launch is counted from
+    /// the reference's first.
     fn begin(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         for start in &self.starts {
             match start.contents {
@@ -97,7 +97,7 @@ impl ReferencePlan {
         driver.synchronize(stream)
     }
 
-    /// Gives the scratch back.
+    /// Frees the scratch.
     pub fn release(self, driver: &mut dyn Driver) {
         self.scratch.into_iter().for_each(|address| driver.free(address));
     }

@@ -3,29 +3,29 @@
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::harness::Coverage;
 
-/// What a window is for.
+/// The kind of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 pub enum WindowKind {
     /// wait(go) · event · call · event · output digest · done.
     Timed,
-    /// wait(go) · call · check kernel launched with programmatic stream serialization and nothing
-    /// between them · done. It carries no times: an event between the two would keep the check from
-    /// being on the GPU early (measured on an H200: 3.1 µs after the kernel's end instead of 96.6
-    /// µs before it). It waits there for the end of the call's kernels, so that it reads what they
-    /// stored and at once.
+    /// wait(go) · call · digest kernel with programmatic stream serialization and nothing in
+    /// between · done. The digest kernel is on the GPU early and waits there for the end of the
+    /// call's kernels, so it reads their outputs at once. There are no events, because one before
+    /// the digest kernel would delay it: on an H200 it then arrived 3.1 µs after the call's end
+    /// instead of 96.6 µs before it.
     EarlyCheck,
-    /// As [`WindowKind::Timed`], with the tool's own twin of the call: what the tool's own part of
-    /// a window takes. Run by the worker under test where it holds no host code but the tool's,
-    /// else by the control worker.
+    /// As [`WindowKind::Timed`], but with the tool's own twin instead of the call. It measures the
+    /// tool's own part of a window. It runs in the worker under test, or in the control worker if
+    /// that worker has the user's host code.
     Control,
 }
 
-/// Control windows have numbers of their own, so that a case's calls are numbered without gaps.
-const FIRST_NULL: u32 = 1 << 30;
+/// Control windows have their own numbers, so that the numbers of calls have no gaps.
+const FIRST_CONTROL: u32 = 1 << 30;
 
 impl WindowKind {
-    /// Whether its worker takes the time of events round the call.
+    /// Whether the worker records events before and after the call.
     pub fn is_timed(self) -> bool {
         match self {
             WindowKind::Timed | WindowKind::Control => true,
@@ -33,7 +33,7 @@ impl WindowKind {
         }
     }
 
-    /// How much of each output its output digest covers.
+    /// Returns how much of each output the output digest covers.
     pub fn coverage(self) -> Coverage {
         match self {
             WindowKind::Timed | WindowKind::Control => Coverage::Sample,
@@ -41,8 +41,8 @@ impl WindowKind {
         }
     }
 
-    /// The number of the control window that `before` others preceded in its case.
+    /// Returns the number of a control window with `before` earlier ones in its case.
     pub fn control_window(before: usize) -> u32 {
-        FIRST_NULL + before as u32
+        FIRST_CONTROL + before as u32
     }
 }

@@ -1,7 +1,8 @@
-//! The words of a measured window: its kinds, seats, seeds and numbers, and who does what in it.
+//! The definition of a measured window: kinds, owners, seeds, numbers, and the processes that run
+//! its code.
 //!
-//! The broker leads the roles through a window in `gpubench-measure/src/measurement/sequence.rs`.
-//! What the others do in it is in `referee/window.rs` and `worker/window.rs`.
+//! The broker directs a window in `gpubench-measure/src/measurement/sequence.rs`. The parts of
+//! referee and worker are in `referee/window.rs` and `worker/window.rs`.
 #![forbid(unsafe_code)]
 
 mod calls;

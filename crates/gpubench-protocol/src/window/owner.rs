@@ -1,17 +1,17 @@
-//! Whose window it is.
+//! The owner of a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
-/// Who is called in a window. Each has a shared page of its own: what one could write would be no
-/// clock to hold against another.
+/// The side whose call runs in a window. Each has its own shared page, so that no side can write
+/// another's timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
 #[repr(u32)]
 pub enum WindowOwner {
-    /// The code that is measured.
+    /// The code under test.
     #[default]
     Candidate,
-    /// The other state of the code that it is compared with, in turns.
+    /// The code to compare it with, in alternating windows.
     Baseline,
-    /// The control worker, which holds no code but the tool's.
+    /// The control worker, which has only the tool's code.
     Control,
 }

@@ -1,19 +1,19 @@
-//! Who carries out a case's own code in its windows.
+//! Which process runs a case's own code in its windows.
 
 use gpubench::catalog::{Fill, Recording, Reference, Role, Tensor};
 
 use gpubench_device::KernelHost;
 
-/// Who makes the inputs of a case and computes what is expected of it.
+/// Which process makes the inputs of a case and computes the expected outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct CodePlacement<'a> {
     /// The case.
     pub recording: &'a Recording,
-    /// Where its own kernels are at home.
+    /// The process for the case's own kernels.
     pub home: KernelHost,
 }
 
-/// Who makes the contents of an input.
+/// The process and the code that make an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     /// The referee, with the tool's own kernels.
@@ -27,19 +27,19 @@ pub enum Maker {
 }
 
 impl Maker {
-    /// Whether the contents come from the author's process.
+    /// Whether the author makes the contents.
     pub fn is_author(self) -> bool {
         matches!(self, Maker::AuthorKernel | Maker::AuthorFunction)
     }
 }
 
 impl<'a> CodePlacement<'a> {
-    /// The placement in a case, where its kernels are at home in `home`.
+    /// Returns the placement for a case whose own kernels run in `home`.
     pub fn new(recording: &'a Recording, home: KernelHost) -> CodePlacement<'a> {
         CodePlacement { recording, home }
     }
 
-    /// Who fills an input.
+    /// Returns the maker of an input.
     pub fn maker(&self, tensor: &Tensor) -> Maker {
         match (&tensor.fill, self.home) {
             (Fill::Cpu, _) => Maker::AuthorFunction,
@@ -49,7 +49,7 @@ impl<'a> CodePlacement<'a> {
         }
     }
 
-    /// Who computes the expected outputs.
+    /// Returns the process that computes the expected outputs.
     pub fn reference(&self) -> KernelHost {
         match self.recording.reference {
             Reference::Author => KernelHost::Author,
@@ -63,25 +63,25 @@ impl<'a> CodePlacement<'a> {
         tensors.any(|tensor| self.maker(tensor).is_author())
     }
 
-    /// Whether the referee runs a kernel of the crate that makes an input.
+    /// Whether the referee runs a generator kernel of the crate.
     pub fn referee_generates(&self) -> bool {
         let mut tensors = self.recording.tensors.iter();
         tensors.any(|tensor| self.maker(tensor) == Maker::RefereeKernel)
     }
 
     /// Whether the reference is the only code of the crate that a window needs, and the referee
-    /// runs it: one order then has everything made, and what takes long in it is the reference.
+    /// runs it. One order then prepares everything, and a timeout is the reference's.
     pub fn referee_prepares_alone(&self) -> bool {
         let mut tensors = self.recording.tensors.iter();
         self.reference() == KernelHost::Referee && tensors.all(|tensor| self.maker(tensor) == Maker::Harness)
     }
 
-    /// Whether the author has a part in the windows at all.
+    /// Whether windows need the author at all.
     pub fn needs_author(&self) -> bool {
         self.author_generates() || self.reference() == KernelHost::Author
     }
 
-    /// Whether the author has memory for the contents of an input: to make them, or to read them in
+    /// Whether the author has memory for the contents of an input, to make them or to read them in
     /// the reference.
     pub fn author_has_contents(&self, tensor: &Tensor) -> bool {
         tensor.role.is_input() && (self.maker(tensor).is_author() || self.reference() == KernelHost::Author)
@@ -92,7 +92,7 @@ impl<'a> CodePlacement<'a> {
         tensor.role.is_output() && self.reference() == KernelHost::Author
     }
 
-    /// Allocations that referee and author share.
+    /// Returns the number of allocations that referee and author share.
     pub fn author_allocations(&self) -> usize {
         let tensors = self.recording.tensors.iter();
         tensors
@@ -100,9 +100,9 @@ impl<'a> CodePlacement<'a> {
             .sum()
     }
 
-    /// Copies of a tensor that a case takes, all roles together: of an input as the worker sees it,
-    /// this call's and another call's for decoys; of an output as the worker sees it, the expected
-    /// ones of this call, the call before and the first, and the snapshot; and what the author has.
+    /// Returns how many copies of a tensor a case needs in all roles. Of an input: the worker's,
+    /// this call's and another call's for decoys. Of an output: the worker's, the snapshot, and the
+    /// expected ones of this, the previous and the first call. The author's copies come on top.
     pub fn copies(&self, tensor: &Tensor) -> u64 {
         let held_by_referee = match tensor.role {
             Role::Input | Role::Constant => 3,

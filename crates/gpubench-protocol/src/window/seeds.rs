@@ -1,36 +1,37 @@
-//! Keys and seeds of a run, all drawn from one master seed.
+//! Keys and seeds of a run, all derived from one master seed.
 
 use sha2::{Digest, Sha256};
 
 use super::{WindowKind, WindowOwner};
 use gpubench_diagnostic::hexadecimal;
 
-/// One early-check window in so many, on average.
+/// Average number of windows per early check.
 const EARLY_CHECK_PERIOD: u64 = 8;
 
-/// One control window for so many others, on average, while samples are taken.
+/// Average number of other windows per control window during sampling.
 const CONTROL_PERIOD: u64 = 4;
 
-/// And where there are many: they only have to show that the machine has not changed.
+/// The same number for a worker that has had many control windows. The others only show that the
+/// machine has not changed.
 const CONTROL_PERIOD_OF_MANY: u64 = 12;
 
-/// How many control windows there are among the others.
+/// How often control windows come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlPace {
-    /// As few as a worker with a usual number of samples needs.
+    /// Often enough for a worker with a usual number of samples.
     Usual,
-    /// As few as a worker needs that has many.
+    /// Seldom, for a worker that has had many.
     Sparse,
 }
 
-/// The master seed of a run. Only broker and referee hold it.
+/// The master seed of a run. Only broker and referee have it.
 #[derive(Clone)]
 pub struct Seeds {
     master: [u8; 32],
 }
 
-/// The number of a case that its keys are drawn for. It depends on the case's full name alone, so
-/// that a pinned seed gives a case the same inputs whatever else runs.
+/// Returns the case number for keys. It depends only on the case's full name, so that a given seed
+/// produces the same inputs for a case whatever else runs.
 pub fn case_number(full_name: &str) -> u64 {
     first_eight_bytes(Sha256::new().chain_update(b"gpubench case").chain_update(full_name))
 }
@@ -42,7 +43,7 @@ fn first_eight_bytes(hash: Sha256) -> u64 {
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// What a key is for: keys of different purposes are independent.
+/// The purpose of a key. Keys of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPurpose {
     /// Contents of the inputs of a window.
@@ -53,41 +54,40 @@ pub enum KeyPurpose {
     Generator,
     /// The author's generators for the constants of a case.
     ConstantGenerator,
-    /// Poison in outputs and scratch, noise in redzone.
+    /// Poison in outputs and scratch, and noise in redzones.
     Poison,
     /// Positions of decoy lines.
     Decoys,
-    /// Digest of an output digest.
+    /// Output digest of a window.
     OutputDigest,
-    /// Order in which an output digest visits tiles.
+    /// Order of the tiles in an output digest.
     OutputDigestOrder,
-    /// Order in which a check visits blocks.
+    /// Order of the blocks in a check.
     CheckOrder,
     /// Kind of a window.
     Kind,
-    /// Digest by which the inputs of a case's windows are told apart.
+    /// Digest that distinguishes the inputs of a case's windows.
     InputDigest,
     /// Whether a control window comes before a window.
     ControlTurn,
-    /// Contents of the instance that the decoy lines of a window are taken from.
+    /// Contents of the decoys of a window.
     DecoyContents,
-    /// Which side of a case begins a pair of windows.
+    /// Which side runs the first of two alternating windows.
     FirstOfPair,
 }
 
-/// A case and a window in it.
+/// A window of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowId {
     /// Number of the case in the run.
     pub case: u64,
-    /// Number of the window in the case. Windows are counted from 1, or on behind those of a
-    /// measurement before; the number in front of the first is that of the instance which comes
-    /// before it.
+    /// Number of the window in the case. Numbers start at 1, or continue those of an earlier
+    /// measurement. The number before the first is that of the first decoys.
     pub window: u32,
 }
 
 impl Seeds {
-    /// Takes a given master seed.
+    /// Returns the seeds for a given master seed.
     pub fn new(master: [u8; 32]) -> Seeds {
         Seeds { master }
     }
@@ -95,31 +95,31 @@ impl Seeds {
     /// Draws a master seed from the operating system.
     ///
     /// # Errors
-    /// When the operating system has none to give.
+    /// If the operating system has no random numbers.
     pub fn from_os() -> Result<Seeds, getrandom::Error> {
         let mut master = [0; 32];
         getrandom::fill(&mut master)?;
         Ok(Seeds { master })
     }
 
-    /// The master seed.
+    /// Returns the master seed.
     pub fn master(&self) -> &[u8; 32] {
         &self.master
     }
 
-    /// The master seed in hexadecimal, as `--seed` takes it. To be published when nothing is
-    /// measured with it any more.
+    /// Returns the master seed in hexadecimal, as `--seed` accepts it. Publish it only when nothing
+    /// is measured with it any more.
     pub fn revealed(&self) -> String {
         let digits = hexadecimal(&self.master);
-        // A pinned seed is usually short.
+        // A seed that the user gives is usually short.
         match digits.trim_start_matches('0') {
             "" => "0".to_owned(),
             short => short.to_owned(),
         }
     }
 
-    /// Commits to the master seed without giving it away: published when the run starts, it lets
-    /// anyone who is given the seed later see that it was the one.
+    /// Returns a commitment to the master seed that does not reveal it. It is published when the
+    /// run starts, so that the seed can be verified later.
     pub fn commitment(&self) -> String {
         let hash = Sha256::new()
             .chain_update(b"gpubench seed commitment")
@@ -128,8 +128,8 @@ impl Seeds {
         hexadecimal(&hash)
     }
 
-    /// The key for a purpose in a window: the first eight bytes of SHA-256 over the master seed and
-    /// the place.
+    /// Returns the key for a purpose in a window: the first eight bytes of SHA-256 over the master
+    /// seed, the purpose and the window.
     pub fn key(&self, purpose: KeyPurpose, place: WindowId) -> u64 {
         let hash = Sha256::new()
             .chain_update(b"gpubench key")
@@ -140,9 +140,9 @@ impl Seeds {
         first_eight_bytes(hash)
     }
 
-    /// The kind of a window that follows the warm-up, `since_early` windows after the last
-    /// early-check window. Drawn by the key, but never later than twice the average, so that a
-    /// short case has its early checks too.
+    /// Returns the kind of a window after warm-up, `since_early` windows after the last early
+    /// check. The key draws it. Early checks are never further apart than twice the average, so
+    /// that short cases have them too.
     pub fn kind(&self, place: WindowId, since_early: u32) -> WindowKind {
         let drawn = self.key(KeyPurpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
         if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
@@ -152,7 +152,7 @@ impl Seeds {
         }
     }
 
-    /// Which side begins the pair of windows at `place`.
+    /// Returns which side runs the first of two alternating windows.
     pub fn first_of_pair(&self, place: WindowId) -> WindowOwner {
         match self.key(KeyPurpose::FirstOfPair, place).is_multiple_of(2) {
             true => WindowOwner::Candidate,
@@ -160,9 +160,9 @@ impl Seeds {
         }
     }
 
-    /// Whether a control window comes before the window at `place`, `since_control` windows after the
-    /// last one. Drawn by the key, so that the worker under test cannot foresee it, but never later
-    /// than twice the average.
+    /// Whether a control window comes before the window at `place`, `since_control` windows after
+    /// the last one. The key draws it, so the worker under test cannot predict it. Control windows
+    /// are never further apart than twice the average.
     pub fn control_comes_first(&self, place: WindowId, since_control: u32, pace: ControlPace) -> bool {
         let period = match pace {
             ControlPace::Usual => CONTROL_PERIOD,
@@ -182,7 +182,7 @@ impl std::fmt::Debug for Seeds {
 mod tests {
     use super::*;
 
-    /// Every purpose, in the order of their numbers.
+    /// All purposes, in the order of their numbers.
     const PURPOSES: [KeyPurpose; 14] = [
         KeyPurpose::Inputs,
         KeyPurpose::Constants,
@@ -200,7 +200,7 @@ mod tests {
         KeyPurpose::FirstOfPair,
     ];
 
-    /// Places that differ from the first in each byte of their numbers.
+    /// Windows whose numbers differ from the first in each byte.
     fn places() -> Vec<WindowId> {
         let cases = (0..8).map(|byte| WindowId {
             case: 1 << (8 * byte),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn every_purpose_has_keys_of_its_own_in_every_window_of_every_case() {
+    fn keys_differ_by_purpose_window_and_case() {
         let last = KeyPurpose::FirstOfPair as usize;
         assert_eq!(
             PURPOSES.map(|purpose| purpose as usize).to_vec(),
@@ -240,8 +240,7 @@ mod tests {
                 assert_ne!(key, 0, "{purpose:?} at {place:?}");
                 assert_eq!(key, Seeds::new([1; 32]).key(purpose, place), "{purpose:?} at {place:?}");
                 let other = keys.insert(key, (purpose, place));
-                // 2 000 of 2^64 keys: two are alike once in 10^13 seeds, and this seed is always
-                // the same.
+                // 2 000 of 2^64 keys: two are equal once in 10^13 seeds, and this seed is fixed.
                 assert_eq!(other, None, "{purpose:?} at {place:?} has its key");
             }
         }
@@ -267,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_as_it_was_when_a_seed_was_published() {
-        // By Python's hashlib, over the text and the numbers in little-endian order.
+    fn keys_of_a_published_seed_do_not_change() {
+        // Computed with Python's hashlib over the text and the little-endian numbers.
         let key = Seeds::new([1; 32]).key(KeyPurpose::OutputDigestOrder, WindowId { case: 3, window: 9 });
         assert_eq!(key, 0xd593_1681_d821_2ff1);
     }
@@ -276,8 +275,8 @@ mod tests {
     #[test]
     fn no_two_runs_have_the_same_seed() {
         let drawn: Vec<[u8; 32]> = (0..8).map(|_| *Seeds::from_os().unwrap().master()).collect();
-        // Every half of a seed is drawn: one is zero, or that of another, once in 2^120 runs of
-        // this test.
+        // Each half of a seed is random. It is zero or equal to another once in 2^120 runs of this
+        // test.
         for half in [0..16, 16..32] {
             let mut halves: Vec<&[u8]> = drawn.iter().map(|master| &master[half.clone()]).collect();
             assert!(!halves.contains(&&[0; 16][..]));
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_revealed_as_it_can_be_given_again() {
+    fn a_revealed_seed_can_be_given_again() {
         let mut master = [0; 32];
         assert_eq!(Seeds::new(master).revealed(), "0");
         master[30..].copy_from_slice(&[0x0a, 0xbc]);
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn about_one_window_in_eight_checks_early_and_none_waits_for_long() {
+    fn one_window_in_eight_is_an_early_check_with_bounded_gaps() {
         let seeds = Seeds::new([7; 32]);
         let (mut early, mut since) = (0, 0);
         for window in 1..=8_000 {
@@ -307,12 +306,12 @@ mod tests {
             }
             assert!(since <= 16);
         }
-        // One in 8, and one more for each 17 without: 1 115 on average.
+        // One in 8, plus one per gap of 17: 1 115 on average.
         assert!((1_050..1_180).contains(&early), "{early}");
     }
 
     #[test]
-    fn each_side_begins_about_half_of_the_pairs() {
+    fn each_side_is_first_in_half_of_the_pairs() {
         let seeds = Seeds::new([7; 32]);
         let first = |window| seeds.first_of_pair(WindowId { case: 0, window });
         let candidate = (1..=8_000)
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn null_windows_come_at_their_pace_and_none_waits_for_long() {
+    fn control_windows_come_at_their_pace_with_bounded_gaps() {
         let seeds = Seeds::new([7; 32]);
         for (pace, expected, longest) in [
             (ControlPace::Usual, 2_000..2_600, 8),
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commitment_does_not_contain_the_seed_and_binds_to_it() {
+    fn the_commitment_hides_the_seed_and_depends_on_it() {
         let seeds = Seeds::new([0xab; 32]);
         assert!(!seeds.commitment().contains("abab"));
         assert_ne!(seeds.commitment(), Seeds::new([0xac; 32]).commitment());

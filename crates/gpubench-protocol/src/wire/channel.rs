@@ -1,4 +1,4 @@
-//! A stream socket that carries frames: a kind, bytes, and descriptors.
+//! A stream socket for frames. A frame has a kind, a payload and descriptors.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -15,18 +15,18 @@ use rustix::net::{
 
 use super::WIRE_VERSION;
 
-/// Largest payload of a frame.
+/// Largest payload of a frame, in bytes.
 const MAX_PAYLOAD: u32 = 256 << 20;
 
-/// Most descriptors of a frame: the kernel's limit for one message is 253.
+/// Most descriptors of a frame. The kernel's limit for one message is 253.
 pub const MAX_DESCRIPTORS: usize = 192;
 
-/// What sending a frame may take: a peer that has not read it by then is stopped or hostile.
+/// Time limit for sending a frame. A peer that has not read it by then is hostile or stopped.
 const SENDING: Duration = Duration::from_secs(10);
 
-const TOO_MANY: &str = "hands over too many files and buffers";
+const TOO_MANY: &str = "has too many descriptors";
 
-/// What a peer can make us allocate.
+/// Limits on the memory that a peer can make us allocate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a payload.
@@ -49,36 +49,36 @@ impl Default for Limits {
 pub struct Channel {
     socket: OwnedFd,
     limits: Limits,
-    /// What sending a frame may take; no limit where there is none.
+    /// Time limit for sending a frame, if there is one.
     sending: Option<Duration>,
 }
 
 /// A received message.
 #[derive(Debug)]
 pub struct Frame {
-    /// What it is; meanings belong to the pair of roles.
+    /// The kind. Each pair of roles defines its own kinds.
     pub kind: u32,
-    /// Its bytes.
+    /// The payload.
     pub payload: Vec<u8>,
-    /// Descriptors that came with it.
+    /// The descriptors.
     pub descriptors: Vec<OwnedFd>,
 }
 
 impl Frame {
-    /// Its bytes as one record.
+    /// Reads the payload as one record.
     ///
     /// # Errors
-    /// The length is wrong, or a number is unknown.
+    /// If the length is wrong or a code is unknown.
     pub fn record<R: CheckedBitPattern>(&self) -> Result<R, ChannelError> {
         let record = bytemuck::checked::try_pod_read_unaligned(&self.payload);
         record.map_err(|_| ChannelError::Protocol("its record is damaged"))
     }
 }
 
-/// The record that a frame's bytes begin with, and the rest.
+/// Reads the record at the start of a payload. Returns it and the rest.
 ///
 /// # Errors
-/// There are too few bytes, or a number is unknown.
+/// If there are too few bytes or a code is unknown.
 pub fn read_head<R: CheckedBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), ChannelError> {
     let head = payload.split_at_checked(size_of::<R>());
     let head = head.and_then(|(head, rest)| Some((bytemuck::checked::try_pod_read_unaligned(head).ok()?, rest)));
@@ -88,16 +88,16 @@ pub fn read_head<R: CheckedBitPattern>(payload: &[u8]) -> Result<(R, &[u8]), Cha
 /// How long to wait for a peer.
 #[derive(Clone, Copy, Debug)]
 pub enum Patience {
-    /// Until the peer speaks or is gone.
+    /// Until the peer sends or closes.
     Forever,
-    /// Until a moment.
+    /// Until a point in time.
     Until(Instant),
 }
 
 impl Patience {
     /// Waits at most `duration` from now.
     pub fn at_most(duration: Duration) -> Patience {
-        // A duration too long to add to the clock is as good as forever.
+        // A duration that overflows the clock means forever.
         Instant::now()
             .checked_add(duration)
             .map_or(Patience::Forever, Patience::Until)
@@ -117,20 +117,20 @@ impl Patience {
 /// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    /// The peer has closed its end, by intent or by dying.
-    #[error("the other process is gone")]
+    /// The peer closed its end or died.
+    #[error("the other process has closed the connection")]
     Closed,
-    /// The peer did not speak in time, or take what was sent to it.
+    /// The peer did not send or receive in time.
     #[error("the other process did not answer in time")]
     TimedOut,
-    /// We were to say more than a frame holds; nothing was sent.
+    /// Our message exceeds the limits of a frame. Nothing was sent.
     #[error("the message {0}")]
     TooLarge(&'static str),
-    /// The peer said something that is not of this protocol.
+    /// The peer broke the protocol.
     #[error("the other process broke the protocol: {0}")]
     Protocol(&'static str),
-    /// The operating system refused.
-    #[error("cannot talk to the other process")]
+    /// The operating system returned an error.
+    #[error("the connection to the other process failed")]
     Os(#[source] std::io::Error),
 }
 
@@ -153,16 +153,16 @@ struct Header {
 }
 
 impl Channel {
-    /// Two connected ends, closed on exec.
+    /// Returns two connected ends, which are closed on exec.
     ///
     /// # Errors
-    /// When the process has no descriptors left.
+    /// If the process has no descriptors left.
     pub fn pair() -> Result<(Channel, Channel), ChannelError> {
         let (a, b) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         Ok((Channel::from_socket(a), Channel::from_socket(b)))
     }
 
-    /// Takes a connected stream socket.
+    /// Returns a channel for a connected stream socket.
     pub fn from_socket(socket: OwnedFd) -> Channel {
         Channel {
             socket,
@@ -171,7 +171,7 @@ impl Channel {
         }
     }
 
-    /// Limits what is taken from the peer, and the time that sending it a frame may take.
+    /// Limits what the peer may send, and the time for sending it a frame.
     #[must_use]
     pub fn limited(self, limits: Limits) -> Channel {
         Channel {
@@ -181,16 +181,16 @@ impl Channel {
         }
     }
 
-    /// Gives the socket up, to be inherited by a child.
+    /// Returns the socket, for a child to inherit.
     pub fn into_socket(self) -> OwnedFd {
         self.socket
     }
 
-    /// Sends a frame; `payload` is the concatenation of `parts`.
+    /// Sends a frame whose payload is the concatenation of `parts`.
     ///
     /// # Errors
-    /// [`ChannelError::Closed`] when the peer is gone; never a signal. [`ChannelError::TooLarge`]
-    /// before anything is sent.
+    /// [`ChannelError::Closed`] if the peer has closed its end; there is never a signal.
+    /// [`ChannelError::TooLarge`] before anything is sent.
     pub fn send(&self, kind: u32, parts: &[&[u8]], descriptors: &[BorrowedFd<'_>]) -> Result<(), ChannelError> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let payload = u32::try_from(length).ok().filter(|length| *length <= MAX_PAYLOAD);
@@ -209,7 +209,7 @@ impl Channel {
         parts.iter().try_for_each(|part| self.send_all(part, patience))
     }
 
-    /// Sends one fixed-size record.
+    /// Sends one record.
     ///
     /// # Errors
     /// As [`Channel::send`].
@@ -220,11 +220,11 @@ impl Channel {
     /// Receives the next frame.
     ///
     /// # Errors
-    /// When the peer is gone, silent for longer than `patience`, or speaks another protocol.
+    /// If the peer has closed its end, is silent for longer than `patience` or breaks the protocol.
     pub fn receive(&self, patience: Patience) -> Result<Frame, ChannelError> {
         let (header, descriptors) = self.receive_header(patience)?;
         if header.version != WIRE_VERSION {
-            return Err(ChannelError::Protocol("its version is another"));
+            return Err(ChannelError::Protocol("it has another version"));
         }
         if header.payload > self.limits.payload || header.descriptors as usize != descriptors.len() {
             return Err(ChannelError::Protocol("its message is damaged"));
@@ -237,10 +237,10 @@ impl Channel {
         })
     }
 
-    /// Whether something can be received, or the peer is gone, right now.
+    /// Whether a frame or the end of the connection can be received without waiting.
     ///
     /// # Errors
-    /// When the operating system refuses to tell.
+    /// If the operating system cannot poll.
     pub fn is_readable(&self) -> Result<bool, ChannelError> {
         let mut wanted = [PollFd::new(&self.socket, PollFlags::IN)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -261,7 +261,7 @@ impl Channel {
         }
         let header = [IoSlice::new(bytes)];
         let sent = self.send_some(patience, |flags| sendmsg(&self.socket, &header, &mut control, flags))?;
-        // Descriptors went with the first byte; the rest follows plainly.
+        // The first byte carried the descriptors. The rest follows without them.
         self.send_all(&bytes[sent..], patience)
     }
 
@@ -273,8 +273,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends as much as the peer has room for now, or once it has: a call that waited by itself
-    /// would begin its wait anew with every byte that is read.
+    /// Sends as much as the peer has room for, and waits for room first if it has none. A blocking
+    /// call would restart its timeout with every byte that the peer reads.
     fn send_some(
         &self,
         patience: Patience,
@@ -310,14 +310,14 @@ impl Channel {
                 }
             }
             if descriptors.len() > self.limits.descriptors {
-                return Err(ChannelError::Protocol("it sent descriptors that nobody asked for"));
+                return Err(ChannelError::Protocol("it sent unexpected descriptors"));
             }
         }
         Ok((bytemuck::pod_read_unaligned(&bytes), descriptors))
     }
 
     fn receive_payload(&self, length: usize, patience: Patience) -> Result<Vec<u8>, ChannelError> {
-        // Grown as bytes arrive: a header alone must not make us reserve its claim.
+        // The vector grows as bytes arrive, so that a header alone cannot reserve memory.
         let mut payload = Vec::new();
         while payload.len() < length {
             self.wait(PollFlags::IN, patience)?;
@@ -346,11 +346,11 @@ impl Channel {
     }
 }
 
-/// Waits at most `within` for one of several channels to have something to say or to be closed;
-/// gives the first such position. Returns early, with nothing, when a signal arrives.
+/// Waits at most `within` until one of the channels has data or is closed. Returns the first such
+/// position. Returns early with `None` when a signal arrives.
 ///
 /// # Errors
-/// When the operating system refuses to wait.
+/// If the operating system cannot poll.
 pub fn poll_readable(channels: &[&Channel], within: Duration) -> Result<Option<usize>, ChannelError> {
     let mut wanted: Vec<PollFd<'_>> = channels
         .iter()
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_peer_is_told_from_a_silent_one() {
+    fn a_dead_peer_differs_from_a_silent_one() {
         let (near, far) = Channel::pair().unwrap();
         let silent = near.receive(Patience::at_most(Duration::from_millis(5)));
         assert!(matches!(silent, Err(ChannelError::TimedOut)));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_read_is_not_waited_for_for_ever() {
+    fn sending_to_a_peer_that_does_not_read_times_out() {
         let (near, far) = Channel::pair().unwrap();
         let near = within(near, Duration::from_millis(20));
         let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_reads_a_little_now_and_then_is_given_no_more_time_for_it() {
+    fn slow_reads_do_not_extend_the_time_limit() {
         let (near, far) = Channel::pair().unwrap();
         let near = within(near, Duration::from_millis(200));
         let reads = std::thread::spawn(move || {
@@ -433,14 +433,14 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        // All of it would take it five seconds.
+        // Reading everything would take five seconds.
         let sent = near.send(1, &[&vec![0; 8 << 20]], &[]);
         assert!(matches!(sent, Err(ChannelError::TimedOut)), "{sent:?}");
         drop(near);
         reads.join().unwrap();
     }
 
-    /// What is received of a header, which comes with so many descriptors, and a payload.
+    /// The result of receiving a header with `descriptors` descriptors and a payload.
     fn received(header: Header, descriptors: usize, payload: &[u8], limits: Limits) -> Result<Frame, ChannelError> {
         let (near, far) = Channel::pair().unwrap();
         let far = far.limited(limits);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_taken_at_its_word_only_as_far_as_it_is_true() {
+    fn a_header_that_lies_is_rejected() {
         let header = Header {
             version: WIRE_VERSION,
             kind: 7,
@@ -462,8 +462,8 @@ mod tests {
             payload: 4,
             descriptors: 2,
         };
-        let taken = |header, descriptors| received(header, descriptors, b"12345678", limits);
-        let frame = taken(header, 2).unwrap();
+        let receive = |header, descriptors| received(header, descriptors, b"12345678", limits);
+        let frame = receive(header, 2).unwrap();
         assert_eq!(
             (frame.kind, &frame.payload[..], frame.descriptors.len()),
             (7, &b"1234"[..], 2)
@@ -487,7 +487,7 @@ mod tests {
             (with(|header| header.descriptors = 3), 3),
             (with(|header| header.descriptors = u32::MAX), 0),
         ] {
-            let found = taken(refused, descriptors);
+            let found = receive(refused, descriptors);
             assert!(
                 matches!(found, Err(ChannelError::Protocol(_))),
                 "{found:?} of {descriptors} descriptors"
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_anybody_takes_is_not_sent() {
+    fn a_message_over_the_limits_is_not_sent() {
         let (near, far) = Channel::pair().unwrap();
         let part = vec![0; 1 << 20];
         let parts = vec![&part[..]; 257];

@@ -1,10 +1,10 @@
-//! What crosses between the roles: frames on sockets, fixed-size records, the page that referee and
-//! worker share.
+//! Messages between the roles: frames on sockets, records of fixed size, and the page that referee
+//! and worker share.
 //!
-//! Everything that a worker says is a record of fixed size, and what a referee says too, but for
-//! the facts of its device (`READY`, JSON) and a list of records (`CASE_OPENED`): the broker parses
-//! nothing else from them. What the broker says to them may be longer (an encoded recording),
-//! because it is trusted.
+//! Everything that a worker sends is a record of fixed size. So is everything from the referee,
+//! except the facts of its device (`READY`, JSON) and a list of records (`CASE_OPENED`). The broker
+//! parses nothing else from them. Orders of the broker may be longer, such as an encoded recording,
+//! because the broker is trusted.
 
 mod channel;
 mod modules;
@@ -18,21 +18,19 @@ pub use page::{PAGE_BYTES, PLACES, PageAddresses, PageLayout, PageLeft, SharedPa
 pub use records::*;
 pub use text::FixedText;
 
-/// Version of every message and of the shared page. The roles are one binary, so a difference means
+/// Version of every message and of the shared page. All roles are one binary, so a difference means
 /// a mixed installation.
 pub const WIRE_VERSION: u32 = 7;
 
-/// Most output tensors of a benchmark: the shared page has room for as many output digests.
+/// Most output tensors of a benchmark. The shared page has room for this many output digests.
 pub const MAX_OUTPUTS: usize = 16;
 
-/// Most tensors and scratch allocations of a benchmark together: as many descriptors travel in one
-/// frame.
+/// Most tensors and scratch allocations of a benchmark. Their descriptors must fit in one frame.
 pub const MAX_BUFFERS: usize = 64;
 
-/// Most sources that the kernels of a benchmark are compiled from: as many modules travel beside
-/// the buffers.
+/// Most sources of a benchmark's kernels. Their modules must fit in one frame with the buffers.
 pub const MAX_SOURCES: usize = 64;
 
-// To a worker go a page and every buffer, to the author contents and answers.
+// A worker receives a page and every buffer, the author inputs and answers.
 const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
 const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);

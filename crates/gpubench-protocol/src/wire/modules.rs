@@ -1,26 +1,26 @@
-//! Compiled kernel modules by the position of their source in the catalog: the positions in the
-//! payload, the code as the frame's last descriptors.
+//! Compiled kernel modules with the position of their source in the catalog. The payload has the
+//! positions; the last descriptors of the frame are the code.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use gpubench_device::FrozenFile;
 
-/// A compiled module and the position of its source.
+/// The position of a source, and its compiled module.
 pub type SourceModule = (u32, FrozenFile);
 
-/// Encodes the positions. What [`module_descriptors`] gives must be the last descriptors of the
+/// Encodes the positions. The descriptors from [`module_descriptors`] must be the last ones of the
 /// same frame.
 pub fn encode_modules(modules: &[SourceModule]) -> Vec<u8> {
     modules.iter().flat_map(|(source, _)| source.to_le_bytes()).collect()
 }
 
-/// The code of modules, in their order.
+/// Returns the code of the modules, in order.
 pub fn module_descriptors(modules: &[SourceModule]) -> impl Iterator<Item = BorrowedFd<'_>> {
     modules.iter().map(|(_, file)| file.as_fd())
 }
 
-/// Decodes what [`encode_modules`] made, and takes the code off the end of `descriptors`; `None`
-/// when they do not go together or the code is not sealed.
+/// Decodes the output of [`encode_modules`], and takes the code from the end of `descriptors`.
+/// Returns `None` if they do not match or if the code is not frozen.
 pub fn decode_modules(bytes: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<Vec<SourceModule>> {
     let (sources, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
@@ -31,8 +31,8 @@ pub fn decode_modules(bytes: &[u8], descriptors: &mut Vec<OwnedFd>) -> Option<Ve
     Some(sources.zip(files).collect())
 }
 
-/// Takes sealed files off the end of `descriptors`; `None` when there are not as many or one is not
-/// sealed.
+/// Takes `count` frozen files from the end of `descriptors`. Returns `None` if there are too few or
+/// one is not frozen.
 pub fn take_files(count: usize, descriptors: &mut Vec<OwnedFd>) -> Option<Vec<FrozenFile>> {
     let files = descriptors.split_off(descriptors.len().checked_sub(count)?);
     files.into_iter().map(|file| FrozenFile::received(file).ok()).collect()
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_arrive_as_they_were_sent_and_damage_is_noticed() {
+    fn modules_round_trip_and_damage_is_detected() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let copy = || FrozenFile::copy_of(file.path()).expect("a copy");
         let sent = [(0, copy()), (7, copy())];
@@ -61,7 +61,7 @@ mod tests {
         let mut left = descriptors();
         let received = decode_modules(&bytes, &mut left).expect("as it was sent");
         assert_eq!(identities(&received), identities(&sent));
-        assert_eq!(left.len(), 1, "what came before the modules is left");
+        assert_eq!(left.len(), 1, "descriptors before the modules remain");
         assert!(decode_modules(&bytes[..7], &mut descriptors()).is_none());
         assert!(
             decode_modules(

@@ -1,7 +1,8 @@
-//! The page that referee and worker share: *go*, *done*, the output digest keys and the output digests.
+//! The page that referee and worker share: *go*, *done*, the output digests and their keys.
 //!
-//! The referee writes *go* and the keys; the worker's device writes *done* and the output digests. Both
-//! sides may write anything at any time, so each word is read once, through an atomic, and copied.
+//! The referee writes *go* and the keys; the worker's device writes *done* and the output digests.
+//! Both sides can write any word at any time, so each word is read once, through an atomic, and
+//! copied.
 
 #![allow(unsafe_code)]
 
@@ -14,35 +15,35 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::{MAX_OUTPUTS, WIRE_VERSION};
 
-/// Size of the page.
+/// Size of the page in bytes.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Pages of a worker whose windows are compared with another process's: each window is on the next.
-/// Where a page lies in the host's memory makes all of its windows up to 2 µs longer or shorter,
-/// which is evened out over so many.
+/// Number of pages of a worker that is compared with another process. Its windows use them in
+/// rotation. The position of a page in host memory makes all of its windows up to 2 µs longer or
+/// shorter; the rotation averages this.
 pub const PLACES: u32 = 8;
 
-/// The words of the page. *Go* and *done* lie on cache lines of their own.
+/// The words of the page. *Go* and *done* have their own cache lines.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PageLayout {
     version: AtomicU32,
     pad0: [AtomicU32; 15],
-    /// Number of the window whose work may start.
+    /// Number of the window that may start.
     pub go: AtomicU32,
     pad1: [AtomicU32; 15],
-    /// Number of the window whose work has ended.
+    /// Number of the window that has ended.
     pub done: AtomicU32,
     pad2: [AtomicU32; 15],
-    /// Digest key and order key of the window's output digest; they arrive with *go*.
+    /// Digest key and order key of the window's output digests. They arrive with *go*.
     pub keys: [AtomicU64; 2],
-    /// One output digest for every output, added up by the worker's device.
+    /// The output digest of every output. The worker's device adds its parts.
     pub digests: [AtomicU64; MAX_OUTPUTS],
 }
 
 const _: () = assert!(size_of::<PageLayout>() <= PAGE_BYTES);
 
-/// A mapping of the page, or of the pages that a worker's windows take in turns.
+/// A mapping of the page, or of the pages that a worker's windows use in rotation.
 #[derive(Debug)]
 pub struct SharedPage {
     descriptor: OwnedFd,
@@ -56,11 +57,10 @@ unsafe impl Send for SharedPage {}
 unsafe impl Sync for SharedPage {}
 
 impl SharedPage {
-    /// So many fresh pages, sealed against shrinking and growing: a truncated page would kill its
-    /// other user.
+    /// Makes `places` pages with a fixed size. Truncating a page would kill the other process.
     ///
     /// # Errors
-    /// When the operating system has no memory or descriptors left.
+    /// If the operating system has no memory or descriptors left.
     pub fn create(places: u32) -> std::io::Result<SharedPage> {
         let descriptor = memfd_create("gpubench-page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&descriptor, u64::from(places) * PAGE_BYTES as u64)?;
@@ -73,13 +73,13 @@ impl SharedPage {
     /// Maps a page that another process made.
     ///
     /// # Errors
-    /// When it is not a page of this version, or cannot be mapped.
+    /// If it has another version or size, or cannot be mapped.
     pub fn open(descriptor: OwnedFd) -> std::io::Result<SharedPage> {
         let bytes = rustix::fs::fstat(&descriptor)?.st_size;
         let places = [1, PLACES]
             .into_iter()
             .find(|places| i64::from(*places) * PAGE_BYTES as i64 == bytes);
-        let places = places.ok_or_else(|| std::io::Error::other("the shared page has another size"))?;
+        let places = places.ok_or_else(|| std::io::Error::other("the shared page has an unexpected size"))?;
         let page = SharedPage::map(descriptor, places)?;
         match page.in_window(0).version.load(Ordering::Relaxed) {
             WIRE_VERSION => Ok(page),
@@ -89,7 +89,7 @@ impl SharedPage {
 
     fn map(descriptor: OwnedFd, places: u32) -> std::io::Result<SharedPage> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh mapping of a whole memfd at an address of the kernel's choice overlaps
+        // SAFETY: a new mapping of a whole memfd at an address that the kernel chooses overlaps
         // nothing.
         let address = unsafe {
             mmap(
@@ -108,7 +108,7 @@ impl SharedPage {
         })
     }
 
-    /// The words of a window's page.
+    /// Returns the words of a window's page.
     pub fn in_window(&self, window: u32) -> &PageLayout {
         let page = self.on_host().in_window(window).base() as *const PageLayout;
         // SAFETY: the mapping lives as long as `self`, and each of its pages holds a `PageLayout`,
@@ -116,17 +116,17 @@ impl SharedPage {
         unsafe { &*page }
     }
 
-    /// Its bytes, those of all pages.
+    /// Returns the size of all pages in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.places) * PAGE_BYTES as u64
     }
 
-    /// Where the words lie for the host.
+    /// Returns the addresses of the words on the host.
     pub fn on_host(&self) -> PageAddresses {
         self.mapped_at(self.address as u64)
     }
 
-    /// Where the words lie for whoever has it mapped at `base`.
+    /// Returns the addresses of the words in a mapping at `base`.
     pub fn mapped_at(&self, base: u64) -> PageAddresses {
         PageAddresses {
             base,
@@ -135,7 +135,7 @@ impl SharedPage {
     }
 }
 
-/// Where the words of a page lie, for the host or for a device.
+/// Addresses of a page's words, on the host or on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageAddresses {
     base: u64,
@@ -143,7 +143,7 @@ pub struct PageAddresses {
 }
 
 impl PageAddresses {
-    /// The words of a window's page.
+    /// Returns the addresses of a window's page.
     pub fn in_window(self, window: u32) -> PageAddresses {
         PageAddresses {
             base: self.base + u64::from(window % self.places) * PAGE_BYTES as u64,
@@ -151,38 +151,38 @@ impl PageAddresses {
         }
     }
 
-    /// The first byte of the page.
+    /// Returns the address of the page.
     pub fn base(self) -> u64 {
         self.base
     }
 
-    /// *Go*, for a stream that waits for it.
+    /// Returns the address of *go*.
     pub fn go(self) -> u64 {
         self.base + offset_of!(PageLayout, go) as u64
     }
 
-    /// *Done*, for a stream that writes it. What a worker leaves on the page begins here,
-    /// [`PageLeft::BYTES`] long.
+    /// Returns the address of *done*. A copy of the worker's words begins here and has
+    /// [`PageLeft::BYTES`] bytes.
     pub fn done(self) -> u64 {
         self.base + offset_of!(PageLayout, done) as u64
     }
 
-    /// The first of the two key words, for a kernel that reads them.
+    /// Returns the address of the first key.
     pub fn keys(self) -> u64 {
         self.base + offset_of!(PageLayout, keys) as u64
     }
 
-    /// An output's output digest, for a kernel that adds to it.
+    /// Returns the address of an output's output digest.
     ///
     /// # Panics
-    /// When `output` is not below [`MAX_OUTPUTS`].
+    /// If `output` is not below [`MAX_OUTPUTS`].
     pub fn digest(self, output: usize) -> u64 {
-        assert!(output < MAX_OUTPUTS, "output {output} has no output digest");
+        assert!(output < MAX_OUTPUTS, "output {output} has no digest");
         self.base + (offset_of!(PageLayout, digests) + output * size_of::<AtomicU64>()) as u64
     }
 }
 
-/// What a worker has left on its page, as it was when it was copied.
+/// A copy of the words that a worker writes.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLeft {
     /// *Done*.
@@ -195,7 +195,7 @@ impl PageLeft {
     /// Bytes from *done* to the last output digest.
     pub const BYTES: u64 = (size_of::<PageLayout>() - offset_of!(PageLayout, done)) as u64;
 
-    /// Reads it from so many bytes.
+    /// Reads the words from copied bytes.
     pub fn of(copied: &[u8]) -> Option<PageLeft> {
         let digests = copied.get(offset_of!(PageLayout, digests) - offset_of!(PageLayout, done)..)?;
         Some(PageLeft {
@@ -205,7 +205,7 @@ impl PageLeft {
     }
 }
 
-/// What comes onto the page before *go*: the keys, and no output digests yet.
+/// Returns the words to write to the page before *go*: the keys, and zeroed output digests.
 pub fn opening_words(keys: [u64; 2]) -> [u64; 2 + MAX_OUTPUTS] {
     let mut words = [0; 2 + MAX_OUTPUTS];
     words[..2].copy_from_slice(&keys);
@@ -222,8 +222,7 @@ impl AsFd for SharedPage {
 
 impl Drop for SharedPage {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made by `map` with this length, and nothing refers to it any
-        // more.
+        // SAFETY: `map` made the mapping with this length, and nothing refers to it any more.
         let unmapped = unsafe { munmap(self.address.cast(), self.places as usize * PAGE_BYTES) };
         debug_assert!(unmapped.is_ok());
     }
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_descriptor_is_refused() {
+    fn a_foreign_descriptor_is_rejected() {
         let foreign = memfd_create("foreign", MemfdFlags::CLOEXEC).unwrap();
         assert!(SharedPage::open(foreign).is_err());
     }

@@ -1,4 +1,4 @@
-//! Short text inside a record of fixed size.
+//! Short text in a record of fixed size.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -6,7 +6,7 @@ use gpubench_diagnostic::continued;
 
 const CAPACITY: usize = 504;
 
-/// At most 504 bytes of text; what does not fit is cut off.
+/// At most 504 bytes of text. Longer text is cut off.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct FixedText {
@@ -21,7 +21,7 @@ impl FixedText {
         bytes: [0; CAPACITY],
     };
 
-    /// As much of `text` as fits.
+    /// Returns `text`, cut to the size limit.
     pub fn new(text: &str) -> FixedText {
         let end = (0..=text.len().min(CAPACITY))
             .rev()
@@ -35,8 +35,8 @@ impl FixedText {
         }
     }
 
-    /// The text, safe to print whoever wrote the record: valid UTF-8, control characters replaced,
-    /// further lines indented.
+    /// Returns the text, safe to print whoever wrote the record: valid UTF-8, without control
+    /// characters, with later lines indented.
     pub fn printable(&self) -> String {
         let length = (self.length as usize).min(CAPACITY);
         let text = String::from_utf8_lossy(&self.bytes[..length]);
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_cut_at_a_character_and_never_carries_escape_sequences() {
+    fn text_is_cut_at_a_character_and_has_no_escape_sequences() {
         assert_eq!(FixedText::new("a\u{1b}[31mb\nc").printable(), "a\u{fffd}[31mb\n    c");
         let long = "é".repeat(400);
         assert_eq!(FixedText::new(&long).printable(), "é".repeat(CAPACITY / 2));

@@ -1,4 +1,4 @@
-//! A case's buffers as the worker has mapped them.
+//! A case's buffers in the worker's address space.
 
 use gpubench::catalog::{Recording, Role};
 
@@ -6,10 +6,10 @@ use crate::wire::BufferLayout;
 use gpubench_device::memfd::GUARD;
 use gpubench_device::{DevicePtr, Fault, FaultCode};
 
-/// Every tensor, then every scratch allocation of the plan.
+/// All tensors, then all scratch allocations of the plan.
 pub(super) struct Buffers(pub(super) Vec<NamedBuffer>);
 
-/// A buffer as this process has mapped it.
+/// A buffer in the worker's address space.
 #[derive(Clone, Debug)]
 pub(super) struct NamedBuffer {
     pub(super) name: String,
@@ -20,14 +20,14 @@ pub(super) struct NamedBuffer {
 }
 
 impl Buffers {
-    /// Outputs in tensor order: address and bytes.
+    /// Returns the address and the bytes of each output, in tensor order.
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
         let outputs = self.0.iter().filter(|buffer| buffer.role.is_output());
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
     }
 
-    /// A fault in words, with the kernel and with the buffer that a stray access missed or was not
-    /// allowed to write.
+    /// Describes a fault with its kernel, and with the buffer near the address or the input that it
+    /// must not write.
     pub(super) fn describe(&self, fault: &Fault, kernel: Option<&str>) -> String {
         let text = match kernel {
             Some(kernel) => format!("kernel `{kernel}`: {}", fault.text),
@@ -42,8 +42,7 @@ impl Buffers {
         }
     }
 
-    /// What a fault was: a store to a buffer that is mapped for loads alone is more than a stray
-    /// access.
+    /// Returns the code of a fault. A write to a read-only buffer has a code of its own.
     pub(super) fn code_of(&self, fault: &Fault) -> FaultCode {
         let inside = |address: u64| {
             let holds = |buffer: &NamedBuffer| {
@@ -59,7 +58,7 @@ impl Buffers {
     }
 }
 
-/// What buffer number `position` is called and for.
+/// Returns the name and the role of a buffer.
 pub(super) fn describe_buffer(recording: &Recording, position: usize) -> (String, Role) {
     match recording.tensors.get(position) {
         Some(tensor) => (tensor.name.clone(), tensor.role),
@@ -68,12 +67,13 @@ pub(super) fn describe_buffer(recording: &Recording, position: usize) -> (String
 }
 
 impl NamedBuffer {
-    /// Address of its first byte.
+    /// Returns the address of the first byte.
     pub(super) fn address(&self) -> DevicePtr {
         self.mapping.offset(self.layout.offset)
     }
 
-    /// Where an address lies relative to the buffer, when it is in it or on a guard page beside it.
+    /// Describes an address relative to the buffer, if it is in the buffer or on a guard page next
+    /// to it.
     fn locate(&self, address: u64) -> Option<String> {
         let (start, len) = (self.address().0, self.layout.len);
         let end = self.mapping.0 + self.layout.allocation;
@@ -82,10 +82,9 @@ impl NamedBuffer {
         }
         let name = &self.name;
         Some(match address {
-            _ if address >= start + len => format!(
-                "{} bytes behind the end of `{name}` ({len} bytes)",
-                address - start - len
-            ),
+            _ if address >= start + len => {
+                format!("{} bytes past the end of `{name}` ({len} bytes)", address - start - len)
+            }
             _ if address < start => format!("{} bytes before the start of `{name}`", start - address),
             _ => format!("byte {} of the read-only `{name}`", address - start),
         })

@@ -1,4 +1,4 @@
-//! One call of a benchmark, whoever launches it.
+//! One call of a benchmark, from a plan or from host code.
 
 use gpubench::catalog::Recording;
 
@@ -8,7 +8,7 @@ use super::hosted::Hosted;
 use crate::replay::{AddressSpace, ReadyPlan};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Module, Stream};
 
-/// What a window's call consists of.
+/// The call of a window.
 pub(super) enum Call {
     /// The steps of a plan.
     Sealed(ReadyPlan),
@@ -17,8 +17,8 @@ pub(super) enum Call {
 }
 
 impl Call {
-    /// Binds a recording's plan to buffers (its tensors, then its scratch) and modules (by position
-    /// of their source).
+    /// Binds a recording's plan to `buffers` (tensors, then scratch) and to `modules`, which have
+    /// the position of their source.
     pub(super) fn sealed(
         driver: &mut dyn Driver,
         recording: &Recording,
@@ -38,7 +38,7 @@ impl Call {
         Ok(Call::Sealed(ReadyPlan::bind(driver, &recording.plan, &space)?))
     }
 
-    /// Queues it.
+    /// Queues the call.
     pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         match self {
             Call::Sealed(plan) => plan.queue(driver, stream),
@@ -46,8 +46,7 @@ impl Call {
         }
     }
 
-    /// The launch that faulted, by its position among the plan's steps and its kernel, where that
-    /// can be told.
+    /// Returns the position and the kernel of the launch that faulted, if known.
     pub(super) fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
         match self {
             Call::Sealed(plan) => plan.faulting_launch(fault),

@@ -1,4 +1,4 @@
-//! What a worker has: its device for as long as it lives, and a case.
+//! The state of a worker: its device, which stays open, and a case.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -22,13 +22,13 @@ use gpubench_device::harness::Harness;
 use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
 use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
-/// A worker that has a case.
+/// A worker with a case.
 pub(super) struct Worker {
     pub(super) device: OpenDevice,
     pub(super) assignment: Assignment,
 }
 
-/// What a worker has for as long as it lives.
+/// The device of a worker, open until its process ends.
 pub(super) struct OpenDevice {
     order: DeviceOrder,
     pub(super) driver: Box<dyn Driver>,
@@ -37,7 +37,7 @@ pub(super) struct OpenDevice {
     pub(super) events: Stopwatch,
 }
 
-/// What a worker has for a case.
+/// The case of a worker.
 pub(super) struct Assignment {
     pub(super) method: Method,
     pub(super) page: SharedPage,
@@ -45,13 +45,14 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     pub(super) buffers: Buffers,
     pub(super) call: Call,
-    /// What control windows run in its place, where no host code of the user's could meddle with them.
+    /// The twin for control windows. A worker with the user's host code has none, because that code
+    /// could manipulate it.
     twin: Option<Twin>,
     pub(super) annotation: Option<Annotation>,
 }
 
 impl Worker {
-    /// Takes an assignment, the first of a fresh process or the next of one that had others.
+    /// Sets up the first case of a new process, or the next one.
     pub(super) fn set_up(open: Option<OpenDevice>, mut frame: Frame, channel: &Channel) -> Result<Worker, WorkerError> {
         let setup = Setup::take(&mut frame)?;
         if setup.hosted.is_some() && open.is_some() {
@@ -61,29 +62,29 @@ impl Worker {
         let mut device = match open {
             None => OpenDevice::open(setup.device)?,
             Some(device) if device.order == setup.device => device,
-            Some(_) => return Err(WorkerError::Order("it is for another device")),
+            Some(_) => return Err(WorkerError::Order("it names another device")),
         };
         let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
         Ok(Worker { device, assignment })
     }
 
-    /// What the stopwatch of its timed windows reads of nothing, in nanoseconds.
+    /// Returns the overhead of a timed window's stopwatch, in nanoseconds.
     pub(super) fn stopwatch_overhead(&mut self) -> Result<f64, WorkerError> {
         let device = &mut self.device;
         let stopwatch = device.events.of(self.assignment.method, WindowKind::Timed);
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
     }
 
-    /// The least that the stopwatch of its timed windows reads of nothing, in nanoseconds, in a
-    /// stream that is held back as that of a window is. Its page is out of use by now.
+    /// Returns the shortest time that the stopwatch of a timed window reads for no call, in
+    /// nanoseconds. The page, which is no longer used, holds the stream back as in a window.
     pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
         let Worker { device, assignment } = self;
         let (driver, stream) = (&mut *device.driver, device.stream);
         let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
-        Ok(stopwatch.shortest_of_nothing(driver, stream, &assignment.page, assignment.on_device)?)
+        Ok(stopwatch.shortest_empty_reading(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
-    /// Lets go of the case.
+    /// Releases the case.
     pub(super) fn hand_back(self) -> OpenDevice {
         let Worker { mut device, assignment } = self;
         assignment.hand_back(&mut *device.driver);
@@ -108,8 +109,8 @@ impl OpenDevice {
 }
 
 impl Assignment {
-    /// Maps the buffers, closes the sandbox, and loads the code. Then binds the plan, or has the
-    /// user's host code set itself up.
+    /// Maps the buffers, closes the sandbox and loads the code. Then binds the plan, or runs the
+    /// set-up of the user's host code.
     fn take(
         device: &mut OpenDevice,
         setup: Setup,
@@ -151,7 +152,7 @@ impl Assignment {
         })
     }
 
-    /// Queues what is called in a window.
+    /// Queues the call of a window, or its twin.
     pub(super) fn queue(
         &self,
         kind: WindowKind,
@@ -162,7 +163,7 @@ impl Assignment {
         match (kind, &self.twin) {
             (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
             (WindowKind::Control, None) => Err(DeviceError::Unsupported(
-                "run control windows beside host code".to_owned(),
+                "run control windows in a worker with host code".to_owned(),
             )),
             (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
         }
@@ -174,23 +175,25 @@ impl Assignment {
     }
 }
 
-/// Begins to close this process for the code that it will run, which keeps its connection and what
-/// it was sent.
+/// Begins the sandbox for the code that will run here. It keeps the connection and the descriptors
+/// of the set-up.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
     if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {
-        return Some(Sandbox::left_open("a profiler writes files beside the kernels"));
+        return Some(Sandbox::left_open(
+            "a profiler must write files in the process of the kernels",
+        ));
     }
     let library = setup.hosted.iter().flat_map(|hosted| &hosted.library);
     let code = module_descriptors(&setup.modules).chain(library.map(AsFd::as_fd));
     let buffers = frame.descriptors.iter().map(AsFd::as_fd);
     let kept: Vec<_> = buffers.chain(code).chain([channel.as_fd()]).collect();
-    // The broker has made the folder for this worker alone.
+    // The broker has made this folder for this worker alone.
     let private = (role == ConfinedRole::HostCode).then(std::env::temp_dir);
     Some(Sandbox::begin(role, &kept, private.as_deref()))
 }
 
-/// The buffers as they are mapped here, and the allocations behind them.
+/// Maps the buffers. Returns them with their allocations.
 fn map_buffers(
     driver: &mut dyn Driver,
     layouts: Vec<BufferLayout>,
@@ -219,7 +222,7 @@ fn map_buffers(
     Ok((Buffers(buffers), memories))
 }
 
-/// Whose memory must be closed to the user's host code: the broker's, and that of `others`.
+/// Returns the processes whose memory host code must not reach: the broker and `others`.
 fn guarded(others: [u32; 2]) -> impl Iterator<Item = Pid> {
     let others = others.into_iter().filter_map(|id| Pid::from_raw(id as i32));
     rustix::process::getppid().into_iter().chain(others)

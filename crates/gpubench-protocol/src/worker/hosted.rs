@@ -1,5 +1,4 @@
-//! A benchmark that launches by itself: the user's library, loaded behind a closed sandbox, and its
-//! call.
+//! A hosted benchmark: the user's library, loaded in a closed sandbox, and its call.
 #![allow(unsafe_code)]
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,28 +11,28 @@ use crate::cdylib::{AuthorError, HostedBenchmark, Library};
 use crate::wire::AuthorFailure;
 use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, Stream};
 
-/// What the broker says of a hosted benchmark.
+/// The broker's data about a hosted benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct HostedOrder {
-    /// The user's cdylib, behind the libraries that it needs.
+    /// The libraries that the user's cdylib needs, then the cdylib.
     pub(super) library: Vec<FrozenFile>,
     /// Position of the benchmark in its catalog.
     pub(super) benchmark: u32,
-    /// The encoded request the case was recorded for.
+    /// The encoded request of the recording.
     pub(super) request: Vec<u8>,
 }
 
-/// A hosted benchmark that has set itself up for a stream.
+/// A hosted benchmark after its set-up, with its stream.
 pub(super) struct Hosted {
     benchmark: HostedBenchmark,
 }
 
-/// Where the set-up, which runs where the stream has host code called, leaves its benchmark.
+/// The benchmark that the set-up stores. The set-up runs on the stream's host thread.
 type Place = Arc<Mutex<Option<HostedBenchmark>>>;
 
 impl Hosted {
-    /// Loads the library and has the benchmark set itself up for the first buffers, the tensors.
-    /// From here on the user's code runs in this process.
+    /// Loads the library and runs the set-up with the first `tensors` buffers. From here on the
+    /// user's code runs in this process.
     pub(super) fn open(
         driver: &mut dyn Driver,
         stream: Stream,
@@ -57,7 +56,7 @@ impl Hosted {
             Err(error) => return Err(error.into()),
         }
         let made = place.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let benchmark = made.ok_or(WorkerError::Order("the set-up left nothing"))?;
+        let benchmark = made.ok_or(WorkerError::Order("the set-up stored no benchmark"))?;
         Ok(Hosted { benchmark })
     }
 
@@ -71,7 +70,7 @@ impl Hosted {
     }
 }
 
-/// Runs on the thread that the stream has host code called on. Addresses are numbers there: the
+/// Runs the set-up on the stream's host thread. Addresses are only numbers there, because the
 /// memory is the device's.
 fn set_up(
     order: HostedOrder,

@@ -1,11 +1,11 @@
-//! The worker process: fresh for every case, it makes the calls of a benchmark on its own mapping
-//! of the buffers. The control worker is the same program without a plan, one for all cases of a run.
+//! The worker process. It is new for every case and makes the calls of a benchmark on its own
+//! mapping of the buffers. The control worker is the same program without a plan, one for all cases
+//! of a run.
 //!
-//! It holds this window's buffers and what launches, and nothing else: no seeds, no expected
-//! outputs, no verdicts. What launches is a plan that `call` puts on a stream, or, where the
-//! benchmark is `hosted`, the user's library. `process` takes the broker's orders, `setup` reads
-//! what came with one, `case` is what the worker has. `window` arms a window and finishes it;
-//! `stopwatch` is what is armed round the call and read after it.
+//! A worker has the buffers of the current window and the code to launch, but no seeds, expected
+//! outputs or verdicts. The code is a plan, which `call` puts on a stream, or the user's library if
+//! the benchmark is `hosted`. `process` carries out the broker's orders, `setup` reads a set-up,
+//! and `case` has the state. `window` arms and finishes a window, and `stopwatch` times its call.
 
 mod annotation;
 mod buffers;
@@ -31,10 +31,10 @@ pub enum WorkerError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The device refuses the plan or its kernels.
+    /// The device rejected the plan or its kernels.
     #[error(transparent)]
     Plan(DeviceError),
-    /// The broker is gone.
+    /// The connection to the broker failed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
     /// The shared page cannot be used.
@@ -43,13 +43,13 @@ pub enum WorkerError {
     /// The plan cannot be replayed.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Windows cannot be marked for a profiler.
-    #[error("the windows cannot be marked for a profiler")]
+    /// Profiler ranges are not available.
+    #[error("cannot mark windows for a profiler")]
     Annotation(#[from] NvtxError),
-    /// The user's host code could not be set up.
+    /// The set-up of the user's host code failed.
     #[error("the host code could not be set up")]
     Refused(#[source] HostFailure),
-    /// The broker's order makes no sense.
-    #[error("the broker's order makes no sense: {0}")]
+    /// The broker's order is invalid.
+    #[error("invalid order from the broker: {0}")]
     Order(&'static str),
 }

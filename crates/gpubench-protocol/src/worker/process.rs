@@ -1,4 +1,4 @@
-//! The worker's process: orders in, claims out.
+//! The worker's process: it receives orders and sends claims.
 
 use std::ops::ControlFlow;
 
@@ -6,10 +6,10 @@ use super::case::{OpenDevice, Worker};
 use super::{ReplayError, WorkerError};
 use crate::wire::{Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
 
-/// Serves the broker at the other end of `channel` until it is gone.
+/// Carries out the broker's orders until `channel` closes.
 ///
 /// # Errors
-/// When the broker breaks the protocol.
+/// If the broker breaks the protocol.
 pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     let mut held = Held::Nothing;
     loop {
@@ -19,7 +19,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
             Err(error) => return Err(error.into()),
         };
         match frame.kind {
-            to_worker::ARM => match conduct(channel, held.case()?, &frame.record()?)? {
+            to_worker::ARM => match run_window(channel, held.case()?, &frame.record()?)? {
                 ControlFlow::Continue(()) => continue,
                 ControlFlow::Break(()) => return Ok(()),
             },
@@ -45,13 +45,13 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
     }
 }
 
-/// What a worker has between two orders.
+/// The state of a worker between two orders.
 enum Held {
-    /// It has just begun.
+    /// New.
     Nothing,
-    /// Its case has been handed back.
+    /// Without a case, after the last one was handed back.
     Device(OpenDevice),
-    /// A case.
+    /// With a case.
     Case(Box<Worker>),
 }
 
@@ -63,7 +63,7 @@ impl Held {
         }
     }
 
-    /// The device, where one is open; a case is handed back.
+    /// Returns the open device, if there is one, and releases the case.
     fn device(self) -> Option<OpenDevice> {
         match self {
             Held::Nothing => None,
@@ -73,15 +73,15 @@ impl Held {
     }
 }
 
-/// Carries out a window; one that cannot be queued is the worker's last.
-fn conduct(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
+/// Runs a window. The worker ends if it cannot queue it.
+fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.open(order.window);
     }
     let armed = match worker.arm(order) {
         Ok(armed) => armed,
         Err(error) => {
-            worker.let_go(order);
+            worker.release(order);
             refuse(channel, &error)?;
             return Ok(ControlFlow::Break(()));
         }

@@ -1,4 +1,4 @@
-//! A set-up as it was sent.
+//! A set-up as the broker sent it.
 
 use std::num::NonZeroU32;
 
@@ -13,37 +13,38 @@ use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules
 use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
-/// A set-up as it was sent.
+/// A set-up as the broker sent it.
 pub(super) struct Setup {
     pub(super) device: DeviceOrder,
     pub(super) method: Method,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
-    /// The name that windows are marked with.
+    /// The name of the windows in a profiler.
     pub(super) annotation: Option<String>,
     pub(super) hosted: Option<HostedOrder>,
-    /// How many launches a call has, and its twin.
+    /// Number of launches of a call and of its twin.
     pub(super) launches: NonZeroU32,
     pub(super) recording: Recording,
-    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and
+    /// Processes, besides the broker, whose memory a hosted worker must not reach: referee and
     /// author.
     pub(super) guarded: [u32; 2],
 }
 
 impl Setup {
-    /// Takes the code off the frame's descriptors; page and buffers are left.
+    /// Takes the code from the frame's descriptors. The page and the buffers remain.
     pub(super) fn take(frame: &mut Frame) -> Result<Setup, WorkerError> {
         let mut setup = Setup::parse(frame).ok_or(WorkerError::Order("it is damaged"))?;
         match frame.kind {
             to_worker::SETUP => {}
-            // The buffers of the plan's scratch stay: the control worker has what the other has.
+            // The plan's scratch buffers stay: the control worker has the same buffers as the
+            // worker under test.
             to_worker::SETUP_NULL => {
                 setup.recording.plan.steps.clear();
                 setup.recording.plan.constants.clear();
                 setup.recording.execution = Execution::Sealed;
                 setup.hosted = None;
             }
-            _ => return Err(WorkerError::Order("it came out of turn")),
+            _ => return Err(WorkerError::Order("it is not expected now")),
         }
         Ok(setup)
     }
@@ -73,7 +74,7 @@ impl Setup {
         })
     }
 
-    /// Whose code this process will run; nothing where it is the tool's alone.
+    /// Returns the sandbox role for the code in this process, or `None` if it is only the tool's.
     pub(super) fn role(&self) -> Option<ConfinedRole> {
         let is_native = self.device.backend().kernels_run_in == KernelHost::Author && !self.modules.is_empty();
         match &self.hosted {

@@ -1,4 +1,4 @@
-//! What is armed round a window's call and read after it.
+//! Times a window's call.
 
 use std::sync::atomic::Ordering;
 
@@ -8,28 +8,28 @@ use crate::window::WindowKind;
 use crate::wire::{Claim, PageAddresses, SharedPage};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Stream};
 
-/// Readings with nothing between: their median is reported as the overhead, and the shortest that a
-/// control worker has is the least that can be claimed.
+/// Number of empty readings. Their median is reported as the overhead. The shortest one of a
+/// control worker is the least possible claim.
 const EMPTY_READINGS: usize = 101;
 
-/// Reads a window's call: armed right before it, disarmed right after it, read when the stream's
-/// work has ended.
+/// The stopwatch of a window's call. It is armed right before the call, disarmed right after it,
+/// and read when the stream's work has ended.
 #[derive(Clone, Copy)]
 pub(super) enum Stopwatch {
-    /// An event on either side of the call.
+    /// An event before and after the call.
     Events { start: Event, end: Event },
-    /// None: nothing may come between the call and what follows it.
+    /// No events: nothing may come between the call and the digest kernel.
     Absent,
 }
 
 impl Stopwatch {
-    /// A device's two events.
+    /// The two events of a device.
     pub(super) fn events(driver: &mut dyn Driver) -> Result<Stopwatch, DeviceError> {
         let (start, end) = (driver.event()?, driver.event()?);
         Ok(Stopwatch::Events { start, end })
     }
 
-    /// What the call of a window is read by, on a device with these events.
+    /// Returns the stopwatch for a kind of window, with the device's events.
     pub(super) fn of(self, method: Method, kind: WindowKind) -> Stopwatch {
         match (method, kind) {
             (_, WindowKind::EarlyCheck) => Stopwatch::Absent,
@@ -37,7 +37,7 @@ impl Stopwatch {
         }
     }
 
-    /// Queues what goes right before the call: nothing may come between the two.
+    /// Queues the first event. Nothing may come between it and the call.
     pub(super) fn arm(self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         match self {
             Stopwatch::Events { start, .. } => driver.record(start, stream),
@@ -45,7 +45,7 @@ impl Stopwatch {
         }
     }
 
-    /// Queues what goes right after it.
+    /// Queues the second event.
     pub(super) fn disarm(self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         match self {
             Stopwatch::Events { end, .. } => driver.record(end, stream),
@@ -53,7 +53,7 @@ impl Stopwatch {
         }
     }
 
-    /// Puts what it reads into a claim. The stream's work has ended.
+    /// Writes the reading into a claim, after the stream's work has ended.
     pub(super) fn read(self, driver: &mut dyn Driver, claim: Claim) -> Result<Claim, DeviceError> {
         match self {
             Stopwatch::Events { start, end } => Ok(Claim {
@@ -64,7 +64,7 @@ impl Stopwatch {
         }
     }
 
-    /// The median of what it reads where there is no call, in nanoseconds.
+    /// Returns the median reading for no call, in nanoseconds.
     pub(super) fn overhead(self, driver: &mut dyn Driver, stream: Stream) -> Result<f64, DeviceError> {
         let mut readings = Vec::with_capacity(EMPTY_READINGS);
         for _ in 0..EMPTY_READINGS {
@@ -77,10 +77,9 @@ impl Stopwatch {
         Ok(readings[EMPTY_READINGS / 2])
     }
 
-    /// The least that it reads where there is no call, in nanoseconds, of a stream that waits until
-    /// both of its ends are queued, as in a window. The page, which is out of use, holds the stream
-    /// back.
-    pub(super) fn shortest_of_nothing(
+    /// Returns the shortest reading for no call, in nanoseconds. As in a window, the stream waits
+    /// until both events are queued. The page, which is no longer used, holds it back.
+    pub(super) fn shortest_empty_reading(
         self,
         driver: &mut dyn Driver,
         stream: Stream,
@@ -111,7 +110,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn nothing_is_read_behind_a_gate_that_opens_when_both_ends_are_queued() {
+    fn empty_readings_wait_at_a_gate_until_both_events_are_queued() {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&calls);
         let cpu = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
@@ -122,7 +121,7 @@ mod tests {
         let (stream, stopwatch) = (driver.stream().unwrap(), Stopwatch::events(&mut driver).unwrap());
         calls.lock().unwrap().clear();
         let shortest_ns = stopwatch
-            .shortest_of_nothing(&mut driver, stream, &page, on_device)
+            .shortest_empty_reading(&mut driver, stream, &page, on_device)
             .unwrap();
         assert!(shortest_ns.is_finite() && shortest_ns >= 0.0, "{shortest_ns}");
         let calls = calls.lock().unwrap();

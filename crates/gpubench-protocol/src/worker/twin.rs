@@ -1,6 +1,6 @@
-//! The twin of a call: one plain kernel of the tool that reads what the call must read and writes
-//! what it must write. A control window runs it in place of the call, so that what the referee's clock
-//! sees beyond both claims is the same.
+//! The twin of a call: one plain kernel of the tool that reads the call's inputs and writes its
+//! outputs. A control window runs it instead of the call, so that the referee's clock sees the same
+//! time beyond the claim.
 
 use std::num::NonZeroU32;
 
@@ -11,14 +11,14 @@ use super::buffers::Buffers;
 use gpubench_device::harness::{Harness, Touch, Touched};
 use gpubench_device::{DeviceError, Driver, Stream};
 
-/// What a control window runs in place of the call.
+/// The twin that a control window runs instead of the call.
 pub(super) struct Twin {
     buffers: Vec<Touched>,
     launches: NonZeroU32,
 }
 
 impl Twin {
-    /// That of a call with so many launches over a case's buffers, but for scratch.
+    /// Returns the twin of a call with `launches` launches on the case's buffers, without scratch.
     pub(super) fn of(buffers: &Buffers, launches: NonZeroU32) -> Twin {
         let touched = buffers.0.iter().filter_map(|buffer| {
             let access = match buffer.role {
@@ -39,13 +39,13 @@ impl Twin {
         }
     }
 
-    /// Queues it.
+    /// Queues the twin.
     pub(super) fn queue(&self, driver: &mut dyn Driver, harness: &Harness, stream: Stream) -> Result<(), DeviceError> {
         harness.twin(driver, stream, &self.buffers, self.launches)
     }
 }
 
-/// Launches of a call; those of host code are not known.
+/// Returns the number of launches of a call. It is unknown for host code.
 pub(super) fn launches(recording: &Recording) -> NonZeroU32 {
     let steps = recording.plan.steps.iter();
     let launches = steps.filter(|step| matches!(step, Step::Launch(_))).count();

@@ -1,4 +1,4 @@
-//! One window from the worker's side.
+//! The worker's part of a window.
 
 use std::time::Instant;
 
@@ -9,11 +9,11 @@ use crate::window::calls_per_window;
 use crate::wire::{Claim, FaultPlace, FixedText, UNKNOWN_STEP, WindowOrder};
 use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, HostFailure};
 
-/// What came of queueing a window.
+/// The result of queueing a window.
 pub(super) enum Armed {
-    /// All of it is queued. `host_ns` is how long the host took to queue the call.
+    /// The whole window is queued. `host_ns` is the host time for queueing the call.
     Queued { stopwatch: Stopwatch, host_ns: f64 },
-    /// The user's host code failed; what it had queued until then is not waited for.
+    /// The user's host code failed. The worker does not wait for the work that it queued.
     Failed(HostFailure),
 }
 
@@ -45,20 +45,20 @@ impl Worker {
         Ok(Armed::Queued { stopwatch, host_ns })
     }
 
-    /// Lets what was queued of a window run: it would wait for a *go* that never comes, and the
+    /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
     /// device could not be closed.
-    pub(super) fn let_go(&mut self, order: &WindowOrder) {
+    pub(super) fn release(&mut self, order: &WindowOrder) {
         let go = self.assignment.page.on_host().in_window(order.window).go();
         self.device.driver.store_value(go, order.window);
     }
 
-    /// Waits for the window's work and says what it took.
+    /// Waits for the window's work and returns the claim.
     pub(super) fn finish(&mut self, order: &WindowOrder, armed: Armed) -> Result<Claim, WorkerError> {
         let empty = Claim::empty(order.window);
         let (stopwatch, host_ns) = match armed {
             Armed::Queued { stopwatch, host_ns } => (stopwatch, host_ns),
             Armed::Failed(failure) => {
-                self.let_go(order);
+                self.release(order);
                 return Ok(host_claim(empty, &failure));
             }
         };

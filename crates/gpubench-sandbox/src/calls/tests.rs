@@ -1,17 +1,18 @@
-//! The filter, asked call by call. The lists here are written down a second time on purpose: a call
-//! that is dropped from the rules is missed.
+//! Tests of the filter, call by call. The lists here repeat those of the rules on purpose, so that
+//! a call missing from the rules is found.
 #![allow(unsafe_code)]
 
 use super::*;
 
-/// No descriptor, no address, no flags that any call knows.
+/// Invalid as a descriptor, an address or flags.
 const NOTHING: u64 = u64::MAX;
 
-/// What the filter answers in these tests: no call does so by itself. `EPERM` is what many answer
-/// to whoever is not root.
+/// The error of the filter in these tests, which no call returns by itself. Many calls return
+/// `EPERM` to users other than root.
 const BY_THE_FILTER: i32 = libc::EOWNERDEAD;
 
-/// What the kernel answers to `calls`, each with up to four arguments, in a thread with the filter.
+/// Returns the kernel's results for `calls`, each with up to four arguments, in a thread with the
+/// filter.
 fn answers(role: Calls, calls: &[(i64, [u64; 4])]) -> Vec<i32> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -30,12 +31,12 @@ fn answers(role: Calls, calls: &[(i64, [u64; 4])]) -> Vec<i32> {
     })
 }
 
-/// The error, or 0.
+/// Returns the error, or 0.
 pub(crate) fn answer(number: i64, [a, b, c, d]: [u64; 4]) -> i32 {
-    // SAFETY: what the filter lets through fails for its arguments, or changes this thread alone.
+    // SAFETY: calls that pass the filter fail for their arguments, or change only this thread.
     let returned = unsafe { libc::syscall(number, a, b, c, d) };
     if returned == 0 && [FORK, libc::SYS_clone].contains(&number) {
-        // SAFETY: a child that the filter should have refused; it does nothing.
+        // SAFETY: a child that the filter should have denied; it does nothing.
         unsafe { libc::_exit(0) };
     }
     match returned {
@@ -53,7 +54,7 @@ macro_rules! calls {
     ($($name:ident)*) => { &[$((stringify!($name), libc::$name)),*] };
 }
 
-/// Refused to every role, whatever the arguments.
+/// Calls that every role is denied with any arguments.
 const REFUSED: &[(&str, i64)] = calls! {
     SYS_setsid SYS_setpgid
     SYS_socket SYS_connect SYS_bind SYS_listen
@@ -80,7 +81,7 @@ const REFUSED_HERE: &[(&str, i64)] = calls! {
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[(&str, i64)] = &[];
 
-/// Those that older C libraries have no names for.
+/// Calls whose names older C libraries lack.
 const NEW: &[(&str, i64)] = &[
     ("fchmodat2", 452),
     ("setxattrat", 463),
@@ -92,7 +93,7 @@ const NEW: &[(&str, i64)] = &[
 const ROLES: [Calls; 2] = [Calls::OfProcesses, Calls::OfThreads];
 
 #[test]
-fn the_rules_make_a_filter_that_the_kernel_has_room_for() {
+fn the_filter_fits_the_kernel_limit() {
     for calls in ROLES {
         for rules in [rules(calls, 1).unwrap(), unknown()] {
             let program = program(rules, BY_THE_FILTER).unwrap();
@@ -102,7 +103,7 @@ fn the_rules_make_a_filter_that_the_kernel_has_room_for() {
 }
 
 #[test]
-fn every_call_that_reaches_out_is_refused() {
+fn every_call_that_reaches_out_is_denied() {
     for role in ROLES {
         let all = [REFUSED, REFUSED_HERE, NEW].concat();
         let calls: Vec<_> = all.iter().map(|(_, number)| (*number, [NOTHING; 4])).collect();
@@ -112,10 +113,10 @@ fn every_call_that_reaches_out_is_refused() {
     }
 }
 
-/// Kernels without that interface answer otherwise by themselves; the filter comes first.
+/// Kernels without that interface return another error, but the filter comes first.
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn no_call_is_let_through_by_its_number_of_the_x32_interface() {
+fn x32_call_numbers_are_denied() {
     let all = [REFUSED, REFUSED_HERE].concat();
     let calls = all.iter().map(|(_, number)| (number | 0x4000_0000, [NOTHING; 4]));
     let own = (512..=547).map(|number| (number | 0x4000_0000, [NOTHING; 4]));
@@ -128,7 +129,7 @@ fn no_call_is_let_through_by_its_number_of_the_x32_interface() {
 }
 
 #[test]
-fn flags_of_children_in_memory_and_calls_of_later_kernels_are_unknown() {
+fn clone3_and_later_calls_are_unknown() {
     for role in ROLES {
         for number in [libc::SYS_clone3, 470, 511, 547, 600] {
             assert_eq!(answers(role, &[(number, [NOTHING; 4])]), [libc::ENOSYS], "{number}");
@@ -137,67 +138,79 @@ fn flags_of_children_in_memory_and_calls_of_later_kernels_are_unknown() {
     }
 }
 
-/// A lock on a file that can be read holds up whoever else wants it.
+/// A lock on a readable file blocks every other process that wants it.
 #[test]
-fn only_roles_that_may_have_a_driver_lock_files() {
+fn only_roles_with_a_driver_lock_files() {
     let mut calls = vec![(libc::SYS_flock, [NOTHING, libc::LOCK_EX as u64, 0, 0])];
     calls.extend([6, 7, 37, 38].map(|command| (libc::SYS_fcntl, [NOTHING, command, NOTHING, 0])));
     assert_eq!(answers(Calls::OfThreads, &calls), [BY_THE_FILTER; 5]);
     assert_eq!(answers(Calls::OfProcesses, &calls), [libc::EBADF; 5]);
 }
 
-/// Calls whose arguments decide: what reaches another is refused, and the same for oneself is not.
+/// Calls that depend on their arguments: denied for other processes, allowed for the own one.
 #[test]
-fn what_may_be_done_to_oneself_may_not_be_done_to_others() {
+fn calls_on_the_own_process_are_denied_for_others() {
     let own = u64::from(std::process::id());
     let other = u64::from(std::os::unix::process::parent_id());
     let no_signal = 0;
     let to_all = (-1_i64) as u64;
     let refused = [
-        ("a signal to another", libc::SYS_kill, [other, no_signal, 0, 0]),
-        ("a signal to the group", libc::SYS_kill, [0, no_signal, 0, 0]),
-        ("a signal to everybody", libc::SYS_kill, [to_all, no_signal, 0, 0]),
+        ("a signal to another process", libc::SYS_kill, [other, no_signal, 0, 0]),
+        ("a signal to the own group", libc::SYS_kill, [0, no_signal, 0, 0]),
+        ("a signal to all processes", libc::SYS_kill, [to_all, no_signal, 0, 0]),
         (
-            "a signal to another's thread",
+            "a signal to a thread of another process",
             libc::SYS_tgkill,
             [other, other, no_signal, 0],
         ),
         (
-            "a signal with data",
+            "a signal with data to another process",
             libc::SYS_rt_sigqueueinfo,
             [other, no_signal, NOTHING, 0],
         ),
         (
-            "the same to a thread",
+            "a signal with data to a thread of another process",
             libc::SYS_rt_tgsigqueueinfo,
             [other, other, no_signal, NOTHING],
         ),
-        ("limits of another", libc::SYS_prlimit64, [other, 0, NOTHING, 0]),
+        ("limits of another process", libc::SYS_prlimit64, [other, 0, NOTHING, 0]),
         (
-            "processors of another",
+            "CPU affinity of another process",
             libc::SYS_sched_setaffinity,
             [other, 0, NOTHING, 0],
         ),
         (
-            "the scheduler of another",
+            "scheduler of another process",
             libc::SYS_sched_setscheduler,
             [other, 0, NOTHING, 0],
         ),
-        ("its parameters", libc::SYS_sched_setparam, [other, NOTHING, 0, 0]),
-        ("its attributes", libc::SYS_sched_setattr, [other, NOTHING, 0, 0]),
-        ("the priority of another", libc::SYS_setpriority, [0, other, 0, 0]),
-        ("the priority of a group", libc::SYS_setpriority, [1, 0, 0, 0]),
-        ("the priority of a user", libc::SYS_setpriority, [2, 0, 0, 0]),
-        ("the requests of another", libc::SYS_ioprio_set, [1, other, 0, 0]),
-        ("the requests of a group", libc::SYS_ioprio_set, [2, 0, 0, 0]),
-        ("the requests of a user", libc::SYS_ioprio_set, [3, 0, 0, 0]),
-        ("living on without the broker", libc::SYS_prctl, [1, 0, 0, 0]),
-        ("a signal by a descriptor", libc::SYS_fcntl, [NOTHING, 8, other, 0]),
-        ("the same by a structure", libc::SYS_fcntl, [NOTHING, 15, NOTHING, 0]),
+        (
+            "scheduling parameters of another process",
+            libc::SYS_sched_setparam,
+            [other, NOTHING, 0, 0],
+        ),
+        (
+            "scheduling attributes of another process",
+            libc::SYS_sched_setattr,
+            [other, NOTHING, 0, 0],
+        ),
+        ("priority of another process", libc::SYS_setpriority, [0, other, 0, 0]),
+        ("priority of a group", libc::SYS_setpriority, [1, 0, 0, 0]),
+        ("priority of a user", libc::SYS_setpriority, [2, 0, 0, 0]),
+        (
+            "I/O priority of another process",
+            libc::SYS_ioprio_set,
+            [1, other, 0, 0],
+        ),
+        ("I/O priority of a group", libc::SYS_ioprio_set, [2, 0, 0, 0]),
+        ("I/O priority of a user", libc::SYS_ioprio_set, [3, 0, 0, 0]),
+        ("outliving the broker", libc::SYS_prctl, [1, 0, 0, 0]),
+        ("F_SETOWN", libc::SYS_fcntl, [NOTHING, 8, other, 0]),
+        ("F_SETOWN_EX", libc::SYS_fcntl, [NOTHING, 15, NOTHING, 0]),
         ("a lease", libc::SYS_fcntl, [NOTHING, 1024, 0, 0]),
-        ("notices of a folder", libc::SYS_fcntl, [NOTHING, 1026, 0, 0]),
-        ("the owner of a file", libc::SYS_ioctl, [NOTHING, 0x8901, NOTHING, 0]),
-        ("the group of a socket", libc::SYS_ioctl, [NOTHING, 0x8902, NOTHING, 0]),
+        ("notifications of a folder", libc::SYS_fcntl, [NOTHING, 1026, 0, 0]),
+        ("FIOSETOWN", libc::SYS_ioctl, [NOTHING, 0x8901, NOTHING, 0]),
+        ("SIOCSPGRP", libc::SYS_ioctl, [NOTHING, 0x8902, NOTHING, 0]),
         (
             "typing into a terminal",
             libc::SYS_ioctl,
@@ -210,20 +223,24 @@ fn what_may_be_done_to_oneself_may_not_be_done_to_others() {
         ),
         ("taking a terminal", libc::SYS_ioctl, [NOTHING, libc::TIOCSCTTY, 0, 0]),
         (
-            "its foreground",
+            "foreground group of a terminal",
             libc::SYS_ioctl,
             [NOTHING, libc::TIOCSPGRP, NOTHING, 0],
         ),
-        ("its modes", libc::SYS_ioctl, [NOTHING, libc::TCSETS, NOTHING, 0]),
-        ("the other end of a new one", libc::SYS_ioctl, [NOTHING, 0x5441, 0, 0]),
         (
-            "unlocking a new one",
+            "modes of a terminal",
+            libc::SYS_ioctl,
+            [NOTHING, libc::TCSETS, NOTHING, 0],
+        ),
+        ("peer of a pseudoterminal", libc::SYS_ioctl, [NOTHING, 0x5441, 0, 0]),
+        (
+            "unlocking a pseudoterminal",
             libc::SYS_ioctl,
             [NOTHING, 0x4004_5431, NOTHING, 0],
         ),
         ("flags of a file", libc::SYS_ioctl, [NOTHING, 0x4008_6602, NOTHING, 0]),
         (
-            "the same of 32 bits",
+            "32-bit flags of a file",
             libc::SYS_ioctl,
             [NOTHING, 0x4004_6602, NOTHING, 0],
         ),
@@ -233,14 +250,18 @@ fn what_may_be_done_to_oneself_may_not_be_done_to_others() {
             [NOTHING, 0x401c_5820, NOTHING, 0],
         ),
         ("sealing a file", libc::SYS_ioctl, [NOTHING, 0x4080_6685, NOTHING, 0]),
-        ("datagrams to a service", libc::SYS_socketpair, [1, 2, 0, NOTHING]),
+        ("a datagram socket pair", libc::SYS_socketpair, [1, 2, 0, NOTHING]),
         (
-            "the same without waiting",
+            "a nonblocking datagram socket pair",
             libc::SYS_socketpair,
             [1, 2 | libc::SOCK_NONBLOCK as u64, 0, NOTHING],
         ),
-        ("the same by another name", libc::SYS_socketpair, [1, 3, 0, NOTHING]),
-        ("ends of another kind", libc::SYS_socketpair, [16, 1, 0, NOTHING]),
+        ("a raw socket pair", libc::SYS_socketpair, [1, 3, 0, NOTHING]),
+        (
+            "a socket pair of another family",
+            libc::SYS_socketpair,
+            [16, 1, 0, NOTHING],
+        ),
         (
             "a child of the parent",
             libc::SYS_clone,
@@ -262,46 +283,30 @@ fn what_may_be_done_to_oneself_may_not_be_done_to_others() {
     ];
     let children = namespaces.map(|flag| ("a namespace", libc::SYS_clone, [flag as u64, 0, 0, 0]));
     let allowed = [
-        ("a signal to oneself", libc::SYS_kill, [own, no_signal, 0, 0]),
-        ("limits of oneself", libc::SYS_prlimit64, [0, 0, 0, 0]),
-        ("the same by number", libc::SYS_prlimit64, [own, 0, 0, 0]),
-        ("processors of oneself", libc::SYS_sched_setaffinity, [0, 0, NOTHING, 0]),
-        ("another name", libc::SYS_prctl, [libc::PR_GET_DUMPABLE as u64, 0, 0, 0]),
+        ("a signal to the own process", libc::SYS_kill, [own, no_signal, 0, 0]),
+        ("own limits", libc::SYS_prlimit64, [0, 0, 0, 0]),
+        ("own limits by process id", libc::SYS_prlimit64, [own, 0, 0, 0]),
+        ("own CPU affinity", libc::SYS_sched_setaffinity, [0, 0, NOTHING, 0]),
+        (
+            "PR_GET_DUMPABLE",
+            libc::SYS_prctl,
+            [libc::PR_GET_DUMPABLE as u64, 0, 0, 0],
+        ),
         ("flags of a descriptor", libc::SYS_fcntl, [NOTHING, 3, 0, 0]),
-        (
-            "whether it is a terminal",
-            libc::SYS_ioctl,
-            [NOTHING, libc::TCGETS, NOTHING, 0],
-        ),
-        (
-            "how wide it is",
-            libc::SYS_ioctl,
-            [NOTHING, libc::TIOCGWINSZ, NOTHING, 0],
-        ),
-        (
-            "how much can be read",
-            libc::SYS_ioctl,
-            [NOTHING, libc::FIONREAD, NOTHING, 0],
-        ),
-        ("not waiting", libc::SYS_ioctl, [NOTHING, libc::FIONBIO, NOTHING, 0]),
-        (
-            "closing with a program",
-            libc::SYS_ioctl,
-            [NOTHING, libc::FIOCLEX, 0, 0],
-        ),
-        (
-            "keeping with a program",
-            libc::SYS_ioctl,
-            [NOTHING, libc::FIONCLEX, 0, 0],
-        ),
+        ("TCGETS", libc::SYS_ioctl, [NOTHING, libc::TCGETS, NOTHING, 0]),
+        ("TIOCGWINSZ", libc::SYS_ioctl, [NOTHING, libc::TIOCGWINSZ, NOTHING, 0]),
+        ("FIONREAD", libc::SYS_ioctl, [NOTHING, libc::FIONREAD, NOTHING, 0]),
+        ("FIONBIO", libc::SYS_ioctl, [NOTHING, libc::FIONBIO, NOTHING, 0]),
+        ("FIOCLEX", libc::SYS_ioctl, [NOTHING, libc::FIOCLEX, 0, 0]),
+        ("FIONCLEX", libc::SYS_ioctl, [NOTHING, libc::FIONCLEX, 0, 0]),
         (
             "a driver's command",
             libc::SYS_ioctl,
             [NOTHING, 0xc020_462a, NOTHING, 0],
         ),
-        ("two ends that are connected", libc::SYS_socketpair, [1, 1, 0, NOTHING]),
+        ("a stream socket pair", libc::SYS_socketpair, [1, 1, 0, NOTHING]),
         (
-            "two ends, closed with a program",
+            "a sequenced-packet socket pair, closed on exec",
             libc::SYS_socketpair,
             [1, 5 | libc::SOCK_CLOEXEC as u64, 0, NOTHING],
         ),
@@ -325,9 +330,9 @@ fn what_may_be_done_to_oneself_may_not_be_done_to_others() {
     }
 }
 
-/// Where a process may not start others, nothing of it can outlive it.
+/// If a process cannot start others, none can outlive it.
 #[test]
-fn only_roles_that_may_start_processes_can() {
+fn only_roles_that_may_start_processes_can_do_so() {
     let exit_signal = libc::SIGCHLD as u64;
     let child = (libc::SYS_clone, [exit_signal, 0, 0, 0]);
     let program = (libc::SYS_execve, [NOTHING; 4]);

@@ -1,4 +1,4 @@
-//! Both sides of every limit.
+//! Values on both sides of every limit.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn tolerances_are_finite_and_at_least_zero() {
 }
 
 #[test]
-fn every_output_has_a_seal() {
+fn the_number_of_outputs_is_limited() {
     let with = |outputs: usize, role| {
         verdict(|recording| {
             let output = recording.tensors.pop().unwrap();
@@ -43,9 +43,9 @@ fn every_output_has_a_seal() {
 }
 
 #[test]
-fn so_many_buffers_are_possible_tensors_and_scratch_together() {
+fn tensors_and_scratch_share_a_limit() {
     let with = |scratch: usize| verdict(|recording| recording.plan.scratch = vec![16; scratch]);
-    // Two tensors.
+    // The other two are tensors.
     assert_eq!(with(MAX_BUFFERS - 2), "valid");
     assert_eq!(
         with(MAX_BUFFERS - 1),
@@ -60,7 +60,7 @@ fn so_many_buffers_are_possible_tensors_and_scratch_together() {
             recording.reference = Reference::Plan(plan);
         })
     };
-    // One is the plan's.
+    // The other three are two tensors and the plan's scratch.
     assert_eq!(of_reference(MAX_BUFFERS - 3), "valid");
     assert_eq!(
         of_reference(MAX_BUFFERS - 2),
@@ -69,7 +69,7 @@ fn so_many_buffers_are_possible_tensors_and_scratch_together() {
 }
 
 #[test]
-fn so_many_sources_are_possible_those_of_generators_and_reference_among_them() {
+fn the_number_of_sources_is_limited_including_generators_and_reference() {
     let with = |sources: usize| {
         let mut recording = recording();
         let catalog = Catalog {
@@ -100,7 +100,7 @@ fn so_many_sources_are_possible_those_of_generators_and_reference_among_them() {
 }
 
 #[test]
-fn the_bytes_of_a_case_are_those_of_tensors_and_scratch_together() {
+fn tensors_and_scratch_count_as_bytes_of_a_case() {
     let with = |scratch: Vec<u64>| verdict(|recording| recording.plan.scratch = scratch);
     // Two tensors of eight floats.
     assert_eq!(with(vec![MAX_CASE_BYTES - 64]), "valid");
@@ -110,7 +110,7 @@ fn the_bytes_of_a_case_are_those_of_tensors_and_scratch_together() {
 }
 
 #[test]
-fn a_plan_writes_no_input_and_no_constant() {
+fn a_plan_must_not_write_inputs_or_constants() {
     let span = |tensor| Span {
         buffer: BufferId::Tensor(tensor),
         offset: 0,
@@ -131,11 +131,11 @@ fn a_plan_writes_no_input_and_no_constant() {
                 target: span(0),
             },
         ] {
-            let told = verdict(|recording| {
+            let message = verdict(|recording| {
                 recording.tensors[0].role = role;
                 recording.plan.steps.push(step);
             });
-            assert!(told.ends_with(written), "{told}");
+            assert!(message.ends_with(written), "{message}");
         }
     }
 }
@@ -148,7 +148,7 @@ fn the_copies_that_checking_needs_count_as_memory() {
         memory_needed(&on_cpu(&recording))
     };
     let role = |role| needed(&|recording: &mut Recording| recording.tensors[0].role = role);
-    // Of eight floats: three copies of an input and one for the author, five of an output and one
+    // With eight floats: three copies of an input and one for the author, five of an output and one
     // of the author's answer; 16 bytes of scratch.
     let output = 32 * (5 + 1);
     assert_eq!(needed(&|_| ()), 32 * (3 + 1) + output + 16);
@@ -160,7 +160,7 @@ fn the_copies_that_checking_needs_count_as_memory() {
         32 * 4 + output + 116
     );
     let reference = |recording: &mut Recording| recording.reference = Reference::Plan(recording.plan.clone());
-    // Its scratch is beside that of the plan.
+    // Its scratch adds to the plan's.
     assert!(needed(&reference) >= 32 * (3 + 5) + 32);
     assert_eq!(
         needed(&|recording| recording.plan.scratch = vec![u64::MAX; 2]),
@@ -169,7 +169,7 @@ fn the_copies_that_checking_needs_count_as_memory() {
 }
 
 #[test]
-fn every_part_of_a_grid_and_a_block_is_held_to_the_device() {
+fn every_dimension_of_a_grid_and_a_block_has_the_device_limit() {
     let facts = facts();
     for axis in 0..3 {
         let grid = |blocks| change_launch(|launch| launch.grid[axis] = blocks) == "valid";
@@ -191,7 +191,7 @@ fn every_part_of_a_grid_and_a_block_is_held_to_the_device() {
 }
 
 #[test]
-fn ranges_end_where_their_buffers_do() {
+fn ranges_must_end_inside_their_buffers() {
     let memset = |offset, len| {
         valid(|recording| {
             let target = Span {

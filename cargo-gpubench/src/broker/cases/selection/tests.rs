@@ -110,7 +110,7 @@ fn refusal(selection: &CaseSelection) -> (String, Option<String>, u8) {
 }
 
 #[test]
-fn everything_that_is_not_ignored_is_selected_in_order() {
+fn all_unignored_cases_are_selected_in_order() {
     assert_eq!(
         names(&CaseSelection::default()),
         [
@@ -141,7 +141,7 @@ fn skip_wins_over_filters() {
 }
 
 #[test]
-fn exact_takes_whole_names_in_either_form_and_nothing_less() {
+fn exact_matches_only_whole_names_in_either_form() {
     assert_eq!(names(&by_name(exact(&["scan::len=100"]))), ["scan::len=100"]);
     assert_eq!(names(&by_name(exact(&["suite::scan::len=100"]))), ["scan::len=100"]);
     let (_, hint, code) = refusal(&by_name(exact(&["scan"])));
@@ -149,7 +149,7 @@ fn exact_takes_whole_names_in_either_form_and_nothing_less() {
 }
 
 #[test]
-fn ignored_benchmarks_run_when_asked_for() {
+fn ignored_benchmarks_run_on_request() {
     let with = |ignored| CaseSelection {
         ignored,
         ..by_name(search(&["image"], &[]))
@@ -159,18 +159,18 @@ fn ignored_benchmarks_run_when_asked_for() {
 }
 
 #[test]
-fn a_name_that_is_ignored_says_so() {
+fn an_ignored_name_has_a_hint() {
     let (message, hint, code) = refusal(&by_name(exact(&["image::slow"])));
     assert_eq!(message, "no benchmark is selected");
     assert_eq!(
         hint.as_deref(),
-        Some("1 case fits but is ignored; add `--include-ignored`")
+        Some("1 case matches but is ignored; add `--include-ignored`")
     );
     assert_eq!(code, 4);
 }
 
 #[test]
-fn a_filter_like_a_name_is_told_the_name() {
+fn a_filter_similar_to_a_name_suggests_the_name() {
     let hint = |names: NameFilter| refusal(&by_name(names)).1;
     assert_eq!(
         hint(search(&["graysacle"], &[])).as_deref(),
@@ -183,7 +183,7 @@ fn a_filter_like_a_name_is_told_the_name() {
 }
 
 #[test]
-fn a_name_that_is_skipped_says_so() {
+fn a_skipped_name_has_a_hint() {
     let hint = |names: NameFilter| refusal(&by_name(names)).1;
     let skipped = NameFilter {
         skip: exact(&["scan::len=100"]).filters,
@@ -191,31 +191,31 @@ fn a_name_that_is_skipped_says_so() {
     };
     assert_eq!(
         hint(skipped).as_deref(),
-        Some("1 case fits, and `--skip` leaves it out")
+        Some("1 case matches, but `--skip` excludes it")
     );
     assert_eq!(
         hint(search(&["grayscale"], &["image"])).as_deref(),
-        Some("2 cases fit, and `--skip` leaves them all out")
+        Some("2 cases match, but `--skip` excludes all of them")
     );
 }
 
 #[test]
-fn a_whole_name_to_skip_that_no_case_has_is_known() {
+fn an_unknown_whole_name_to_skip_is_reported() {
     let cases = select(&CaseSelection::default()).expect("cases");
     let cases: Vec<&Case> = cases.iter().collect();
     let names = NameFilter {
         skip: exact(&["scan", "scan::len=100"]).filters,
         ..NameFilter::default()
     };
-    assert_eq!(names.idle_skips(&cases, Naming::for_packages(1)), ["scan"]);
+    assert_eq!(names.unmatched_skips(&cases, Naming::for_packages(1)), ["scan"]);
 }
 
 #[test]
-fn a_filter_that_fits_nothing_says_so() {
+fn a_filter_without_matches_has_a_hint() {
     let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
     assert_eq!(
         hint.as_deref(),
-        Some("none of 4 cases fits the filters; `--list` without filters shows their names")
+        Some("none of 4 cases matches the filters; `--list` without filters shows their names")
     );
     assert_eq!(code, 4);
 }
@@ -241,7 +241,7 @@ fn a_crate_without_benchmarks_is_named() {
 }
 
 #[test]
-fn an_axis_of_the_command_line_replaces_the_declared_values() {
+fn axis_values_of_the_command_line_replace_the_declared_ones() {
     assert_eq!(
         names(&with_axes(search(&["image"], &[]), &["width=32,64", "height=1:2"])),
         [
@@ -254,7 +254,7 @@ fn an_axis_of_the_command_line_replaces_the_declared_values() {
 }
 
 #[test]
-fn an_axis_leaves_benchmarks_that_lack_it_alone() {
+fn an_axis_override_skips_benchmarks_without_the_axis() {
     assert_eq!(
         names(&with_axes(NameFilter::default(), &["width=1", "height=1"])).len(),
         2
@@ -272,15 +272,15 @@ fn an_axis_that_no_selected_benchmark_has_is_an_error() {
 }
 
 #[test]
-fn an_unknown_axis_is_named_before_a_filter_that_fits_nothing() {
+fn an_unknown_axis_is_reported_before_a_filter_without_matches() {
     let (message, ..) = refusal(&with_axes(search(&["widht=1"], &[]), &["widht=1"]));
     assert_eq!(message, "no selected benchmark has an axis `widht`");
 }
 
 #[test]
-fn a_value_of_another_kind_is_an_error_of_the_benchmark_it_is_meant_for() {
+fn a_value_of_the_wrong_type_is_an_error_of_its_benchmark() {
     let error = select(&with_axes(search(&["scan"], &[]), &["len=long"])).expect_err("a refusal");
-    assert_eq!(error.to_string(), "axis `len` of `scan` cannot have that value");
+    assert_eq!(error.to_string(), "invalid value for axis `len` of `scan`");
     assert_eq!(
         std::error::Error::source(&error).map(ToString::to_string).as_deref(),
         Some("`long` is not an integer")
@@ -289,7 +289,7 @@ fn a_value_of_another_kind_is_an_error_of_the_benchmark_it_is_meant_for() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_an_unselected_benchmark_is_no_error() {
+fn a_wrong_value_for_an_unselected_benchmark_is_no_error() {
     let text = Axis {
         name: "len".to_owned(),
         values: vec![AxisValue::Text("short".to_owned())],
@@ -308,7 +308,7 @@ fn a_value_that_does_not_fit_an_unselected_benchmark_is_no_error() {
 }
 
 #[test]
-fn what_the_device_lacks_skips_a_case_with_a_reason() {
+fn a_missing_device_feature_skips_a_case_with_a_reason() {
     let needing = |requirement| {
         catalog(vec![Benchmark {
             requirements: vec![requirement],
@@ -348,7 +348,7 @@ fn what_the_device_lacks_skips_a_case_with_a_reason() {
 }
 
 #[test]
-fn two_benchmarks_of_one_name_are_refused() {
+fn two_benchmarks_with_one_name_are_refused() {
     let twins = catalog(vec![benchmark("twin", vec![]), benchmark("twin", vec![])]);
     let packages = [PackageCatalog {
         package: "suite",
@@ -365,7 +365,7 @@ fn two_benchmarks_of_one_name_are_refused() {
 }
 
 #[test]
-fn benchmarks_of_libraries_it_depends_on_are_not_a_packages_own() {
+fn benchmarks_of_dependencies_do_not_count_as_the_packages() {
     let of_dependency = Benchmark {
         library: "other".to_owned(),
         ..benchmark("twin", vec![])
@@ -410,7 +410,7 @@ fn across_packages_the_listed_form_comes_first() {
     assert_eq!(cases.iter().map(Case::full_name).collect::<Vec<_>>(), ["b::c"]);
 }
 
-/// Names that like to be mistaken for each other.
+/// Names that are easily confused.
 fn awkward_name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "a::b", "b::a", "n", "a::n=1"]).prop_map(str::to_owned)
 }
@@ -466,7 +466,7 @@ proptest! {
 }
 
 #[test]
-fn a_filter_that_fits_no_case_may_have_been_meant_as_a_subcommand() {
+fn a_filter_without_matches_may_suggest_a_subcommand() {
     let hint = |filter: &str| {
         let selection = CaseSelection {
             meant: Some("the subcommand `compare`".to_owned()),

@@ -30,7 +30,7 @@ fn catalog() -> Catalog {
     }
 }
 
-/// One output, and scratch beside it.
+/// Returns a recording with one output and scratch.
 fn recording() -> Recording {
     let output = Tensor {
         name: "y".to_owned(),
@@ -73,7 +73,7 @@ fn facts(free_memory: Option<u64>) -> Facts {
 }
 
 #[test]
-fn a_case_that_takes_more_memory_than_is_free_is_not_admitted() {
+fn a_case_that_needs_more_than_the_free_memory_is_refused() {
     let recording = recording();
     let needed = memory_needed(&CodePlacement::new(&recording, facts(None).kernels_run_in));
     assert!(needed > 1000);
@@ -88,7 +88,7 @@ fn a_case_that_takes_more_memory_than_is_free_is_not_admitted() {
 }
 
 #[test]
-fn what_breaks_the_rules_of_plans_is_not_admitted_whatever_is_free() {
+fn an_invalid_plan_is_refused_whatever_memory_is_free() {
     let mut invalid = recording();
     invalid.plan.steps.clear();
     let failure = admit(&invalid, &catalog(), &facts(Some(0))).unwrap_err();
@@ -96,7 +96,7 @@ fn what_breaks_the_rules_of_plans_is_not_admitted_whatever_is_free() {
 }
 
 #[test]
-fn a_plan_depends_on_sixty_four_different_occupancies_at_most() {
+fn a_plan_queries_at_most_64_different_occupancies() {
     let query = |threads| OccupancyQuery {
         kernel: kernel(),
         threads,

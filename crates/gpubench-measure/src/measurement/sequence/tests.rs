@@ -1,4 +1,4 @@
-//! Windows whose roles the test plays: what each is told, and what becomes of the window.
+//! Windows with simulated roles: the messages that each receives, and the outcome.
 
 use std::num::NonZeroUsize;
 use std::thread::{sleep, spawn};
@@ -19,10 +19,10 @@ use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 const WINDOW: u32 = 3;
 
-/// What the broker gives a window.
+/// The broker's time limit of a window.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// What the test waits for a message that may not come.
+/// The test's time limit for a message that may not come.
 const SOON: Duration = Duration::from_secs(5);
 
 fn claim() -> Claim {
@@ -44,7 +44,7 @@ fn armed() -> WindowOrder {
     WindowOrder::about(WINDOW, WindowKind::Timed)
 }
 
-/// The kind of the next message, if one comes.
+/// Returns the kind of the next message, if one comes.
 fn next(channel: &Channel) -> Option<u32> {
     Some(channel.receive(Patience::at_most(SOON)).ok()?.kind)
 }
@@ -53,11 +53,11 @@ fn tell_facts(broker: &Channel, end: WindowEnd) {
     broker.send_record(from_referee::FACTS, &facts(end)).unwrap();
 }
 
-/// How a window went, and what was seen of it from outside.
+/// The outcome of a window, and its visible effects.
 struct Seen {
     outcome: Result<WindowOutcome, MeasureError>,
-    /// Kinds of what the referee was told, in this order.
-    told_referee: Vec<u32>,
+    /// Kinds of the messages that the referee received, in order.
+    sent_to_referee: Vec<u32>,
     worker_was_killed: bool,
 }
 
@@ -77,8 +77,8 @@ impl Seen {
     }
 }
 
-/// A window in which the worker speaks as `worker` does, and the referee as `referee`, which gives
-/// the kinds of what it was told.
+/// Runs a window with simulated roles. `referee` returns the kinds of the messages that it
+/// received.
 fn window(
     worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
     referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
@@ -86,7 +86,7 @@ fn window(
     interruptible(&Interrupt::default(), worker, referee)
 }
 
-/// Whether a role keeps its connection.
+/// Whether a role closes its connection.
 #[derive(PartialEq)]
 enum Leaves {
     Never,
@@ -98,12 +98,12 @@ fn interruptible(
     worker: impl FnOnce(&Channel) -> Leaves + Send + 'static,
     referee: impl FnOnce(&Channel) -> Vec<u32> + Send + 'static,
 ) -> Seen {
-    let (worker_child, worker_end) = Child::played(RoleName::Worker);
-    let (referee_child, referee_end) = Child::played(RoleName::Referee);
-    let (author_child, _author_end) = Child::played(RoleName::Author);
-    let mut worker_client = WorkerClient::played(worker_child);
-    let mut referee_client = RefereeClient::played(referee_child);
-    let mut author_client = AuthorClient::played(author_child);
+    let (worker_child, worker_end) = Child::simulated(RoleName::Worker);
+    let (referee_child, referee_end) = Child::simulated(RoleName::Referee);
+    let (author_child, _author_end) = Child::simulated(RoleName::Author);
+    let mut worker_client = WorkerClient::simulated(worker_child);
+    let mut referee_client = RefereeClient::simulated(referee_child);
+    let mut author_client = AuthorClient::simulated(author_child);
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
         schedules: &[],
@@ -139,21 +139,20 @@ fn interruptible(
         Leaves::AtOnce => None,
     });
     let referee = spawn(move || {
-        let told = referee(&referee_end);
-        (told, referee_end)
+        let received = referee(&referee_end);
+        (received, referee_end)
     });
     let outcome = sequencer.release(&mut worker_client, WindowOwner::Candidate, WINDOW, WindowKind::Timed);
     let _worker_end = worker.join().unwrap();
-    let (told_referee, _referee_end) = referee.join().unwrap();
+    let (sent_to_referee, _referee_end) = referee.join().unwrap();
     Seen {
         outcome,
-        told_referee,
+        sent_to_referee,
         worker_was_killed: ends_soon(worker_client.child()),
     }
 }
 
-/// Whether the process ends though nobody drops it; one that was not killed would wait for ten
-/// minutes.
+/// Whether the process ends before it is dropped. If it is not killed, it waits for ten minutes.
 fn ends_soon(child: &Child) -> bool {
     (0..200).any(|_| {
         sleep(Duration::from_millis(1));
@@ -161,7 +160,7 @@ fn ends_soon(child: &Child) -> bool {
     })
 }
 
-/// Arms, and says so much more.
+/// A worker that arms, then does `and`.
 fn arms(and: impl FnOnce(&Channel) -> Leaves) -> impl FnOnce(&Channel) -> Leaves {
     move |broker| {
         assert_eq!(next(broker), Some(to_worker::ARM));
@@ -177,30 +176,31 @@ fn claims(claim: Claim) -> impl FnOnce(&Channel) -> Leaves {
     })
 }
 
-fn says_nothing(_: &Channel) -> Leaves {
+fn sends_nothing(_: &Channel) -> Leaves {
     Leaves::Never
 }
 
-/// Waits for *release*, then for *abort*, and tells the facts.
-fn gives_up_when_told(broker: &Channel) -> Vec<u32> {
-    let told = [next(broker), next(broker)];
+/// A referee that waits for *release*, then for *abort*, and sends its facts.
+fn aborts_when_asked(broker: &Channel) -> Vec<u32> {
+    let received = [next(broker), next(broker)];
     tell_facts(broker, WindowEnd::Aborted);
-    told.into_iter().flatten().collect()
+    received.into_iter().flatten().collect()
 }
 
-/// Waits for *release*, and tells the facts after so long.
+/// A referee that waits for *release* and sends its facts after `time`.
 fn checks_for(time: Duration) -> impl FnOnce(&Channel) -> Vec<u32> {
     move |broker| {
-        let told = next(broker);
+        let received = next(broker);
         sleep(time);
         tell_facts(broker, WindowEnd::Checked);
-        told.into_iter()
+        received
+            .into_iter()
             .chain(broker.receive(Patience::at_most(WITHIN / 3)).map(|frame| frame.kind))
             .collect()
     }
 }
 
-/// Is told nothing for a while.
+/// A referee that waits for a while and expects no message.
 fn waits(broker: &Channel) -> Vec<u32> {
     broker
         .receive(Patience::at_most(2 * WITHIN))
@@ -220,66 +220,66 @@ fn a_window_ends_with_facts_and_claim_in_whichever_order_they_come() {
         window(claims(claim()), checks_for(WITHIN / 3)),
         window(arms(late), checks_for(Duration::ZERO)),
     ] {
-        assert_eq!(seen.told_referee, [to_referee::RELEASE]);
+        assert_eq!(seen.sent_to_referee, [to_referee::RELEASE]);
         assert!(!seen.worker_was_killed);
         assert_eq!(seen.claim().elapsed_ns, 100.0);
     }
 }
 
 #[test]
-fn checks_that_take_longer_than_a_call_may_do_not_cost_the_window() {
+fn checks_may_take_longer_than_a_call_may() {
     let seen = window(claims(claim()), checks_for(2 * WITHIN));
-    // To wait for *done* no longer, which has come.
-    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+    // The abort ends the wait for *done*, which has come already.
+    assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert!(!seen.worker_was_killed);
     assert_eq!(seen.claim().fault, FaultCode::None);
 }
 
 #[test]
-fn the_referee_does_not_wait_for_done_longer_than_a_call_may_take_whatever_is_claimed() {
-    let seen = window(claims(claim()), gives_up_when_told);
-    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+fn the_referee_stops_waiting_for_done_at_the_deadline_despite_a_claim() {
+    let seen = window(claims(claim()), aborts_when_asked);
+    assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert_eq!(seen.claim().fault, FaultCode::None);
 }
 
 #[test]
-fn behind_a_fault_the_referee_is_told_at_once_that_done_will_not_come() {
+fn a_fault_aborts_the_window_at_once() {
     let fault = Claim {
         fault: FaultCode::OutOfBounds,
         ..claim()
     };
-    let seen = window(claims(fault), gives_up_when_told);
-    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+    let seen = window(claims(fault), aborts_when_asked);
+    assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert_eq!(seen.claim().fault, FaultCode::OutOfBounds);
 }
 
 #[test]
-fn a_worker_that_is_silent_where_its_claim_is_due_has_timed_out_and_is_killed() {
-    let seen = window(arms(says_nothing), gives_up_when_told);
-    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+fn a_worker_without_a_claim_times_out_and_is_killed() {
+    let seen = window(arms(sends_nothing), aborts_when_asked);
+    assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     assert!(seen.worker_was_killed);
     assert_eq!(seen.ending(), (true, Ending::TimedOut { within: WITHIN }));
 }
 
 #[test]
-fn a_worker_that_is_silent_behind_done_has_timed_out_too() {
-    let seen = window(arms(says_nothing), checks_for(Duration::ZERO));
+fn a_worker_that_is_silent_after_done_times_out() {
+    let seen = window(arms(sends_nothing), checks_for(Duration::ZERO));
     assert!(seen.worker_was_killed);
     assert_eq!(seen.ending(), (true, Ending::TimedOut { within: WITHIN }));
 }
 
 #[test]
-fn a_worker_that_does_not_say_that_it_is_armed_has_timed_out_and_nothing_is_released() {
-    let seen = window(says_nothing, waits);
-    assert!(seen.told_referee.is_empty());
+fn a_worker_that_never_arms_times_out_and_nothing_is_released() {
+    let seen = window(sends_nothing, waits);
+    assert!(seen.sent_to_referee.is_empty());
     assert!(seen.worker_was_killed);
     assert_eq!(seen.ending(), (false, Ending::TimedOut { within: WITHIN }));
 }
 
 #[test]
-fn a_worker_that_leaves_in_its_call_has_ended_and_the_referee_is_told() {
-    let seen = window(arms(|_| Leaves::AtOnce), gives_up_when_told);
-    assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+fn a_worker_that_exits_during_its_call_aborts_the_window() {
+    let seen = window(arms(|_| Leaves::AtOnce), aborts_when_asked);
+    assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
     let (end, log) = (End::Killed(9), String::new());
     assert_eq!(seen.ending(), (true, Ending::WorkerEnded { end, log }));
 }
@@ -287,8 +287,8 @@ fn a_worker_that_leaves_in_its_call_has_ended_and_the_referee_is_told() {
 #[test]
 fn a_claim_of_another_window_breaks_the_protocol() {
     for number in [WINDOW - 1, WINDOW + 1, 0] {
-        let seen = window(claims(Claim::empty(number)), gives_up_when_told);
-        assert_eq!(seen.told_referee, [to_referee::RELEASE, to_referee::ABORT]);
+        let seen = window(claims(Claim::empty(number)), aborts_when_asked);
+        assert_eq!(seen.sent_to_referee, [to_referee::RELEASE, to_referee::ABORT]);
         let (released, ending) = seen.ending();
         assert!(released && matches!(ending, Ending::BrokeProtocol { .. }), "{ending:?}");
     }
@@ -308,7 +308,7 @@ fn a_worker_that_arms_something_else_breaks_the_protocol_and_nothing_is_released
             },
             waits,
         );
-        assert!(seen.told_referee.is_empty());
+        assert!(seen.sent_to_referee.is_empty());
         let (released, ending) = seen.ending();
         assert!(
             !released && matches!(ending, Ending::BrokeProtocol { .. }),
@@ -318,7 +318,7 @@ fn a_worker_that_arms_something_else_breaks_the_protocol_and_nothing_is_released
 }
 
 #[test]
-fn a_window_is_left_when_the_user_interrupts() {
+fn an_interrupt_ends_the_window() {
     let interrupt = Interrupt::default();
     let flag = interrupt.clone();
     let interrupts = move |_: &Channel| {
@@ -334,7 +334,7 @@ fn a_window_is_left_when_the_user_interrupts() {
 }
 
 #[test]
-fn what_a_worker_says_instead_of_a_claim_decides_how_its_case_ends() {
+fn a_message_instead_of_a_claim_decides_the_ending() {
     let text = || "no".to_owned();
     let problem = Problem {
         text: gpubench_protocol::wire::FixedText::new(&text()),
@@ -344,11 +344,11 @@ fn what_a_worker_says_instead_of_a_claim_decides_how_its_case_ends() {
         from_worker::FAILED,
         from_worker::OUT_OF_MEMORY,
     ] {
-        let says = arms(move |broker: &Channel| {
+        let sends = arms(move |broker: &Channel| {
             broker.send_record(kind, &problem).unwrap();
             Leaves::Never
         });
-        let seen = window(says, gives_up_when_told);
+        let seen = window(sends, aborts_when_asked);
         assert_eq!(seen.ending(), (true, Ending::Refused { why: text() }));
     }
     let role = RoleName::Worker;

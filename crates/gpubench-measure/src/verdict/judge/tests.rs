@@ -93,7 +93,7 @@ fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
     judge(&evidence(&tensors(), windows, ending))
 }
 
-fn told(judgement: &Judgement) -> String {
+fn describe(judgement: &Judgement) -> String {
     let cause = judgement.cause.map_or("-", Cause::as_str);
     format!(
         "{} / {cause}: {}",
@@ -102,12 +102,12 @@ fn told(judgement: &Judgement) -> String {
     )
 }
 
-fn tell(windows: &[WindowEvidence]) -> String {
-    told(&judge_windows(windows, Ending::Stopped))
+fn describe_windows(windows: &[WindowEvidence]) -> String {
+    describe(&judge_windows(windows, Ending::Stopped))
 }
 
 #[test]
-fn a_further_worker_that_fails_is_told_from_the_first() {
+fn messages_name_a_later_worker_by_its_number() {
     let tensors = tensors();
     let windows = [window(1, good_output())];
     let ended = Ending::WorkerEnded {
@@ -117,7 +117,7 @@ fn a_further_worker_that_fails_is_told_from_the_first() {
     let slow = Ending::TimedOut {
         within: std::time::Duration::from_secs(3),
     };
-    let said = |ending, last_call| {
+    let message_of = |ending, last_call| {
         let second = Evidence {
             worker: 2,
             last_call,
@@ -126,32 +126,35 @@ fn a_further_worker_that_fails_is_told_from_the_first() {
         judge(&second).message.unwrap()
     };
     assert_eq!(
-        said(ended.clone(), 0),
-        "the case's worker 2 exited with code 3 while its kernels were loaded"
+        message_of(ended.clone(), 0),
+        "worker 2 of the case exited with code 3 while loading its kernels"
     );
-    assert_eq!(said(ended, 9), "the case's worker 2 exited with code 3 in call 9");
-    assert!(said(slow, 0).starts_with("worker 2's kernels were not loaded within 3s"));
+    assert_eq!(
+        message_of(ended, 9),
+        "worker 2 of the case exited with code 3 in call 9"
+    );
+    assert!(message_of(slow, 0).starts_with("worker 2 of the case did not load its kernels within 3s"));
     let refused = Ending::SetUpFailed {
         message: "no handle".to_owned(),
     };
     assert_eq!(
-        said(refused, 0),
-        "the case's worker 2 could not be set up as those before it: no handle"
+        message_of(refused, 0),
+        "worker 2 of the case could not be set up, though earlier workers could: no handle"
     );
 }
 
 #[test]
-fn what_was_never_checked_does_not_pass() {
+fn a_case_without_a_checked_call_does_not_pass() {
     let expected = "error / internal: no call was checked";
-    assert_eq!(tell(&[]), expected);
+    assert_eq!(describe_windows(&[]), expected);
     let mut left = window(1, good_output());
     left.facts.end = WindowEnd::Aborted;
     left.claim = None;
-    assert_eq!(tell(&[left]), expected);
+    assert_eq!(describe_windows(&[left]), expected);
 }
 
 #[test]
-fn windows_that_warm_workers_up_are_not_sampled_wherever_they_lie() {
+fn warm_up_windows_are_never_sampled() {
     let tensors = tensors();
     let windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();
     let two_workers = Evidence {
@@ -163,7 +166,7 @@ fn windows_that_warm_workers_up_are_not_sampled_wherever_they_lie() {
 }
 
 #[test]
-fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
+fn correct_windows_pass_with_the_grade_of_the_device() {
     let windows = [window(1, good_output()), window(2, good_output())];
     let judgement = judge_windows(&windows, Ending::Stopped);
     assert_eq!(
@@ -179,8 +182,7 @@ fn windows_without_a_flaw_pass_with_the_grade_of_the_device() {
     assert_eq!(judge(&with_floor(100.5)).verdict, Verdict::BelowFloor);
 }
 
-/// A timed window that lasted 291 µs beside its call of 100 µs, of which the worker claims
-/// `claimed_us`.
+/// A timed window of 391 µs with a call of 100 µs, for which the worker claims `claimed_us`.
 fn clocked(number: u32, claimed_us: f64) -> WindowEvidence {
     let mut clocked = window(number, good_output());
     clocked.facts.s0_ns = 1_000_000;
@@ -237,13 +239,13 @@ fn claims_that_the_referees_clock_confirms_are_sealed() {
 }
 
 #[test]
-fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
-    let told = [
+fn claims_that_hide_time_are_a_mismatch_that_states_the_excess() {
+    let messages = [
         judge_clocked(|_| 85.0, |_, _| ()),
         judge_clocked(|number| if number % 2 == 0 { 70.0 } else { 100.0 }, |_, _| ()),
     ]
-    .map(|judgement| told(&judgement));
-    insta::assert_snapshot!(told.join("\n"));
+    .map(|judgement| describe(&judgement));
+    insta::assert_snapshot!(messages.join("\n"));
     let unreported = [
         judge_clocked(|number| if number % 2 == 0 { 80.0 } else { 120.0 }, |_, _| ()),
         judge_clocked(|number| if number % 4 == 0 { 40.0 } else { 100.0 }, |_, _| ()),
@@ -253,7 +255,7 @@ fn claims_that_leave_time_out_are_a_mismatch_with_its_size() {
 }
 
 #[test]
-fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
+fn time_hidden_by_one_of_four_workers_is_found() {
     let tensors = tensors();
     let windows: Vec<_> = (1..=40)
         .map(|number| clocked(number, if number <= 10 { 40.0 } else { 100.0 }))
@@ -280,11 +282,11 @@ fn time_that_one_of_four_workers_leaves_out_is_missed_in_the_reported_median() {
         [0, 10, 10, 0, 0],
         "its ranges are not of these windows"
     );
-    insta::assert_snapshot!(told(&judge(&by_four)));
+    insta::assert_snapshot!(describe(&judge(&by_four)));
 }
 
 #[test]
-fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
+fn an_untrusted_clock_makes_the_grade_advisory_with_a_reason() {
     let reason = |change: fn(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>)| {
         let judgement = judge_clocked(|_| 100.0, change);
         assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
@@ -326,10 +328,10 @@ fn a_clock_that_cannot_be_trusted_makes_the_grade_advisory_and_says_why() {
     );
 }
 
-/// The judgement on claims of so much of a call of 100 µs, with control windows behind the worker's
-/// end, and what made those between its windows and all of the referee's phases longer.
-fn judge_beside_the_worker_s_end(claimed_us: f64, controls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
-    judge_behind_its_end(
+/// Judges claims of `claimed_us` for calls of 100 µs, with control windows after the worker's end.
+/// The interleaved control windows and all steps of the referee are longer by the given times.
+fn judge_with_longer_windows(claimed_us: f64, controls_longer_ns: u64, phases_longer_ns: u64) -> Judgement {
+    judge_with_windows_after_the_end(
         claimed_us,
         |windows, control, _| {
             for window in control.iter_mut() {
@@ -344,9 +346,9 @@ fn judge_beside_the_worker_s_end(claimed_us: f64, controls_longer_ns: u64, phase
     )
 }
 
-/// As [`judge_clocked`], with eight control windows behind the worker's end, which are the last that
-/// may be changed.
-fn judge_behind_its_end(
+/// As [`judge_clocked`], with eight control windows after the worker's end as the last argument of
+/// `change`.
+fn judge_with_windows_after_the_end(
     claimed_us: f64,
     change: impl FnOnce(&mut [WindowEvidence], &mut [WindowEvidence], &mut [WindowEvidence]),
     judged: impl FnOnce(&mut Evidence<'_>),
@@ -369,12 +371,12 @@ fn judge_behind_its_end(
 }
 
 #[test]
-fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows() {
-    let honest = judge_beside_the_worker_s_end(100.0, 0, 0);
+fn control_windows_that_are_slower_while_the_worker_lives_show_work_between_windows() {
+    let honest = judge_with_longer_windows(100.0, 0, 0);
     assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Sealed));
-    // Whether it hides time as well or not.
+    // The verdict is the same if the worker also hides time.
     for claimed_us in [100.0, 40.0] {
-        let disturbed = judge_beside_the_worker_s_end(claimed_us, 60_000, 0);
+        let disturbed = judge_with_longer_windows(claimed_us, 60_000, 0);
         assert_eq!(
             (disturbed.verdict, disturbed.cause, disturbed.grade),
             (
@@ -385,7 +387,7 @@ fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows
         );
         let [message, reason] = [disturbed.message, disturbed.grade_reason].map(Option::unwrap);
         assert!(
-            reason.starts_with("control windows were disturbed while the worker lived: in the median they took 60."),
+            reason.starts_with("control windows were slower while the worker lived: their median was 60."),
             "{reason}"
         );
         assert!(message.starts_with(&reason), "{message}");
@@ -393,7 +395,7 @@ fn null_windows_that_were_longer_while_the_worker_lived_are_work_between_windows
 }
 
 #[test]
-fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
+fn control_windows_that_another_process_may_have_disturbed_only_lower_the_grade() {
     type Change = fn(&mut Evidence<'_>);
     let lengthen = |_: &mut [WindowEvidence], control: &mut [WindowEvidence], _: &mut [WindowEvidence]| {
         control.iter_mut().for_each(|window| window.facts.s2_ns += 60_000);
@@ -403,10 +405,10 @@ fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
         |evidence| evidence.control.rivals = 1,
     ];
     for change in somebody_else {
-        let judgement = judge_behind_its_end(100.0, lengthen, change);
+        let judgement = judge_with_windows_after_the_end(100.0, lengthen, change);
         assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
-        // Time that is hidden is the claims' own fault.
-        let hidden = judge_behind_its_end(40.0, lengthen, change);
+        // Hidden time fails the case all the same.
+        let hidden = judge_with_windows_after_the_end(40.0, lengthen, change);
         assert_eq!(
             (hidden.verdict, hidden.cause),
             (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
@@ -415,19 +417,19 @@ fn null_windows_that_somebody_else_may_have_disturbed_cost_the_grade_alone() {
 }
 
 #[test]
-fn an_output_that_changes_in_control_windows_until_the_worker_ends_is_work_between_windows() {
+fn an_output_that_changes_in_control_windows_while_the_worker_lives_shows_work_between_windows() {
     let change = |windows: &mut [WindowEvidence]| windows[3].facts.outputs[0].digest_claimed = 1;
-    let until_its_end = judge_behind_its_end(100.0, |_, control, _| change(control), |_| ());
+    let until_its_end = judge_with_windows_after_the_end(100.0, |_, control, _| change(control), |_| ());
     assert_eq!(
         (until_its_end.verdict, until_its_end.cause),
         (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows))
     );
     let message = until_its_end.message.unwrap();
     assert!(
-        message.starts_with("an output changed in 1 of 28 control windows, in which nothing else writes"),
+        message.starts_with("an output changed in 1 of 28 control windows, where the call under test does not run"),
         "{message}"
     );
-    let behind_it = judge_behind_its_end(
+    let after_it = judge_with_windows_after_the_end(
         100.0,
         |_, control, alone| {
             change(control);
@@ -435,12 +437,12 @@ fn an_output_that_changes_in_control_windows_until_the_worker_ends_is_work_betwe
         },
         |_| (),
     );
-    assert_eq!((behind_it.verdict, behind_it.grade), (Verdict::Pass, Grade::Advisory));
+    assert_eq!((after_it.verdict, after_it.grade), (Verdict::Pass, Grade::Advisory));
 }
 
 #[test]
-fn phases_of_the_referee_that_were_all_longer_while_the_worker_lived_cost_the_grade() {
-    let judgement = judge_beside_the_worker_s_end(100.0, 0, 400_000);
+fn slower_referee_steps_while_the_worker_lives_lower_the_grade() {
+    let judgement = judge_with_longer_windows(100.0, 0, 400_000);
     assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
     let reason = judgement.grade_reason.unwrap();
     assert!(reason.contains("in 60 of 60 windows"), "{reason}");
@@ -476,7 +478,7 @@ fn other_clients_and_a_lost_control_worker_make_the_grade_advisory() {
 }
 
 #[test]
-fn an_open_sandbox_round_any_code_of_the_users_costs_the_grade() {
+fn an_open_sandbox_of_any_user_code_lowers_the_grade() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let open = ["generators and references", "native kernels"].map(|whose| open_sandbox(whose, "no Landlock"));
@@ -486,16 +488,16 @@ fn an_open_sandbox_round_any_code_of_the_users_costs_the_grade() {
         open_sandboxes: &open,
         ..evidence(&tensors, &windows, Ending::Stopped)
     });
-    let said = "the sandbox round generators and references is not closed: no Landlock; \
-                the sandbox round native kernels is not closed: no Landlock";
+    let reason = "the sandbox of generators and references is open: no Landlock; \
+                the sandbox of native kernels is open: no Landlock";
     assert_eq!(
         (judgement.verdict, judgement.grade, judgement.grade_reason.as_deref()),
-        (Verdict::Pass, Grade::Advisory, Some(said))
+        (Verdict::Pass, Grade::Advisory, Some(reason))
     );
 }
 
 #[test]
-fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
+fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let graded = |confinement: Confinement, clock_bound: &ClockBound| {
@@ -508,7 +510,7 @@ fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
         (judgement.grade, judgement.grade_reason.unwrap_or_default())
     };
     let open = || Confinement::Open("no filter".to_owned());
-    let unclosed = "the sandbox round the hosted code is not closed: no filter";
+    let unclosed = "the sandbox of the hosted code is open: no filter";
     assert_eq!(
         graded(Confinement::Closed, &ClockBound::Exclusive),
         (Grade::Bracketed, String::new())
@@ -524,13 +526,13 @@ fn hosted_code_is_bracketed_at_best_and_advisory_outside_of_a_closed_sandbox() {
 }
 
 #[test]
-fn each_way_to_be_wrong_has_its_own_cause() {
+fn each_kind_of_wrong_output_has_its_own_cause() {
     let wrong = |wrong, change: fn(&mut OutputFacts)| {
         let mut output = wrong_output(wrong);
         change(&mut output);
-        tell(&[window(1, good_output()), window(2, good_output()), window(3, output)])
+        describe_windows(&[window(1, good_output()), window(2, good_output()), window(3, output)])
     };
-    let told = [
+    let messages = [
         wrong(100, |output| output.unwritten = 100),
         wrong(97, |output| output.unwritten = 97),
         wrong(50, |output| output.unwritten = 50),
@@ -546,11 +548,11 @@ fn each_way_to_be_wrong_has_its_own_cause() {
         wrong(0, |output| output.late_bytes = 8),
         wrong(0, |output| output.digest_claimed = 8),
     ];
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
+fn a_replay_found_in_a_later_call_names_the_cause() {
     let replay = |number, replay: Replay| {
         window(
             number,
@@ -575,12 +577,12 @@ fn a_replay_that_shows_only_in_a_later_call_names_the_cause() {
 }
 
 #[test]
-fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
-    let mut behind = window(4, good_output());
+fn redzone_writes_and_impossible_claims_fail_a_right_output() {
+    let mut after = window(4, good_output());
     (
-        behind.facts.redzone_buffer,
-        behind.facts.redzone_offset,
-        behind.facts.redzone_bytes,
+        after.facts.redzone_buffer,
+        after.facts.redzone_offset,
+        after.facts.redzone_bytes,
     ) = (0, 404, 4);
     let mut before = window(4, good_output());
     (
@@ -596,16 +598,16 @@ fn bytes_round_a_buffer_and_senseless_claims_fail_a_right_output() {
         }));
         window
     });
-    let told: Vec<String> = [behind, before]
+    let messages: Vec<String> = [after, before]
         .into_iter()
         .chain(claims)
-        .map(|window| tell(&[window]))
+        .map(|window| describe_windows(&[window]))
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
+fn a_fault_is_reported_with_its_place_and_overrides_the_ending() {
     let mut faulted = window(2, good_output());
     faulted.facts.end = WindowEnd::Aborted;
     faulted.claim = Some(Box::new(Claim {
@@ -614,7 +616,7 @@ fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
         thread: [3, 2, 0],
         place: FaultPlace::Thread,
         step: 1,
-        text: FixedText::new("invalid write, 4 bytes behind the end of `y` (400 bytes)"),
+        text: FixedText::new("invalid write, 4 bytes past the end of `y` (400 bytes)"),
         ..Claim::empty(2)
     }));
     let ending = Ending::WorkerEnded {
@@ -626,7 +628,7 @@ fn a_fault_is_told_with_its_place_and_beats_the_ending_it_leads_to() {
         (judgement.verdict, judgement.cause),
         (Verdict::Crashed, Some(Cause::OutOfBounds))
     );
-    insta::assert_snapshot!(told(&judgement));
+    insta::assert_snapshot!(describe(&judgement));
 }
 
 #[test]
@@ -650,15 +652,15 @@ fn a_case_without_a_bad_window_is_judged_by_its_ending() {
             what: "it armed window `3` instead of `2`".to_owned(),
         },
     ];
-    let told: Vec<String> = endings
+    let messages: Vec<String> = endings
         .into_iter()
-        .map(|ending| told(&judge_windows(&windows, ending)))
+        .map(|ending| describe(&judge_windows(&windows, ending)))
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]
-fn host_code_that_fails_has_causes_of_its_own() {
+fn host_code_failures_have_their_own_causes() {
     let failed = |fault: FaultCode, text: &str| {
         let mut window = window(3, good_output());
         window.facts.end = WindowEnd::Aborted;
@@ -667,26 +669,26 @@ fn host_code_that_fails_has_causes_of_its_own() {
             text: FixedText::new(text),
             ..Claim::empty(3)
         }));
-        tell(&[window])
+        describe_windows(&[window])
     };
     let refused = Ending::SetUpFailed {
         message: "it panicked".to_owned(),
     };
-    let told = [
+    let messages = [
         failed(FaultCode::HostCallFailed, "no workspace"),
         failed(FaultCode::ForeignContext, "another context"),
-        told(&judge_windows(&[], refused)),
+        describe(&judge_windows(&[], refused)),
     ];
     let expected = [
         "crashed / call-failed: the host code failed in call 3: no workspace",
         "protocol-violation / foreign-context: the host code failed in call 3: another context",
         "error / setup-failed: it panicked",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(messages, expected);
 }
 
 #[test]
-fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
+fn a_claim_for_a_window_that_the_device_never_ended_is_a_violation() {
     for end in [WindowEnd::NotDone, WindowEnd::Aborted] {
         let mut lying = window(1, good_output());
         lying.facts.end = end;
@@ -699,7 +701,7 @@ fn a_claim_for_a_window_whose_end_the_device_never_wrote_is_a_violation() {
 }
 
 #[test]
-fn each_fault_has_a_cause_of_its_own() {
+fn each_fault_has_its_own_cause() {
     let cause = |fault: FaultCode| {
         let mut faulted = window(1, good_output());
         faulted.facts.end = WindowEnd::Aborted;
@@ -729,16 +731,16 @@ fn each_fault_has_a_cause_of_its_own() {
 }
 
 #[test]
-fn the_last_ten_lines_of_a_worker_that_failed_are_repeated() {
+fn the_last_ten_lines_of_a_failed_worker_are_shown() {
     let printed: Vec<String> = (1..=11).map(|line| format!("line {line}")).collect();
     let failed = judge_windows(&[window(1, wrong_output(3))], Ending::Stopped);
-    let message = failed.clone().with_last_words(&printed.join("\n")).message.unwrap();
+    let message = failed.clone().with_last_output(&printed.join("\n")).message.unwrap();
     assert!(
         !message.contains("line 1\n") && message.contains("line 2\n"),
         "{message}"
     );
     assert!(message.ends_with("line 11"), "{message}");
-    assert_eq!(failed.clone().with_last_words(""), failed);
+    assert_eq!(failed.clone().with_last_output(""), failed);
     let passed = judge_windows(&[window(1, good_output())], Ending::Stopped);
-    assert_eq!(passed.clone().with_last_words("all is well"), passed);
+    assert_eq!(passed.clone().with_last_output("all is well"), passed);
 }

@@ -1,4 +1,4 @@
-//! What the referee asks of its driver in a window, call by call.
+//! The referee's driver calls in a window, one by one.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,8 +6,7 @@ use super::*;
 use crate::window::KeyPurpose;
 use gpubench_device::faulty::Call;
 
-/// One input, one tensor that is read and written, two outputs, scratch as a tensor and of the
-/// plan.
+/// An input, an in-out tensor, two outputs, a scratch tensor and scratch of the plan.
 pub(super) fn every_role() -> Recording {
     let mut recording = recording();
     let [x, y] = <[Tensor; 2]>::try_from(recording.tensors).unwrap();
@@ -30,7 +29,7 @@ pub(super) fn every_role() -> Recording {
 
 type Log = Arc<Mutex<Vec<Call>>>;
 
-/// A referee whose driver's calls are kept.
+/// A referee that records its driver calls.
 fn watched() -> (Referee, Log) {
     let log = Log::default();
     let kept = log.clone();
@@ -38,7 +37,7 @@ fn watched() -> (Referee, Log) {
     (referee(Box::new(driver)).unwrap(), log)
 }
 
-/// The calls of one window, by what they do; those of a batch are left out.
+/// Returns the driver calls of one window by their effect, without those of a batch.
 fn named(calls: &[Call]) -> Vec<&str> {
     let calls = calls.iter().map(|call| call.name.trim_start_matches("gb_"));
     calls
@@ -55,12 +54,12 @@ struct Watched {
 impl Watched {
     fn open(method: Method) -> Watched {
         let (mut referee, log) = watched();
-        let case = OpenCase::open(&mut referee, BEGINNING, method, WITH_NULL, every_role(), &[]).unwrap();
+        let case = OpenCase::open(&mut referee, BEGINNING, method, WITH_CONTROL, every_role(), &[]).unwrap();
         referee.generate(&case, 0).unwrap();
         Watched { referee, case, log }
     }
 
-    /// The calls of a window's release, up to *go* and behind it.
+    /// Returns the driver calls of a window's release, before and after *go*.
     fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
         if kind != WindowKind::Control {
             self.referee.generate(&self.case, window).unwrap();
@@ -99,13 +98,13 @@ fn windows() -> Vec<(u32, WindowKind)> {
     windows
 }
 
-/// What comes before *go*.
+/// The calls before *go*.
 fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
-    // Answers that the author made are taken: those of before first, and in a control window where
-    // they change nothing.
-    let taken: &[&str] = match kind {
+    // Copies of the author's answers: first those of the previous call are kept. In a control
+    // window the copies have no effect.
+    let copies: &[&str] = match kind {
         WindowKind::Control => &["copy"; 3],
-        // `x`, `k` and `w` are the harness's own.
+        // The harness makes `x`, `k` and `w`.
         WindowKind::Timed | WindowKind::EarlyCheck => &["copy"; 6],
     };
     let input = ["noise", "noise", "copy", "lines"];
@@ -115,19 +114,19 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
         Method::Warm => &[],
     };
     [
-        taken,
+        copies,
         &["reset_persisting_lines", "stamp"],
         &restored,
         &["stamp"],
         flush,
-        // The keys and no output digests; the reveal takes the time itself.
+        // Keys and zeroed output digests. The reveal kernel takes the time itself.
         &["stamp", "copy", "reveal"],
     ]
     .concat()
 }
 
 #[test]
-fn every_window_is_restored_flushed_and_revealed_in_this_order() {
+fn every_window_restores_flushes_and_reveals_in_this_order() {
     for method in [Method::Cold, Method::Warm] {
         let mut watched = Watched::open(method);
         for (window, kind) in windows() {
@@ -147,8 +146,8 @@ fn every_window_is_restored_flushed_and_revealed_in_this_order() {
     }
 }
 
-/// What is queued behind *go* before the host waits for anything.
-fn looks() -> Vec<&'static str> {
+/// The calls after *go* and before the host waits.
+fn checks_after_go() -> Vec<&'static str> {
     // The outputs, then the page.
     let snapshot = ["wait_value", "stamp", "copy", "copy", "copy", "copy", "stamp"];
     let call = [&["digest"; 3][..], &["check"; 3], &["noise_check"; 14], &["check"; 3]].concat();
@@ -156,7 +155,7 @@ fn looks() -> Vec<&'static str> {
 }
 
 #[test]
-fn every_window_is_snapshot_first_and_looked_at_again_last_with_no_other_call_before_the_host_waits() {
+fn every_window_queues_copies_first_and_late_write_checks_last_before_the_host_waits() {
     let mut watched = Watched::open(Method::Cold);
     for (window, kind) in windows() {
         let [_, after] = watched.release(window, kind);
@@ -168,21 +167,21 @@ fn every_window_is_snapshot_first_and_looked_at_again_last_with_no_other_call_be
             .iter()
             .map(|call| call.name.trim_start_matches("gb_"))
             .collect();
-        assert_eq!(queued, looks(), "window {window} of kind {kind:?}");
+        assert_eq!(queued, checks_after_go(), "window {window} of kind {kind:?}");
         if kind == WindowKind::Control {
             assert_eq!(named(&after[waits..]), ["synchronize"]);
         }
     }
 }
 
-/// The words of the launches of a kernel.
+/// Returns the argument words of a kernel's launches.
 fn launches<'a>(calls: &'a [Call], kernel: &str) -> Vec<&'a [u64]> {
     let launches = calls.iter().filter(|call| call.name == kernel);
     launches.map(|call| &call.words[..]).collect()
 }
 
 #[test]
-fn every_cold_window_goes_through_the_whole_flush_buffer() {
+fn every_cold_window_reads_the_whole_flush_buffer() {
     let mut watched = Watched::open(Method::Cold);
     let (buffer, bytes) = (watched.referee.flush.buffer.0, watched.referee.flush.bytes);
     for (window, kind) in windows() {
@@ -194,7 +193,7 @@ fn every_cold_window_goes_through_the_whole_flush_buffer() {
     }
 }
 
-/// The whole allocations of a case, as ranges of bytes.
+/// Returns all allocations of a case as address ranges.
 fn allocations(case: &OpenCase) -> Vec<[u64; 2]> {
     let buffers = case.buffers.iter();
     buffers
@@ -205,7 +204,7 @@ fn allocations(case: &OpenCase) -> Vec<[u64; 2]> {
         .collect()
 }
 
-/// Ranges of bytes joined where they touch, from the lowest on.
+/// Sorts address ranges and joins those that touch.
 fn joined(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
     ranges.retain(|[start, end]| start != end);
     ranges.sort_unstable();
@@ -220,7 +219,7 @@ fn joined(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
 }
 
 #[test]
-fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
+fn every_byte_of_every_buffer_is_new_in_every_window() {
     let mut watched = Watched::open(Method::Cold);
     for (window, kind) in windows() {
         let [before, _] = watched.release(window, kind);
@@ -254,37 +253,37 @@ fn every_byte_of_every_buffer_is_made_anew_with_the_keys_of_the_window() {
         assert_eq!(joined(made.collect()), joined(allocations), "window {window}");
 
         let decoys = seeds.key(KeyPurpose::Decoys, case.place(window));
-        let (put, taken): (Vec<_>, Vec<_>) = inputs
+        let (with_decoys, revealed): (Vec<_>, Vec<_>) = inputs
             .map(|buffer| {
                 let (address, pristine) = (buffer.address().0, buffer.pristine.as_ref().unwrap());
                 let with = |source: DevicePtr| [address, source.0, buffer.layout.len, decoys, 8];
                 (with(pristine.decoy), with(pristine.current))
             })
             .unzip();
-        assert_eq!(launches(&before, "gb_lines"), put, "window {window}");
+        assert_eq!(launches(&before, "gb_lines"), with_decoys, "window {window}");
         let reveal = launches(&before, "gb_reveal").remove(0);
-        assert_eq!(reveal[..5 * taken.len()], taken.concat(), "window {window}");
+        assert_eq!(reveal[..5 * revealed.len()], revealed.concat(), "window {window}");
     }
 }
 
 #[test]
-fn every_look_has_the_keys_of_its_window() {
+fn every_check_has_the_keys_of_its_window() {
     let mut watched = Watched::open(Method::Cold);
     let mut order_keys = std::collections::HashSet::new();
     for (window, kind) in windows() {
         let [_, after] = watched.release(window, kind);
         let waits = after.iter().position(|call| call.name == "synchronize").unwrap();
-        let looks = &after[..waits];
+        let queued = &after[..waits];
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let key = |purpose| seeds.key(purpose, case.place(window));
         let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
 
-        // An output digest's sample is 16 tiles; 0 are all.
+        // The sample of an output digest has 16 tiles; 0 means all.
         let tiles = match kind {
             WindowKind::EarlyCheck => 0,
             WindowKind::Timed | WindowKind::Control => 16,
         };
-        let digests = launches(looks, "gb_digest");
+        let digests = launches(queued, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {
             assert_eq!(
                 digest[..2],
@@ -304,7 +303,7 @@ fn every_look_has_the_keys_of_its_window() {
             assert_eq!(digest[4], 0, "all of an input of window {window}");
         }
 
-        let checks = launches(looks, "gb_check");
+        let checks = launches(queued, "gb_check");
         for (check, output) in checks[..3].iter().zip(&outputs) {
             let answers = output.answers.as_ref().unwrap();
             assert_eq!(check[..3], [answers.snapshot.0, answers.expected.0, ELEMENTS as u64]);
@@ -321,7 +320,7 @@ fn every_look_has_the_keys_of_its_window() {
         }
         assert!(order_keys.insert(checks[0][7]), "window {window}");
 
-        let redzone = launches(looks, "gb_noise_check");
+        let redzone = launches(queued, "gb_noise_check");
         assert!(
             redzone.iter().all(|words| words[2] == key(KeyPurpose::Poison)),
             "window {window}"

@@ -1,5 +1,4 @@
-//! References and generators that the referee runs, as it does where kernels cannot reach its
-//! process.
+//! References and generators in the referee, as on a device that isolates kernels from its process.
 
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +49,8 @@ fn compile(directory: &std::path::Path) -> Vec<SourceModule> {
     vec![(3, FrozenFile::copy_of(&compiled).expect("it is there"))]
 }
 
-/// An input that a kernel fills, and an output or in-out tensor that a plan of one launch computes.
+/// A case with an input that a kernel fills, and an output or in-out tensor that a plan of one
+/// launch computes.
 fn own(reference: &str, role: Role) -> Recording {
     let pointer = |tensor| Argument::Pointer {
         buffer: BufferId::Tensor(tensor),
@@ -105,14 +105,14 @@ fn floats(referee: &mut Referee, address: DevicePtr) -> Vec<f32> {
 }
 
 #[test]
-fn a_case_that_needs_nothing_of_the_author_shares_nothing_with_it() {
+fn a_case_without_author_code_shares_nothing_with_the_author() {
     let (mut referee, case) = open(own("copy", Role::Output));
     let descriptors = case.unwrap().author_descriptors(&mut *referee.driver).unwrap();
     assert!(descriptors.is_empty());
 }
 
 #[test]
-fn a_window_with_inputs_and_answers_of_the_crates_kernels_is_checked_like_any_other() {
+fn a_window_with_the_crates_kernels_is_checked_like_any_other() {
     let (mut referee, case) = open(own("copy", Role::Output));
     let case = case.unwrap();
     let mut peer = Peer::new(&case.layouts(), case.worker_descriptors(&mut *referee.driver).unwrap());
@@ -134,7 +134,7 @@ fn a_window_with_inputs_and_answers_of_the_crates_kernels_is_checked_like_any_ot
 }
 
 #[test]
-fn the_reference_finds_zeros_in_an_output_and_the_contents_in_an_in_out_tensor() {
+fn the_reference_starts_from_zeros_or_the_in_out_contents() {
     for role in [Role::Output, Role::InOut] {
         let (mut referee, case) = open(own("add", role));
         let case = case.unwrap();
@@ -162,7 +162,7 @@ fn the_reference_finds_zeros_in_an_output_and_the_contents_in_an_in_out_tensor()
 }
 
 #[test]
-fn a_reference_that_faults_is_no_failure_of_the_benchmark_and_named() {
+fn a_faulting_reference_is_named_and_not_blamed_on_the_benchmark() {
     let (mut referee, case) = open(own("stray", Role::Output));
     let case = case.unwrap();
     referee.generate(&case, 1).unwrap();
@@ -173,7 +173,7 @@ fn a_reference_that_faults_is_no_failure_of_the_benchmark_and_named() {
 }
 
 #[test]
-fn a_reference_that_does_not_fit_its_kernel_is_refused_when_the_case_is_opened() {
+fn a_mismatched_reference_is_rejected_when_the_case_opens() {
     let (_, case) = open(own("ramp", Role::Output));
     let error = case.err().expect("the kernel takes three parameters");
     let text = gpubench_diagnostic::chain(&error);
@@ -182,7 +182,7 @@ fn a_reference_that_does_not_fit_its_kernel_is_refused_when_the_case_is_opened()
 }
 
 #[test]
-fn a_reference_of_the_author_is_not_the_referees_to_run() {
+fn the_referee_does_not_run_the_authors_reference() {
     let (mut referee, case) = open(recording());
     let refused = referee.run_reference(&case.unwrap(), 1);
     assert!(matches!(refused, Err(RefereeError::Order(_))));

@@ -1,4 +1,4 @@
-//! What an author is told, and whose fault it is when it cannot.
+//! Orders to an author, and its failures.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
@@ -10,18 +10,17 @@ use gpubench_device::KernelHost;
 pub struct Attach {
     /// Position in the catalog.
     pub benchmark: u32,
-    /// Layouts that follow, one for every tensor.
+    /// Number of layouts that follow, one for each tensor.
     pub tensors: u32,
-    /// Bytes of the positions of modules that follow the layouts.
+    /// Bytes of the module positions after the layouts.
     pub module_bytes: u32,
-    /// Bytes of the encoded request that follow them; the recording takes the rest.
+    /// Bytes of the encoded request after the modules. The rest is the recording.
     pub request_bytes: u32,
-    /// Who runs kernels of generators and references.
+    /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
 }
 
-/// An order to generate the author's inputs of a window, with the seeds that the referee draws for
-/// it.
+/// An order to generate the author's inputs of a window, with seeds from the referee.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Generate {
@@ -29,13 +28,13 @@ pub struct Generate {
     pub seed: u64,
     /// Seed of the case's constants.
     pub constant_seed: u64,
-    /// The window; constants are generated for window 0 alone.
+    /// The window. Constants are generated only for window 0.
     pub window: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Whose fault it is that an author could not carry out an order.
+/// The kind of an author's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
 pub enum AuthorFailure {
@@ -45,12 +44,12 @@ pub enum AuthorFailure {
     Panicked = 2,
     /// The crate's library cannot be used.
     Library = 3,
-    /// The library has no benchmarks: it does not have the runtime's symbol.
+    /// The library has no benchmarks: the runtime's symbol is missing.
     NoBenchmarks = 4,
     /// A kernel of a generator or of the reference failed.
     Kernel = 5,
-    /// Ours.
+    /// The tool failed.
     Internal = 6,
-    /// Nobody's: the user's function says that the case is to be skipped.
+    /// No failure: the user's function skips the case.
     Skipped = 7,
 }

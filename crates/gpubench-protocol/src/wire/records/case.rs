@@ -1,4 +1,4 @@
-//! What the referee is told of a run, a case and a window.
+//! Orders to the referee about a run, a case and a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use gpubench_contract::{Flush, Method};
@@ -7,7 +7,7 @@ use crate::window::{WindowKind, WindowOwner};
 use crate::wire::FixedText;
 use crate::wire::PLACES;
 
-/// How the referee measures.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct Begin {
@@ -25,65 +25,64 @@ pub struct Begin {
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct OpenCase {
-    /// Number of the case in the run; separates its seeds from other cases'.
+    /// Number of the case in the run. It separates the seeds of cases.
     pub case: u64,
-    /// Bytes of the positions of modules that follow: the kernels that the referee runs itself.
+    /// Bytes of the module positions that follow. The referee runs their kernels.
     pub module_bytes: u32,
-    /// Its workers.
+    /// The workers of the case.
     pub workers_of_case: CaseWorkers,
-    /// Number behind which those of its windows begin.
+    /// The number before that of the first window.
     pub opening: u32,
-    /// How its calls are measured: what the referee prepares before each.
+    /// How calls are measured, which decides their preparation.
     pub method: Method,
 }
 
-/// Which workers a case has beside the one under test. Each has a shared page of its own, which the
-/// others cannot write.
+/// The workers of a case besides the one under test. Each has its own shared page, which the others
+/// cannot write.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct CaseWorkers {
-    /// Whether one of the baseline is among them.
+    /// Whether the case has a baseline.
     pub has_baseline: bool,
-    /// Whether a control worker is among them.
+    /// Whether the case has a control worker.
     pub has_control: bool,
     /// Zero.
     pub reserved: u16,
 }
 
 impl CaseWorkers {
-    /// Who has a page, in the order in which their descriptors are sent.
+    /// Returns the owners of pages, in the order of their descriptors.
     pub fn owners(self) -> impl Iterator<Item = WindowOwner> {
         let baseline = self.has_baseline.then_some(WindowOwner::Baseline);
         let control = self.has_control.then_some(WindowOwner::Control);
         [Some(WindowOwner::Candidate), baseline, control].into_iter().flatten()
     }
 
-    /// How many pages each of them takes in turns.
+    /// Returns the number of pages that each worker uses in rotation.
     pub fn places(self) -> u32 {
         if self.has_control { PLACES } else { 1 }
     }
 }
 
-/// Head of an `OCCUPANCY` frame, which the kernel's name follows. Its descriptor is the compiled
-/// kernel.
+/// Head of an `OCCUPANCY` frame. The kernel's name follows; the descriptor is the compiled kernel.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct OccupancyOrder {
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
 }
 
-/// Where a buffer lies in its allocation.
+/// The position of a buffer in its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct BufferLayout {
-    /// Bytes of the allocation, whole pages.
+    /// Bytes of the allocation, in whole pages.
     pub allocation: u64,
-    /// First byte of the buffer: the front redzone lies before it.
+    /// Offset of the buffer. The front redzone lies before it.
     pub offset: u64,
-    /// Bytes of the buffer; what is left of the allocation behind them is the back redzone.
+    /// Bytes of the buffer. The rest of the allocation after it is the back redzone.
     pub len: u64,
 }
 
@@ -91,21 +90,20 @@ pub struct BufferLayout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WindowOrder {
-    /// The window, counted from 1 within its case: the value of *go*.
+    /// Number of the window in its case, counted from 1: the value of *go*.
     pub window: u32,
-    /// What it is for.
+    /// The kind of the window.
     pub kind: WindowKind,
-    /// Nanoseconds the referee waits for *done* before it reports that it did not come; used by
-    /// `RELEASE`.
+    /// Time limit of the referee for *done* in nanoseconds; for `RELEASE`.
     pub patience_ns: u64,
-    /// Whose page it is; used by `RELEASE`.
+    /// The owner of the page; for `RELEASE`.
     pub owner: WindowOwner,
     /// Zero.
     pub reserved: u32,
 }
 
 impl WindowOrder {
-    /// An order about a window that nobody waits in.
+    /// Returns an order without a wait.
     pub fn about(window: u32, kind: WindowKind) -> WindowOrder {
         WindowOrder {
             window,
@@ -117,10 +115,10 @@ impl WindowOrder {
     }
 }
 
-/// An order that failed, in words.
+/// The error of a failed order.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Problem {
-    /// What happened.
+    /// The message.
     pub text: FixedText,
 }

@@ -1,25 +1,23 @@
-//! What a worker claims of a window.
+//! The worker's claim about a window.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::FaultCode;
 
 use crate::wire::FixedText;
 
-/// What a worker claims of a window. Nothing here is believed for a verdict of `pass` without the
-/// referee's facts.
+/// The worker's claim about a window. No claim leads to `pass` without the referee's facts.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(C)]
 pub struct Claim {
     /// The window.
     pub window: u32,
-    /// Whether the call failed, and by what.
+    /// The fault of the call, if it failed.
     pub fault: FaultCode,
-    /// Time between the two events in nanoseconds; 0 in an early-check window.
+    /// Time between the two events in nanoseconds; 0 in an early check.
     pub elapsed_ns: f64,
-    /// Host time of queueing the call in nanoseconds.
+    /// Host time for queueing the call in nanoseconds.
     pub host_ns: f64,
-    /// Where the fault happened: position of the launch among the plan's steps, or
-    /// [`UNKNOWN_STEP`].
+    /// Position of the faulting launch in the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
     /// Which of `block` and `thread` are known.
     pub place: FaultPlace,
@@ -27,12 +25,12 @@ pub struct Claim {
     pub block: [u32; 3],
     /// Thread of the fault.
     pub thread: [u32; 3],
-    /// The fault in words.
+    /// Description of the fault.
     pub text: FixedText,
 }
 
 impl Claim {
-    /// A claim of nothing.
+    /// Returns a claim without a time or a fault.
     pub fn empty(window: u32) -> Claim {
         Claim {
             window,
@@ -45,13 +43,13 @@ impl Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
 #[repr(u32)]
 pub enum FaultPlace {
-    /// Not at all, as on a GPU.
+    /// Unknown, as on a GPU.
     Unknown = 0,
-    /// The block.
+    /// The block is known.
     Block = 1,
-    /// Block and thread.
+    /// Block and thread are known.
     Thread = 2,
 }
 
-/// The step of a fault that may have happened in any of several.
+/// The step of a fault that any of several launches may have caused.
 pub const UNKNOWN_STEP: u32 = u32::MAX;

@@ -1,18 +1,18 @@
-//! That there is no device.
+//! The report of a missing device.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench_device::AbsenceKind;
 
 use crate::wire::FixedText;
 
-/// Why there is no device.
+/// Why a device cannot be used.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct AbsentDevice {
-    /// Whether anybody would expect it.
+    /// The kind of absence.
     pub kind: AbsenceKind,
-    /// Why.
+    /// The reason.
     pub reason: FixedText,
-    /// What can be done.
+    /// The hint for the user.
     pub hint: FixedText,
 }

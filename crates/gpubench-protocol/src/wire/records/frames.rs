@@ -1,59 +1,58 @@
-//! Kinds of frames, by who speaks to whom.
+//! Kinds of frames, by sender and receiver.
 
 /// Kinds of frames from the broker to the referee.
 pub mod to_referee {
-    /// [`DeviceOrder`](gpubench_device::DeviceOrder): which device. Once.
+    /// [`DeviceOrder`](gpubench_device::DeviceOrder): open this device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](crate::wire::OpenCase), positions of modules, then the encoded recording, with
-    /// the modules' descriptors.
+    /// [`OpenCase`](crate::wire::OpenCase), module positions and the encoded recording, with the
+    /// modules' descriptors.
     pub const OPEN_CASE: u32 = 2;
-    /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs.
+    /// [`WindowOrder`](crate::wire::WindowOrder): make the window's inputs.
     pub const PREPARE: u32 = 3;
-    /// [`WindowOrder`](crate::wire::WindowOrder): take the author's expected outputs, restore,
-    /// flush, let the worker go, check.
+    /// [`WindowOrder`](crate::wire::WindowOrder): copy the author's expected outputs, restore,
+    /// flush, release the worker, check.
     pub const RELEASE: u32 = 4;
-    /// The worker is gone, or has had its time: wait for *done* no longer.
+    /// Stop waiting for *done*: the worker has ended, or its time is up.
     pub const ABORT: u32 = 5;
-    /// Forget the case and its memory.
+    /// Close the case and free its memory.
     pub const CLOSE_CASE: u32 = 6;
     /// [`Begin`](crate::wire::Begin): the master seed and the cache flush. Once, before the first
     /// case.
     pub const BEGIN: u32 = 7;
-    /// [`OccupancyOrder`](crate::wire::OccupancyOrder), then the kernel's name, with a descriptor
-    /// of the compiled kernels.
+    /// [`OccupancyOrder`](crate::wire::OccupancyOrder) and the kernel's name, with a descriptor of
+    /// the compiled kernels.
     pub const OCCUPANCY: u32 = 9;
-    /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, once
-    /// the author has made its part of them.
+    /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, after
+    /// the author has made its inputs.
     pub const REFERENCE: u32 = 8;
-    /// [`WindowOrder`](crate::wire::WindowOrder): generate the window's inputs and run the
-    /// reference on them, where nobody else has a part in either.
+    /// [`WindowOrder`](crate::wire::WindowOrder): make the window's inputs and run the reference on
+    /// them, if the author is not needed.
     pub const PREPARE_WITH_ANSWERS: u32 = 10;
 }
 
 /// Kinds of frames from the referee to the broker.
 pub mod from_referee {
-    /// [`Problem`](crate::wire::Problem): the order could not be carried out.
+    /// [`Problem`](crate::wire::Problem): the order failed.
     pub const FAILED: u32 = 100;
     /// Answer to `HELLO`: the device's [`Facts`](gpubench_device::Facts), encoded.
     pub const READY: u32 = 101;
     /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and
-    /// scratch allocation, with descriptors: a page for each worker, the worker under test's first,
-    /// every buffer, and what the author shares.
+    /// scratch allocation. The descriptors are a page for each worker (the candidate's first),
+    /// every buffer, and the memory shared with the author.
     pub const CASE_OPENED: u32 = 102;
     /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Generate`](crate::wire::Generate), the
-    /// author's order about the same window.
+    /// author's order for the same window.
     pub const PREPARED: u32 = 103;
-    /// Answer to `RELEASE`, also to one that was aborted:
-    /// [`WindowFacts`](crate::wire::WindowFacts).
+    /// Answer to `RELEASE`, even after an abort: [`WindowFacts`](crate::wire::WindowFacts).
     pub const FACTS: u32 = 104;
     /// Answer to `CLOSE_CASE`.
     pub const CASE_CLOSED: u32 = 105;
-    /// Answer to `HELLO`: [`AbsentDevice`](crate::wire::AbsentDevice), there is no such device to
-    /// be used.
+    /// Answer to `HELLO`: [`AbsentDevice`](crate::wire::AbsentDevice), the device does not exist or
+    /// cannot be used.
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
-    /// Answer to `OCCUPANCY`: `u32`, how many blocks of a kernel a multiprocessor holds.
+    /// Answer to `OCCUPANCY`: `u32`, the number of blocks that a multiprocessor can hold.
     pub const OCCUPANCY_FOUND: u32 = 111;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
@@ -61,80 +60,80 @@ pub mod from_referee {
     pub const GENERATOR_FAILED: u32 = 109;
     /// [`Problem`](crate::wire::Problem): the crate's reference failed.
     pub const REFERENCE_FAILED: u32 = 110;
-    /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
+    /// [`Problem`](crate::wire::Problem): the device lacks memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
-    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, positions of modules, a name for
-    /// profilers, the encoded request of a hosted benchmark and the encoded recording, with
-    /// descriptors of the page, the buffers, the modules and the hosted benchmark's libraries.
-    /// Again for the next case of a worker that holds no user's code.
+    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, module positions, a name for profilers,
+    /// the encoded request of a hosted benchmark and the encoded recording. The descriptors are the
+    /// page, the buffers, the modules and the hosted benchmark's libraries. A worker without user
+    /// host code receives it again for its next case.
     pub const SETUP: u32 = 1;
-    /// [`WindowOrder`](crate::wire::WindowOrder): queue the window behind *go*.
+    /// [`WindowOrder`](crate::wire::WindowOrder): queue the window, to start at *go*.
     pub const ARM: u32 = 2;
-    /// As `SETUP`, for a control worker: the recording is taken for its buffers, and its plan is left
-    /// out.
+    /// As `SETUP`, for a control worker. It uses the buffers of the recording and ignores its plan.
     pub const SETUP_NULL: u32 = 3;
-    /// Let go of the case's page and buffers: the referee is about to close it. For a worker that
-    /// holds no user's code.
+    /// Release the case's page and buffers, because the referee will close the case. For workers
+    /// without user host code.
     pub const HAND_BACK: u32 = 4;
 }
 
 /// Kinds of frames from a worker to the broker.
 pub mod from_worker {
-    /// [`Problem`](crate::wire::Problem): the order could not be carried out.
+    /// [`Problem`](crate::wire::Problem): the order failed.
     pub const FAILED: u32 = 100;
-    /// Second answer to `SETUP`: `f64`, the median of the time between two events with nothing
-    /// between them, in nanoseconds.
+    /// Second answer to `SETUP`: `f64`, the median time between two events with nothing between
+    /// them, in nanoseconds.
     pub const READY: u32 = 101;
-    /// Answer to `ARM`: [`WindowOrder`](crate::wire::WindowOrder) as understood.
+    /// Answer to `ARM`: the same [`WindowOrder`](crate::wire::WindowOrder).
     pub const ARMED: u32 = 102;
-    /// The window's work has ended: [`Claim`](crate::wire::Claim).
+    /// [`Claim`](crate::wire::Claim): the window's work has ended.
     pub const CLAIM: u32 = 103;
     /// [`SandboxReport`](crate::wire::SandboxReport): the first answer to `SETUP`, sent before any
-    /// code of the user's is loaded.
+    /// code of the user is loaded.
     pub const SANDBOX: u32 = 104;
-    /// [`Problem`](crate::wire::Problem): the user's host code could not be set up.
+    /// [`Problem`](crate::wire::Problem): the set-up of the user's host code failed.
     pub const REFUSED: u32 = 105;
-    /// [`Problem`](crate::wire::Problem): the device refuses the plan or its kernels.
+    /// [`Problem`](crate::wire::Problem): the device rejected the plan or its kernels.
     pub const PLAN_REFUSED: u32 = 106;
-    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between them
-    /// that was measured at the case's end, in a stream held back as that of a window is, in
-    /// nanoseconds.
+    /// Answer to `HAND_BACK`: `f64`, the shortest time between two events with nothing between
+    /// them, in nanoseconds. It is measured at the end of the case, in a stream that waits as in a
+    /// window.
     pub const HANDED_BACK: u32 = 107;
-    /// [`Problem`](crate::wire::Problem): the device has no memory for the order.
+    /// [`Problem`](crate::wire::Problem): the device lacks memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
 
 /// Kinds of frames from the broker to an author.
 pub mod to_author {
-    /// Nothing but descriptors of the cdylib's libraries, itself the last. Once.
+    /// Load the cdylib. There is no payload; the descriptors are its dependencies, then the cdylib.
+    /// Once.
     pub const LOAD: u32 = 1;
-    /// The number of a benchmark as `u32`, then the encoded request.
+    /// Record a case: the number of a benchmark as `u32`, then the encoded request.
     pub const RECORD: u32 = 2;
-    /// [`Attach`](crate::wire::Attach), layouts, positions of modules, the encoded request and the
+    /// [`Attach`](crate::wire::Attach), layouts, module positions, the encoded request and the
     /// encoded recording, with descriptors.
     pub const ATTACH: u32 = 3;
-    /// [`Generate`](crate::wire::Generate).
+    /// [`Generate`](crate::wire::Generate): make the author's inputs of a window.
     pub const GENERATE: u32 = 4;
-    /// Run the reference, function or plan, over the attached buffers.
+    /// Run the reference, a function or a plan, on the attached buffers.
     pub const REFERENCE: u32 = 5;
-    /// Forget the attached buffers.
+    /// Release the attached buffers.
     pub const DETACH: u32 = 6;
 }
 
 /// Kinds of frames from an author to the broker.
 pub mod from_author {
-    /// [`SandboxReport`](crate::wire::SandboxReport): its first words, before it loads anything.
+    /// [`SandboxReport`](crate::wire::SandboxReport): the first message, before the author loads
+    /// anything.
     pub const SANDBOX: u32 = 104;
-    /// The order could not be carried out; an [`AuthorFailure`](crate::wire::AuthorFailure) as
-    /// number, then text.
+    /// The order failed: an [`AuthorFailure`](crate::wire::AuthorFailure) as a number, then text.
     pub const FAILED: u32 = 100;
-    /// The order was carried out. Its payload is the encoded catalog (`LOAD`), the encoded
-    /// recording (`RECORD`) or empty.
+    /// The order succeeded. The payload is the encoded catalog (`LOAD`), the encoded recording
+    /// (`RECORD`) or empty.
     pub const DONE: u32 = 101;
-    /// Answer to `RECORD`: the recording depends on an occupancy; the encoded query.
+    /// Answer to `RECORD`: the encoded query for an occupancy that the recording needs.
     pub const NEEDS_OCCUPANCY: u32 = 102;
 }

@@ -1,7 +1,7 @@
-//! The fixed-size records that the roles speak in, and the kinds of frames.
+//! The records of fixed size between the roles, and the kinds of frames.
 //!
-//! `frames` says which record is in which frame. `device`, `case`, `worker` and `author` are what
-//! the broker tells the others; `claim` and `facts` are what worker and referee say of a window.
+//! `frames` defines the record of each frame. `device`, `case`, `worker` and `author` have orders
+//! of the broker; `claim` and `facts` have the results of worker and referee.
 
 mod author;
 mod case;
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
     use crate::wire::{ChannelError, Frame};
 
-    /// A record of zeros with a number in one place.
+    /// Returns the bytes of a zeroed record with a number at one offset.
     fn read<R: bytemuck::CheckedBitPattern>(position: usize, number: u32) -> Result<R, ChannelError> {
         let mut payload = vec![0; size_of::<R>()];
         payload[position..position + size_of::<u32>()].copy_from_slice(&number.to_le_bytes());
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_with_a_number_that_stands_for_nothing_is_refused() {
+    fn a_record_with_an_unknown_code_is_rejected() {
         const KIND_OF_DEVICE: usize = 0;
         refuses_others! {
             AbsentDevice at offset_of!(AbsentDevice, kind) => 0..=1,
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_number_of_an_output_says_that_nothing_is_known() {
+    fn unknown_codes_in_output_facts_mean_none() {
         let output = OutputFacts {
             replay: u64::MAX,
             old_answer: u64::MAX,

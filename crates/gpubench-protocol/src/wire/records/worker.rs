@@ -1,4 +1,4 @@
-//! What a worker is told, and its words before it can be armed.
+//! The set-up of a worker, and its sandbox report.
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
@@ -7,28 +7,27 @@ use gpubench_contract::Method;
 use gpubench_device::DeviceOrder;
 use gpubench_sandbox::Confinement;
 
-/// First words to a worker.
+/// Head of a `SETUP` frame.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WorkerSetup {
-    /// Layouts that follow: every tensor, then every scratch allocation of the plan.
+    /// Number of layouts that follow: all tensors, then all scratch allocations of the plan.
     pub buffers: u32,
-    /// Bytes of the positions of modules that follow the layouts.
+    /// Bytes of the module positions after the layouts.
     pub module_bytes: u32,
-    /// Bytes of the name that windows are marked with for a profiler, behind the modules; 0 marks
-    /// nothing.
+    /// Bytes of the name for a profiler after the modules; 0 for none.
     pub annotation_bytes: u32,
-    /// Position of the benchmark in its catalog; used by a hosted one.
+    /// Position of a hosted benchmark in its catalog.
     pub benchmark: u32,
-    /// Last descriptors of the frame that are the user's library, behind the libraries that it
-    /// needs; 0 where the benchmark is not hosted.
+    /// Number of library files at the end of the descriptors: the dependencies, then the user's
+    /// cdylib; 0 if the benchmark is not hosted.
     pub library_files: u32,
-    /// Bytes of the encoded request that follow the name.
+    /// Bytes of the encoded request after the name.
     pub request_bytes: u32,
-    /// Processes whose memory must be closed to a hosted worker, beside the broker: referee and
+    /// Processes, besides the broker, whose memory a hosted worker must not reach: referee and
     /// author.
     pub guarded: [u32; 2],
-    /// How calls are measured: what the worker arms round each, and reads after it.
+    /// How calls are measured, which decides their stopwatch.
     pub method: Method,
     /// Zero.
     pub reserved: u32,
@@ -36,7 +35,7 @@ pub struct WorkerSetup {
     pub device: DeviceOrder,
 }
 
-/// Whether the sandbox around the user's code is closed, and if not, why.
+/// The state of the sandbox around the user's code.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct SandboxReport {
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_confinement_travels() {
+    fn a_confinement_round_trips() {
         for confinement in [Confinement::Closed, Confinement::Open("no filter".to_owned())] {
             assert_eq!(Confinement::from(&SandboxReport::from(&confinement)), confinement);
         }

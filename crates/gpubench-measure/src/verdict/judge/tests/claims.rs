@@ -1,9 +1,9 @@
-//! Which claims can be true, beside the referee's stamps, the floor and the control worker's windows.
+//! Claims compared with the referee's timestamps, the floor and the control windows.
 
 use super::*;
 use crate::verdict::conservation::residual;
 
-/// A window that lasted 1 ms for the referee, of which the worker claims so much.
+/// A window of 1 ms by the referee's clock, with a claim of `elapsed_ns`.
 fn claimed(kind: WindowKind, elapsed_ns: f64, host_ns: f64) -> WindowEvidence {
     let mut claimed = window(1, good_output());
     claimed.facts.kind = kind;
@@ -17,7 +17,7 @@ fn claimed(kind: WindowKind, elapsed_ns: f64, host_ns: f64) -> WindowEvidence {
 }
 
 #[test]
-fn a_claim_is_possible_up_to_one_per_cent_and_a_microsecond_beyond_what_passed() {
+fn a_claim_may_exceed_the_window_by_one_per_cent_and_a_microsecond() {
     let cause = |kind, elapsed_ns, host_ns| {
         let judgement = judge_windows(&[claimed(kind, elapsed_ns, host_ns)], Ending::Stopped);
         judgement.cause
@@ -35,7 +35,7 @@ fn a_claim_is_possible_up_to_one_per_cent_and_a_microsecond_beyond_what_passed()
         (timed, 1.0, f64::NAN, bad),
         (timed, 1.0, f64::INFINITY, bad),
         (timed, 1.0, -1.0, bad),
-        // An early check has no times of the device.
+        // An early check has no device time.
         (early, 0.0, 0.0, None),
         (early, f64::NAN, 0.0, bad),
         (early, 0.0, f64::NAN, bad),
@@ -50,7 +50,7 @@ fn a_claim_is_possible_up_to_one_per_cent_and_a_microsecond_beyond_what_passed()
 }
 
 #[test]
-fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
+fn a_claim_shorter_than_two_adjacent_events_is_bad() {
     let tensors = tensors();
     let judged = |kind, elapsed_ns, shortest_claim_ns| {
         let windows = [claimed(WindowKind::Timed, 4_000.0, 0.0), claimed(kind, elapsed_ns, 0.0)];
@@ -65,17 +65,17 @@ fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
     let [claimed, shortest] = [1e-6_f32, 0.001_184].map(|milliseconds: f32| f64::from(milliseconds) * 1e6);
     let found = judged(WindowKind::Timed, claimed, Some(shortest));
     assert_eq!(
-        (told(&found).as_str(), found.window),
+        (describe(&found).as_str(), found.window),
         (
-            "protocol-violation / bad-claim: the worker claims that call 1 took 1 ns; \
-             two events with nothing between them are 1184 ns apart at least",
+            "protocol-violation / bad-claim: the worker claims 1 ns for call 1, but \
+             two events with nothing between them are at least 1184 ns apart",
             Some(1)
         )
     );
     for (kind, elapsed_ns, shortest_claim_ns, cause) in [
         (WindowKind::Timed, 1_183.9, Some(1_184.0), Some(Cause::BadClaim)),
         (WindowKind::Timed, 1_184.0, Some(1_184.0), None),
-        // Nobody knows.
+        // The shortest time is unknown.
         (WindowKind::Timed, 1.0, None, None),
         (WindowKind::EarlyCheck, 0.0, Some(1_184.0), None),
     ] {
@@ -88,7 +88,7 @@ fn a_claim_below_what_two_events_are_apart_with_nothing_between_them_is_none() {
 }
 
 #[test]
-fn one_call_below_the_floor_is_enough_wherever_it_is() {
+fn any_call_below_the_floor_fails_the_case() {
     let tensors = tensors();
     for place in 0..3 {
         let mut windows = [200.0, 300.0, 400.0].map(|elapsed_ns| {
@@ -108,7 +108,7 @@ fn one_call_below_the_floor_is_enough_wherever_it_is() {
 }
 
 #[test]
-fn early_checks_which_have_no_times_are_not_held_against_the_floor() {
+fn early_checks_are_not_compared_with_the_floor() {
     let tensors = tensors();
     let windows = [
         claimed(WindowKind::Timed, 200.0, 0.0),
@@ -122,7 +122,7 @@ fn early_checks_which_have_no_times_are_not_held_against_the_floor() {
 }
 
 #[test]
-fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
+fn only_timed_ended_and_claimed_windows_have_a_residual() {
     let timed = claimed(WindowKind::Timed, 600_000.0, 0.0);
     assert_eq!(residual(&timed), Some(400_000.0));
     let control = claimed(WindowKind::Control, 1_000.0, 0.0);
@@ -138,9 +138,8 @@ fn a_window_has_a_residual_where_it_was_timed_ended_and_claimed() {
     assert_eq!(residual(&silent), None);
 }
 
-/// A worker that hides so much of 100 µs, beside control windows of which every second was 60 µs
-/// longer.
-fn beside_longer_control_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
+/// A worker that hides `hidden_us` of 100 µs. Every second control window takes 120 µs longer.
+fn judge_with_longer_control_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -> Judgement {
     judge_clocked(
         |_| 100.0 - hidden_us,
         |_, control| {
@@ -154,26 +153,26 @@ fn beside_longer_control_windows(hidden_us: f64, change: fn(&mut OutputFacts)) -
 }
 
 #[test]
-fn null_windows_in_which_an_output_changed_hide_no_time() {
+fn control_windows_with_a_changed_output_do_not_count() {
     for change in [(|output| output.digest_claimed = 1) as fn(&mut OutputFacts), |output| {
         output.digest_expected = 1
     }] {
-        let judgement = beside_longer_control_windows(60.0, change);
+        let judgement = judge_with_longer_control_windows(60.0, change);
         assert_eq!(
             (judgement.verdict, judgement.cause),
             (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
         );
-        let honest = beside_longer_control_windows(0.0, change);
+        let honest = judge_with_longer_control_windows(0.0, change);
         assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
         assert_eq!(
             honest.grade_reason.unwrap(),
-            "an output changed in 10 of 20 control windows, in which nothing else writes"
+            "an output changed in 10 of 20 control windows, where the call under test does not run"
         );
     }
 }
 
 #[test]
-fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
+fn another_client_or_a_control_window_disturbed_after_the_end_lowers_the_grade() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let mut alone = control_windows();
@@ -191,11 +190,11 @@ fn one_other_client_and_one_disturbed_window_behind_the_end_cost_the_grade() {
         .grade_reason
     };
     assert_eq!(reason(&alone, 0), None);
-    assert_eq!(reason(&alone, 1).unwrap(), "another process computes on the device");
-    assert_eq!(reason(&alone, 2).unwrap(), "2 other processes compute on the device");
+    assert_eq!(reason(&alone, 1).unwrap(), "another process is using the device");
+    assert_eq!(reason(&alone, 2).unwrap(), "2 other processes are using the device");
     alone[7].facts.outputs[0].digest_claimed = 1;
     assert_eq!(
         reason(&alone, 0).unwrap(),
-        "an output changed in 1 of 28 control windows, in which nothing else writes"
+        "an output changed in 1 of 28 control windows, where the call under test does not run"
     );
 }

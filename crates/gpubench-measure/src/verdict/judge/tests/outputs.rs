@@ -1,10 +1,10 @@
-//! Every flaw of an output is found in each of several outputs, in every kind of window.
+//! Every flaw is found in each of several outputs and in every kind of window.
 
 use super::*;
 
 const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
 
-/// Two outputs behind an input and before scratch, and a third that is read too.
+/// Two outputs and an in-out tensor, with an input before and scratch between them.
 fn several() -> Vec<Tensor> {
     let [output] = <[Tensor; 1]>::try_from(tensors()).unwrap();
     let tensor = |name: &str, role| Tensor {
@@ -21,10 +21,10 @@ fn several() -> Vec<Tensor> {
     ]
 }
 
-/// Where the outputs stand among the tensors.
+/// Positions of the outputs in the tensors.
 const POSITIONS: [u64; 3] = [1, 2, 4];
 
-/// A window with nothing wrong in it.
+/// A correct window.
 fn right_window(number: u32, kind: WindowKind) -> WindowEvidence {
     let mut right = window(number, good_output());
     right.facts.kind = kind;
@@ -42,7 +42,7 @@ fn judge_several(windows: &[WindowEvidence]) -> Judgement {
     judge(&evidence(&several(), windows, Ending::Stopped))
 }
 
-/// A change, and the judgement that it must lead to.
+/// A change, and the verdict and cause that it must lead to.
 type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
 
 const FLAWS: [Flaw; 12] = [
@@ -78,7 +78,7 @@ const FLAWS: [Flaw; 12] = [
         Verdict::WrongOutput,
         Cause::Constant,
     ),
-    // One value everywhere says less than what the value is.
+    // A constant output is less specific than its value.
     (
         |output| (output.matched, output.non_finite, output.same_as_first) = (0, 100, 100),
         Verdict::WrongOutput,
@@ -101,7 +101,7 @@ const FLAWS: [Flaw; 12] = [
     ),
 ];
 
-/// Has every output in every place of three windows of every kind flawed once.
+/// Applies a flaw to each output of each of three windows, for every kind of window.
 fn with_each_flawed(flaw: impl Fn(&mut OutputFacts), mut look: impl FnMut(&Judgement, usize, &str)) {
     for kind in KINDS {
         for position in 0..3 {
@@ -139,18 +139,21 @@ fn each_of_several_outputs_is_judged_in_every_kind_of_window() {
 }
 
 #[test]
-fn an_early_check_that_saw_something_else_is_told_as_one() {
-    let said = |kind| {
+fn a_mismatch_found_by_an_early_check_says_so() {
+    let message_of = |kind| {
         let mut incomplete = right_window(7, kind);
         incomplete.facts.outputs[2].digest_claimed = 1;
         judge_several(&[incomplete]).message.unwrap()
     };
-    assert!(said(WindowKind::EarlyCheck).contains("`e` of call 7 was not yet complete as an early check read it"));
-    assert!(said(WindowKind::Timed).contains("as the worker's device read it"));
+    assert!(
+        message_of(WindowKind::EarlyCheck)
+            .contains("`e` was not complete at the end of call 7: the output digest of an early check")
+    );
+    assert!(message_of(WindowKind::Timed).contains("call 7: the output digest does"));
 }
 
 #[test]
-fn an_output_that_tells_more_is_named_before_one_that_is_merely_wrong() {
+fn an_output_with_a_specific_cause_is_named_first() {
     let mut both = right_window(1, WindowKind::Timed);
     both.facts.outputs[0].matched = 90;
     (both.facts.outputs[2].matched, both.facts.outputs[2].unwritten) = (0, 100);
@@ -160,7 +163,7 @@ fn an_output_that_tells_more_is_named_before_one_that_is_merely_wrong() {
 }
 
 #[test]
-fn facts_that_do_not_fit_an_output_are_no_ground_for_a_pass() {
+fn facts_that_do_not_match_an_output_never_pass() {
     let unfit: [fn(&mut OutputFacts); 6] = [
         |output| (output.elements, output.matched) = (0, 0),
         |output| (output.elements, output.matched) = (99, 99),
@@ -180,7 +183,7 @@ fn facts_that_do_not_fit_an_output_are_no_ground_for_a_pass() {
 }
 
 #[test]
-fn facts_of_more_or_fewer_outputs_than_a_case_has_are_no_ground_for_a_pass() {
+fn facts_about_too_many_or_too_few_outputs_never_pass() {
     for kind in KINDS {
         for outputs in [0, 1, 2, 4, u32::MAX] {
             let mut unfit = right_window(2, kind);
@@ -197,7 +200,7 @@ fn facts_of_more_or_fewer_outputs_than_a_case_has_are_no_ground_for_a_pass() {
 }
 
 #[test]
-fn an_output_counts_as_not_written_where_95_in_100_elements_are_not() {
+fn an_output_is_unwritten_when_95_percent_of_its_elements_are() {
     let cause = |wrong: u64, unwritten: u64| {
         let mut window = right_window(1, WindowKind::Timed);
         (window.facts.outputs[0].matched, window.facts.outputs[0].unwritten) = (100 - wrong, unwritten);
@@ -211,7 +214,7 @@ fn an_output_counts_as_not_written_where_95_in_100_elements_are_not() {
 }
 
 #[test]
-fn a_single_wrong_element_is_no_constant_output() {
+fn an_output_of_one_element_is_never_constant() {
     let mut tensors = tensors();
     tensors[0].shape = vec![1];
     let single = OutputFacts {
@@ -224,7 +227,7 @@ fn a_single_wrong_element_is_no_constant_output() {
 }
 
 #[test]
-fn a_control_window_is_disturbed_by_any_of_its_outputs() {
+fn a_change_in_any_output_disturbs_a_control_window() {
     use crate::verdict::control_residuals;
     for output in 0..POSITIONS.len() {
         let mut control = right_window(1, WindowKind::Control);

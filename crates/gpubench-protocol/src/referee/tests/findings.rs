@@ -1,4 +1,4 @@
-//! What the referee finds where a worker writes late, or writes what another call should have.
+//! Findings for a worker that writes late, or repeats another call's answer.
 
 use super::calls::every_role;
 use super::*;
@@ -10,8 +10,8 @@ fn worker_page(case: &OpenCase) -> &WorkerPage {
     case.page_of(WindowOwner::Candidate).unwrap()
 }
 
-/// The facts of a case's first window, before whose first launch of `kernel` something is queued in
-/// the referee's stream; it is told the page and the output.
+/// Returns the facts of a case's first window. Before the first launch of `kernel`, `work` is
+/// queued in the referee's stream, with the addresses of the page and the output.
 fn with_something_before(
     kernel: &'static str,
     kind: WindowKind,
@@ -39,9 +39,9 @@ fn with_something_before(
 const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
 
 #[test]
-fn a_seal_that_comes_behind_done_does_not_count() {
+fn a_digest_written_after_done_does_not_count() {
     for kind in KINDS {
-        // The first look is the digest.
+        // The first check is the digest.
         let facts = with_something_before("gb_digest", kind, |driver, stream, page, _| {
             driver.set(stream, DevicePtr(page.digest(0)), 7, 8).unwrap();
         });
@@ -52,7 +52,7 @@ fn a_seal_that_comes_behind_done_does_not_count() {
 }
 
 #[test]
-fn a_write_behind_the_snapshot_is_late_in_every_kind_of_window() {
+fn a_write_after_the_snapshot_is_late_in_every_kind_of_window() {
     for kind in KINDS {
         let facts = with_something_before("gb_check", kind, |driver, stream, _, output| {
             driver.set(stream, output, 7, 8).unwrap();
@@ -75,7 +75,7 @@ fn a_window_of_every_role_has_room_for_all_its_reports() {
 }
 
 #[test]
-fn seals_left_from_another_window_are_cleared_before_go() {
+fn digests_of_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
     let page = worker_page(&case).words.in_window(1);
@@ -88,7 +88,7 @@ fn seals_left_from_another_window_are_cleared_before_go() {
 }
 
 #[test]
-fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
+fn digest_keys_arrive_with_go_and_differ_in_every_window() {
     let mut stage = Stage::set();
     let mut keys = std::collections::HashSet::new();
     for window in 1..=3 {
@@ -113,8 +113,8 @@ fn a_seal_has_two_keys_which_come_with_go_and_are_others_in_every_window() {
 }
 
 #[test]
-fn digests_of_inputs_have_one_key_for_all_windows_of_a_case() {
-    // Windows with equal inputs are found by it.
+fn input_digests_have_one_key_per_case() {
+    // Windows with equal inputs have equal digests.
     let digest = |window: u32, same_inputs: bool| {
         let mut stage = Stage::set();
         stage.referee.generate(&stage.case, window).unwrap();
@@ -133,7 +133,7 @@ fn digests_of_inputs_have_one_key_for_all_windows_of_a_case() {
 }
 
 #[test]
-fn the_second_call_is_told_from_an_answer_to_the_first() {
+fn the_second_call_is_distinguished_from_a_repeated_first_answer() {
     let mut stage = Stage::set();
     stage.honest(1);
     let mut answer = vec![0; 4 * ELEMENTS];
@@ -147,7 +147,7 @@ fn the_second_call_is_told_from_an_answer_to_the_first() {
 }
 
 #[test]
-fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwritten() {
+fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
     let buffer = &case.buffers[3];
@@ -157,7 +157,8 @@ fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwri
         elements.flat_map(f32::to_le_bytes).collect()
     };
     let half = ELEMENTS as u64 / 2;
-    // Given 1.0 everywhere; 1.0 is right for the first half and 2.0 for the second.
+    // The call's input is 1.0 everywhere; the expected values are 1.0 in the first half and 2.0 in
+    // the second.
     for (written, unwritten) in [(halves(1.0, 3.0), 0), (halves(1.0, 1.0), half), (halves(3.0, 1.0), 0)] {
         let driver = &mut *referee.driver;
         driver.write(pristine.current, &halves(1.0, 1.0)).unwrap();
@@ -181,13 +182,13 @@ fn elements_of_an_in_out_tensor_for_which_the_given_value_is_right_are_not_unwri
             ..bytemuck::Zeroable::zeroed()
         };
         referee
-            .look_closer(&comparison, buffer, answers, 1, &mut output)
+            .classify_wrong_output(&comparison, buffer, answers, 1, &mut output)
             .unwrap();
         assert_eq!(output.unwritten, unwritten);
     }
 }
 
-/// What the worker sees of every buffer, allocations and all, before *go* of a window.
+/// Returns all shared allocations as the worker sees them before *go* of a window.
 fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8>> {
     referee.generate(case, window).unwrap();
     let place = case.place(window);
@@ -204,7 +205,7 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
 }
 
 #[test]
-fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
+fn no_write_of_a_call_remains_in_the_next_window() {
     const MARK: u8 = 0xa7;
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
@@ -225,7 +226,7 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
             let layout = case.buffers[index].layout;
             let (redzone, contents) = now.split_at(layout.offset as usize);
             let (redzone_before, contents_before) = last.split_at(layout.offset as usize);
-            // Eight bytes in a row that are alike by chance: once in 2^64 places.
+            // Eight equal bytes in a row by chance: once in 2^64 places.
             let alike = |now: &[u8], before: &[u8]| {
                 let words = now.chunks_exact(8).zip(before.chunks_exact(8));
                 words.filter(|(now, before)| now == before).count()
@@ -246,14 +247,14 @@ fn nothing_that_a_call_wrote_anywhere_is_there_in_the_next_window() {
 }
 
 #[test]
-fn it_is_asked_of_sixteen_calls_whether_the_answer_before_would_pass() {
+fn sixteen_calls_try_the_previous_answer() {
     let mut stage = Stage::set();
     let asked = (1..=19).filter(|&window| stage.honest(window).outputs()[0].old_answer() != OtherAnswer::NotAsked);
     assert_eq!(asked.collect::<Vec<u32>>(), Vec::from_iter(2..=17));
 }
 
 #[test]
-fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
+fn an_old_answer_that_differs_only_late_fails() {
     const LONG: usize = 5_000;
     let mut long = recording();
     long.tensors
@@ -282,13 +283,13 @@ fn an_old_answer_that_differs_behind_its_first_elements_alone_fails() {
         let mut old = contents.clone();
         changed.into_iter().for_each(|byte: usize| old[byte] = 64);
         referee.driver.write(answers.previous, &old).unwrap();
-        let found = referee.look_at_old_answer(&comparison, answers, 2).unwrap();
+        let found = referee.check_old_answer(&comparison, answers, 2).unwrap();
         assert_eq!(found as u64, expected as u64, "{changed:?}");
     }
 }
 
 #[test]
-fn the_digest_of_a_window_is_of_all_its_inputs() {
+fn the_input_digest_covers_all_inputs() {
     let digest = |change: &dyn Fn(&mut Referee, &[DevicePtr])| {
         let mut referee = referee(Box::new(cpu())).unwrap();
         let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
@@ -312,11 +313,11 @@ fn the_digest_of_a_window_is_of_all_its_inputs() {
         referee.driver.write(pristine[0], &other).unwrap();
         referee.driver.write(pristine[2], &one).unwrap();
     });
-    assert_ne!(exchanged, unchanged, "each input has a key of its own");
+    assert_ne!(exchanged, unchanged, "inputs share a key");
 }
 
 #[test]
-fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
+fn the_first_buffer_with_a_changed_redzone_is_named() {
     let driver = cpu();
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
@@ -331,21 +332,21 @@ fn of_several_buffers_the_first_whose_slack_was_written_is_named() {
     }
     let keys = referee.hand_in_keys(&case, place, &mut batch).unwrap();
     referee.snapshot(&case).unwrap();
-    let looks = referee
-        .queue_looks(&case, place, WindowKind::Timed, keys, &mut batch)
+    let checks = referee
+        .queue_all_checks(&case, place, WindowKind::Timed, keys, &mut batch)
         .unwrap();
     let found = referee.harness.collect(&mut *referee.driver, batch).unwrap();
     let mut facts = WindowFacts {
         window: 1,
         ..bytemuck::Zeroable::zeroed()
     };
-    referee.report(&case, place, looks, &found, &[], &mut facts).unwrap();
+    referee.report(&case, place, checks, &found, &[], &mut facts).unwrap();
     assert_eq!(facts.redzone_buffer, 2);
     assert!((-8..0).contains(&facts.redzone_offset) && (1..=8).contains(&facts.redzone_bytes));
 }
 
 #[test]
-fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_its_size() {
+fn inputs_are_shared_frozen_and_no_buffer_can_change_size() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
@@ -361,7 +362,7 @@ fn what_is_only_read_is_handed_out_sealed_against_writing_and_nothing_changes_it
 }
 
 #[test]
-fn decoys_are_of_the_instance_before_where_the_author_makes_the_inputs() {
+fn decoys_for_author_inputs_come_from_the_previous_window() {
     let mut of_author = recording();
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();

@@ -1,4 +1,4 @@
-//! Roles that a test plays.
+//! Roles that a test simulates.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -10,8 +10,8 @@ use crate::clients::strays::Registered;
 use gpubench_protocol::wire::Channel;
 
 impl Child {
-    /// A process that only waits, and the connection on which the test speaks for it.
-    pub(crate) fn played(role: RoleName) -> (Child, Channel) {
+    /// Returns a process that only waits, and the connection on which the test acts for it.
+    pub(crate) fn simulated(role: RoleName) -> (Child, Channel) {
         let (ours, theirs) = Channel::pair().unwrap();
         let (log, sink) = Log::open(role, Output::Captured).unwrap();
         let process = Command::new("sleep")
@@ -31,7 +31,7 @@ impl Child {
         (child, theirs)
     }
 
-    /// Whether the process has ended, asked without waiting for it.
+    /// Whether the process has ended, without waiting for it.
     pub(crate) fn has_ended(&self) -> bool {
         self.registered.has_ended()
     }
