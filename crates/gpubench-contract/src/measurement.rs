@@ -296,9 +296,9 @@ impl Conservation {
     }
 }
 
-/// The time of the twin, a fixed job of the tool that runs on the same buffers and within a minute
-/// of the case. It shows how fast the machine was. The job does not depend on the code under test,
-/// so a difference between two runs is drift of the machine.
+/// The time of the twin. The twin is a fixed job of the tool on the case's buffers. It runs again
+/// and again while the case is measured, and shows how fast the machine was. It does not depend on
+/// the code under test. If its times in two runs differ, the speed of the machine has drifted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Twin {

@@ -269,15 +269,16 @@ words! {
     pub enum StopReason {
         /// The coefficient of variation fell below its target.
         TargetCv = "target-cv",
-        /// The 95 % interval of the median is narrow enough.
+        /// The 95 % confidence interval of the median is narrow enough.
         MedianInterval = "median-interval",
-        /// The 95 % interval of the median lies within one step of the clock.
+        /// The 95 % confidence interval of the median lies within one step of the clock that times
+        /// the calls.
         ClockTick = "clock-tick",
         /// The coefficient of variation no longer changes, so more samples would not lower it.
         Plateau = "plateau",
         /// `--max-samples` was reached.
         MaxSamples = "max-samples",
-        /// `--max-time` was used up.
+        /// `--max-time` has passed.
         MaxTime = "max-time",
     }
 }

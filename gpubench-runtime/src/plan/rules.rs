@@ -99,7 +99,7 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     for constant in &plan.constants {
         let checked = check_constant(constant, &mut known).and_then(|()| match launched.contains(&constant.source) {
             true => Ok(()),
-            false => broken("no kernel of its source is launched"),
+            false => broken("no launch uses a kernel of its source"),
         });
         checked.map_err(|error| error.context(format!("constant `{}`", constant.symbol)))?;
     }

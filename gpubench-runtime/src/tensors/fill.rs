@@ -167,7 +167,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
             // False for a NaN as well.
             if !(low < high && low >= -largest && high <= largest) {
                 return Err(Error::new(format!(
-                    "`Uniform({low}..{high})` is not a range of {dtype} values"
+                    "`Uniform({low}..{high})` is empty, or not within the range of {dtype}"
                 )));
             }
             Ok(())
@@ -184,7 +184,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
             let (smallest, largest) = dtype.integer_range();
             if !(low < high && low >= smallest && high - 1 <= largest) {
                 return Err(Error::new(format!(
-                    "`Integers({low}..{high})` is not a range of integers from {smallest} to {largest}, which {dtype} holds exactly"
+                    "`Integers({low}..{high})` is not a valid range: {dtype} holds the integers from {smallest} to {largest} exactly"
                 )));
             }
             Ok(())
