@@ -119,9 +119,9 @@ fn side(run: &ComparedRun) -> Element {
         .text(format_args!(", {known}"))
 }
 
-/// `99 %`.
+/// `99%`.
 fn confidence(change: &Change) -> String {
-    format!("{} %", (change.confidence * 1e4).round() / 100.0)
+    format!("{}%", (change.confidence * 1e4).round() / 100.0)
 }
 
 fn differences(comparison: &ComparisonComplete) -> Option<Element> {

@@ -10,8 +10,8 @@ const WORDS: [(&str, &str); 9] = [
         "the trimmed mean of the workers' values; the value of a worker is the interquartile mean of its samples; other metrics are computed in the same way",
     ),
     (
-        "± 95 %",
-        "half the width of the 95 % interval of the time, relative to the time; a measurement with other workers is expected to lie in this interval",
+        "± 95%",
+        "half the width of the 95% interval of the time, relative to the time; a measurement with other workers is expected to lie in this interval",
     ),
     ("cv", "the standard deviation of the samples, divided by their mean"),
     (
