@@ -405,7 +405,9 @@ fn more_workers([baseline, candidate]: [usize; 2]) -> String {
     match baseline.cmp(&candidate) {
         Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),
         Ordering::Greater => format!("measure the candidate again with `--workers {baseline}`"),
-        Ordering::Equal if baseline >= MOST_WORKERS => "this is the maximum number of workers".to_owned(),
+        Ordering::Equal if baseline >= MOST_WORKERS => {
+            "both runs already have the maximum number of workers".to_owned()
+        }
         Ordering::Equal => format!(
             "measure both with more workers, such as `--workers {}`",
             (2 * baseline).min(MOST_WORKERS)
