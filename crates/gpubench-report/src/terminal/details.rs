@@ -96,7 +96,8 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
     (!phrase.is_empty()).then_some(phrase)
 }
 
-/// `advisory: kernels of the CPU device run inside the worker and could change the times that it reports`.
+/// `advisory: kernels of the CPU device run inside the worker and could change the times that it
+/// reports`.
 fn grade(result: &BenchmarkComplete) -> Option<String> {
     let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);
     Some(format!("{grade}: {}", printable_line(reason)))
