@@ -172,7 +172,16 @@ impl Browser {
 
     /// Returns a screenshot of the whole page, as PNG in Base64.
     pub fn picture(&mut self) -> String {
-        let arguments = json!({ "format": "png", "captureBeyondViewport": true });
+        self.screenshot(true)
+    }
+
+    /// A picture of the visible part of the page, as PNG in Base64.
+    pub fn picture_of_the_screen(&mut self) -> String {
+        self.screenshot(false)
+    }
+
+    fn screenshot(&mut self, is_whole: bool) -> String {
+        let arguments = json!({ "format": "png", "captureBeyondViewport": is_whole });
         let picture = self.call("Page.captureScreenshot", arguments);
         picture["data"].as_str().expect("a picture").to_owned()
     }

@@ -280,7 +280,7 @@ fn the_same_revision_is_no_regression_and_its_worktree_is_reused() {
     assert_ne!(row(&comparison(&again), "spin")["verdict"], "regressed");
     assert_eq!(repository.worktrees(), worktrees);
     assert!(
-        again.stderr.contains("Building the baseline, `main`"),
+        again.stderr.contains("Building the baseline `main`"),
         "{}",
         again.stderr
     );
@@ -370,7 +370,7 @@ fn sources_outside_a_repository_are_an_error_with_a_hint() {
         finished.stderr
     );
     assert!(
-        finished.stderr.contains("`--baseline NAME` with a saved run"),
+        finished.stderr.contains("compare with a saved run with `--baseline NAME`"),
         "{}",
         finished.stderr
     );

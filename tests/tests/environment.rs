@@ -168,7 +168,7 @@ fn a_failed_memory_allocation_is_an_error() {
     assert_eq!(result["verdict"], "error");
     let message = result["message"].as_str().unwrap_or_default();
     assert!(
-        message.contains("no memory") && message.contains("File too large"),
+        message.contains("cannot allocate") && message.contains("File too large"),
         "{message}"
     );
 }

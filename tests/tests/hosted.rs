@@ -53,8 +53,8 @@ fn a_hosted_benchmark_competes_with_a_sealed_one() {
 ends! {
     a_panic_during_setup_is_an_error: "set_up::panics" is "error", "setup-failed", "panicked", "no handle for 600", "src/set_up.rs:";
     an_error_during_setup_is_an_error: "set_up::fails" is "error", "setup-failed", "the library has another version";
-    a_setup_that_exits_is_reported: "set_up::exits" is "crashed", "exited", "code 0", "set up";
-    a_setup_that_aborts_is_reported: "set_up::aborts" is "crashed", "killed", "SIGABRT", "set up";
+    a_setup_that_exits_is_reported: "set_up::exits" is "crashed", "exited", "code 0", "setting up";
+    a_setup_that_aborts_is_reported: "set_up::aborts" is "crashed", "killed", "SIGABRT", "setting up";
     a_setup_that_hangs_times_out: "set_up::hangs" is "timeout", "slow", "set up", "3s";
     a_benchmark_without_a_call_is_an_error: "set_up::declares_nothing" is "error", "setup-failed", "set_up::declares_nothing", "`Host::call`";
     a_benchmark_with_two_calls_is_an_error: "set_up::declares_two" is "error", "setup-failed", "two calls";

@@ -104,17 +104,17 @@ ends! {
     an_overrun_of_a_static_shared_array_by_one_thread_is_reported:
         "shared::static_array_too_small_for_one" is "crashed", "out-of-bounds", "`in_a_static_array`", "write of byte 256 of the shared array `tile`", "block (0, 0, 0)";
     unrequested_shared_memory_is_reported:
-        "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "asks for none (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
+        "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "the launch has none (hint: set `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
     half_of_the_required_shared_memory_is_reported:
-        "shared::half" is "crashed", "out-of-bounds", "`tiled`", "write of byte 128 of dynamic shared memory", "asks for 128 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
+        "shared::half" is "crashed", "out-of-bounds", "`tiled`", "write of byte 128 of dynamic shared memory", "the launch has 128 bytes (hint: set `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
     shared_memory_short_by_one_element_is_reported:
-        "shared::one_element_too_few" is "crashed", "out-of-bounds", "`tiled`", "write of byte 252 of dynamic shared memory", "asks for 252 bytes (hint: `.shared(bytes)`", "block (0, 0, 0)";
+        "shared::one_element_too_few" is "crashed", "out-of-bounds", "`tiled`", "write of byte 252 of dynamic shared memory", "the launch has 252 bytes (hint: set `.shared(bytes)`", "block (0, 0, 0)";
     a_read_past_shared_memory_is_reported:
-        "shared::reads_one_behind" is "crashed", "out-of-bounds", "read of byte 256 of dynamic shared memory", "asks for 256 bytes", "thread (63, 0, 0)";
+        "shared::reads_one_behind" is "crashed", "out-of-bounds", "read of byte 256 of dynamic shared memory", "the launch has 256 bytes", "thread (63, 0, 0)";
     a_write_before_shared_memory_is_reported:
         "shared::writes_one_before" is "crashed", "out-of-bounds", "write 4 bytes before the start of dynamic shared memory", "block (0, 0, 0)";
     the_second_launch_gets_only_the_shared_memory_it_requests:
-        "shared::the_second_of_two_sizes_is_too_small" is "crashed", "out-of-bounds", "write of byte 256 of dynamic shared memory", "asks for 256 bytes", "step 2 of the plan", "thread (64, 0, 0)";
+        "shared::the_second_of_two_sizes_is_too_small" is "crashed", "out-of-bounds", "write of byte 256 of dynamic shared memory", "the launch has 256 bytes", "step 2 of the plan", "thread (64, 0, 0)";
 }
 
 // Faults.

@@ -33,8 +33,13 @@ fn pictures() -> Utf8PathBuf {
     folder
 }
 
-/// The sample run on a GPU, compared with itself, as the machine contract's golden copy has it.
+/// The sample run on a GPU, as the machine contract's golden copy has it, compared with itself.
 fn page_of_a_gpu() -> Utf8PathBuf {
+    let run = run_on_a_gpu();
+    report(&run, &["--compare", run.as_str()])
+}
+
+fn run_on_a_gpu() -> Utf8PathBuf {
     let golden = repository().join("crates/gpubench-report/src/tests/snapshots");
     let golden = golden.join("gpubench_report__tests__golden__json_lines_on_a_gpu.snap");
     let golden = std::fs::read_to_string(golden).expect("the golden copy");
@@ -43,22 +48,17 @@ fn page_of_a_gpu() -> Utf8PathBuf {
         .filter(|line| line.starts_with('{'))
         .map(|line| format!("{line}\n"))
         .collect();
-    let folder = pictures();
-    let run = folder.join("gpu.jsonl");
+    let run = pictures().join("gpu.jsonl");
     std::fs::write(&run, lines).expect("a file");
-    let page = folder.join("gpu.html");
-    let made = Command::new(tool())
-        .args([
-            "gpubench",
-            "report",
-            run.as_str(),
-            "--compare",
-            run.as_str(),
-            "-o",
-            page.as_str(),
-        ])
-        .output();
-    let made = made.expect("the tool starts");
+    run
+}
+
+/// The page that `cargo gpubench report` writes about a run.
+fn report(run: &Utf8Path, options: &[&str]) -> Utf8PathBuf {
+    let page = run.with_file_name(if options.is_empty() { "alone.html" } else { "gpu.html" });
+    let mut command = Command::new(tool());
+    command.args(["gpubench", "report", run.as_str(), "-o", page.as_str()]);
+    let made = command.args(options).output().expect("the tool starts");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     page
 }
@@ -141,6 +141,20 @@ fn the_report_of_a_gpu_run_is_readable_on_every_screen() {
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
 fn the_report_of_failures_is_readable_on_every_screen() {
     look_at(&page_of_failures(), "failures");
+}
+
+/// The picture in the README. `GPUBENCH_UPDATE_BOOK=1` replaces it.
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn the_picture_of_the_readme_can_be_taken() {
+    let mut browser = Browser::start();
+    browser.open(&report(&run_on_a_gpu(), &[]), screen(1000, 860, Scheme::Light));
+    let picture = bytes_of(&browser.picture_of_the_screen());
+    let folder = match std::env::var_os("GPUBENCH_UPDATE_BOOK") {
+        Some(_) => repository().join("docs/images"),
+        None => pictures(),
+    };
+    std::fs::write(folder.join("report.png"), picture).expect("a file");
 }
 
 #[test]
