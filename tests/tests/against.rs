@@ -370,7 +370,9 @@ fn sources_outside_a_repository_are_an_error_with_a_hint() {
         finished.stderr
     );
     assert!(
-        finished.stderr.contains("compare with a saved run with `--baseline NAME`"),
+        finished
+            .stderr
+            .contains("compare with a saved run with `--baseline NAME`"),
         "{}",
         finished.stderr
     );

@@ -24,7 +24,7 @@ pub unsafe trait Arguments: Copy {
     /// Returns the bytes to pass to the kernel.
     fn as_bytes(&self) -> &[u8] {
         let first = std::ptr::from_ref(self).cast::<u8>();
-        // SAFETY: implementors have no padding, so all bytes of `self` are initialised, and they
+        // SAFETY: implementers have no padding, so all bytes of `self` are initialised, and they
         // live as long as `self`.
         unsafe { std::slice::from_raw_parts(first, size_of::<Self>()) }
     }
