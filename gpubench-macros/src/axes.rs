@@ -23,7 +23,7 @@ impl AxisOption {
         while !content.is_empty() {
             let name = content
                 .call(Ident::parse_any)
-                .map_err(|error| Error::new(error.span(), "expected an axis: `width = [1024, 4096]`"))?;
+                .map_err(|error| Error::new(error.span(), "expected an axis, such as `width = [1024, 4096]`"))?;
             if axes.iter().any(|axis| name.unraw() == axis.text()) {
                 return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
             }

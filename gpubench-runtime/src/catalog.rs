@@ -20,8 +20,8 @@ pub struct Benchmark {
     pub library: String,
     /// Module path and function, without the crate's name: `image::grayscale`.
     pub path: String,
-    /// Problem that it solves, as `module::problem` without the crate's name. Competing
-    /// implementations share it.
+    /// Problem that it solves, as `module::problem` without the crate's name. The benchmarks of one
+    /// problem are ranked.
     pub problem: String,
     /// Source file, as the compiler names it.
     pub file: String,
@@ -203,7 +203,7 @@ pub struct DeviceFacts {
     pub kind: DeviceKind,
     /// Display name.
     pub name: String,
-    /// Number of multiprocessors. On the CPU device, number of worker threads.
+    /// Number of multiprocessors. On the CPU device, its number of threads.
     pub multiprocessors: u32,
     /// Compute capability as `major * 10 + minor`. 0 on the CPU device.
     pub capability: u32,
@@ -295,11 +295,11 @@ pub enum Role {
     Input,
     /// Read. The same contents for every call of a case.
     Constant,
-    /// Written. Poisoned before and checked after every call.
+    /// Written. Filled with noise before every call, checked after it.
     Output,
     /// Read and written. New contents for every call, checked after it.
     InOut,
-    /// Temporary memory. Poisoned before every call, never checked.
+    /// Temporary memory. Filled with noise before every call, never checked.
     Scratch,
 }
 
@@ -316,12 +316,13 @@ impl Role {
 }
 
 impl Tensor {
-    /// Returns the number of elements. For checked tensors only: their product does not overflow.
+    /// Returns the number of elements. Call it only after [`plan::check`](crate::plan::check), so
+    /// that the product does not overflow.
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
     }
 
-    /// Returns the number of bytes. For checked tensors only.
+    /// Returns the number of bytes. Call it only after [`plan::check`](crate::plan::check).
     pub fn bytes(&self) -> u64 {
         self.elements() * self.dtype.size() as u64
     }

@@ -45,9 +45,10 @@ impl Error {
         }
     }
 
-    /// Skips the case, for `reason`. Use it for axis combinations that make no sense, in a
-    /// benchmark function that takes a launcher or in the function that returns the tensors. If the
-    /// axes alone decide, `requires(if = ..)` in the attribute is simpler.
+    /// Returns an error that skips the case, with this reason. Use it for axis combinations that
+    /// make no sense. It works in a benchmark function that takes a launcher, and in the function
+    /// that returns the tensors. If the axes alone decide, `requires(if = ..)` in the attribute is
+    /// simpler.
     ///
     /// ```
     /// # use gpubench::prelude::*;

@@ -14,13 +14,16 @@ pub(crate) type HostCall = Box<dyn FnMut() -> Result<()>>;
 /// The first parameter of a `#[gpubench(hosted)]` function, instead of a
 /// [`Launcher`](crate::Launcher): it has a stream, device pointers, and [`call`](Host::call).
 ///
-/// The function runs once in the worker, and is not timed: create handles, allocate workspaces and
-/// load modules here. The closure that it passes to [`call`](Host::call) then runs for every
-/// measured call, on the same thread, with the device's primary context current.
+/// The function runs once in each worker (a process that runs the kernels under test), and is not
+/// timed: create handles, allocate workspaces and load modules here. The closure that it passes to
+/// [`call`](Host::call) then runs for every measured call, on the same thread, with the device's
+/// primary context current.
 ///
-/// The rules of a call: it queues all of its work on [`stream`](Host::stream) and does not wait for
-/// it. It must join work on other streams to this one with events. Work that is unfinished when the
-/// stream is done counts as a late write.
+/// The rules of a call:
+///
+/// - It queues all of its work on [`stream`](Host::stream), and does not wait for that stream.
+/// - If it also uses other streams, it joins them to this one with events. Work that is
+///   unfinished when this stream is done counts as a late write.
 #[doc = include_str!("../doc/host_routes.md")]
 pub struct Host {
     benchmark: String,
@@ -76,10 +79,10 @@ impl Host {
         &self.facts
     }
 
-    /// Returns the device address of a buffer's first element, or of the first element of a part.
-    /// It is the same for every call. On the CPU device, it is an address in this process.
+    /// Returns the device address of the first element of a buffer or of a part of a buffer. The
+    /// address is the same for every call. On the CPU device, it is an address in this process.
     ///
-    /// The buffer has a call's contents only while that call runs.
+    /// The buffer contains the data of a call only while that call runs.
     ///
     /// # Panics
     /// Panics if a [part](crate::In::range) is out of bounds. The tool reports the panic as the

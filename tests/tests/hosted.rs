@@ -37,7 +37,7 @@ fn honest_benchmarks_pass_with_their_execution() {
         assert_eq!(result["execution"], execution, "{case}");
         assert_eq!(result["grade"], "advisory", "{case}");
         // An incomplete sandbox would be another reason.
-        let reason = "kernels of the CPU device are native code in the worker";
+        let reason = "kernels of the CPU device run inside the worker and could change the times that it reports";
         assert_eq!(result["grade_reason"], reason, "{case}");
         assert!(result["distinct_inputs"].as_u64() > Some(4), "{case}");
     }

@@ -50,7 +50,7 @@ settings! {
         #[arg(short, long, value_name = "FRACTION", help_heading = "Select cases")]
         threshold: Option<Fraction> => Line "main pr --threshold 2%", common;
 
-        /// Pair benchmarks by the groups of this expression
+        /// Pair benchmarks by capture groups of this regex
         ///
         /// For benchmarks with different names in the two runs: `-g '(?:naive|tiled)::(.*)'`
         /// compares `gemm::naive::n=64` with `gemm::tiled::n=64`. Two benchmarks are a pair if the

@@ -122,16 +122,16 @@ settings! {
 
     #[command(next_help_heading = "Select cases")]
     pub(super) struct SelectionArguments {
-        /// Run the cases whose names match one of these expressions
+        /// Run the cases whose names match one of these regular expressions
         ///
-        /// FILTERS are regular expressions. A case is named `path::axis=value,axis=value`, for
+        /// A case is named `path::axis=value,axis=value`, for
         /// example `image::grayscale::width=1024,height=4096`. The full form starts with the
         /// package. An expression may match any part of either form. Without filters, every case
         /// runs.
         #[arg(value_name = "FILTERS")]
         filters: Vec<String> => Line "reduction '^image::.*width=1024'";
 
-        /// Skip the cases whose names match this expression
+        /// Skip the cases whose names match this regular expression
         ///
         /// May be given several times. It takes precedence over FILTERS.
         #[arg(long, value_name = "REGEX")]
@@ -200,7 +200,7 @@ settings! {
         #[arg(long, help_heading = "Machine")]
         no_wait: bool => Profile "--no-wait";
 
-        /// Draw inputs, orders and keys from this seed, to reproduce a run
+        /// Derive inputs and all random choices from this seed, to reproduce a run
         ///
         /// Up to 64 hexadecimal digits. By default the operating system provides a new seed for
         /// every run. Code that knows the seed can prepare for the inputs, so do not set it for
@@ -304,13 +304,14 @@ settings! {
         #[command(flatten)]
         noise: NoiseArguments;
 
-        /// Set the confidence level of the intervals: `99%`, `0.99`
+        /// Set the confidence level of comparisons: `99%`, `0.99`
         #[arg(long, value_name = "FRACTION", default_value_t = Fraction::of(Confidence::DEFAULT.fraction()))]
         confidence_level: Fraction => Profile "--confidence-level 95%";
 
         /// Also compare results of another device, driver or mode
         ///
-        /// The differences are listed. By default such results are shown and not compared.
+        /// The mode is `cold`, or `warm` with `--flush-bytes 0`. The differences are listed. By
+        /// default such results are shown and not compared.
         #[arg(long)]
         allow_different_setups: bool => Profile "--allow-different-setups";
     }
@@ -440,14 +441,14 @@ settings! {
 
     #[command(next_help_heading = "Build")]
     pub(super) struct CargoArguments {
-        /// Benchmark this package
+        /// Select this package
         ///
         /// A name, `name@version`, a package ID or a pattern such as `kernels-*`. May be given
         /// several times.
         #[arg(short, long, value_name = "SPEC")]
         package: Vec<PackageSpec> => Line "--package row-sums --package 'kernels-*'";
 
-        /// Benchmark every package of the workspace that depends on `gpubench-runtime`
+        /// Select every package of the workspace that depends on `gpubench-runtime`
         #[arg(long, visible_alias = "all")]
         workspace: bool => Line "--workspace";
 
@@ -523,7 +524,7 @@ settings! {
 
     #[command(next_help_heading = "Machine")]
     pub(super) struct DeviceArguments {
-        /// Measure on `auto`, `cpu`, `cuda` or `cuda:1`
+        /// Use this device: `auto`, `cpu`, `cuda` or `cuda:1`
         ///
         /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times
         /// on the CPU device say nothing about a GPU. `cuda` requires a GPU. `cuda:1` is the second

@@ -81,9 +81,9 @@ case_settings! {
         #[arg(value_name = "DURATION")]
         "timeout" => timeout: TimeLimit = TimeLimit::seconds(10), "--timeout 1min";
 
-        /// Give up on a case if one call of its host code takes longer than this
+        /// Give up on a case if one of its CPU functions takes longer than this
         ///
-        /// Host code is the benchmark function, the CPU reference and the generators.
+        /// CPU functions are the benchmark function, the CPU reference and the generators.
         #[arg(value_name = "DURATION")]
         "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
 

@@ -33,7 +33,7 @@ fn doubt(machine: &Machine) -> Option<String> {
     let on_gpu = given(&machine.driver, "the GPU's driver").ok();
     let Some(opened) = on_gpu.filter(|opened| opened.first_failure().is_none()) else {
         return Some(
-            "without a GPU, cases run on the CPU device, whose kernels are native code in the worker".to_owned(),
+            "without a GPU, cases run on the CPU device, whose kernels run inside the worker and could change the times that it reports".to_owned(),
         );
     };
     if let ClockBound::Absent(why) = &opened.facts.clock_bound {

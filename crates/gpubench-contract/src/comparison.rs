@@ -21,8 +21,8 @@ pub struct ComparisonComplete {
     pub candidate: ComparedRun,
     /// How the two runs were measured.
     pub arrangement: Arrangement,
-    /// Differences between the setups of the two runs: device, driver, tool or timing mode. Some of
-    /// them prevent the comparison of some or all results.
+    /// Differences between the setups of the two runs: device, driver, tool or `mode`. Because of
+    /// such a difference, some or all results may not be compared.
     pub differences: Vec<String>,
     /// Benchmarks in both runs, in the candidate's order. Benchmarks that both runs skipped are
     /// left out.
@@ -36,7 +36,7 @@ pub struct ComparisonComplete {
     pub left_out: Option<LeftOut>,
 }
 
-/// Benchmarks whose change is smaller than the requested minimum. They still count in every total.
+/// Benchmarks that changed by less than `--threshold`. They still count in every total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct LeftOut {
@@ -77,7 +77,8 @@ pub struct ComparedRun {
 pub enum Arrangement {
     /// One after the other. Drift between the two is part of the difference.
     Apart,
-    /// Alternating window by window on the same device, with inputs from the same distributions.
+    /// Alternately, window by window, on the same device and with inputs from the same
+    /// distributions.
     Interleaved,
 }
 
@@ -91,9 +92,10 @@ pub struct ComparisonRow {
     pub benchmark: String,
     /// Axis values.
     pub params: Params,
-    /// Full name of the case in the candidate.
+    /// Name of the case in the candidate, with its package in front.
     pub case: String,
-    /// Full name of the case in the baseline. It differs if names were matched by groups.
+    /// Name of the case in the baseline, with its package in front. It differs from `case` if
+    /// `--group` paired two names.
     pub baseline_case: String,
     /// What the samples measure. Two results are compared only if they have the same metric.
     pub metric: Metric,

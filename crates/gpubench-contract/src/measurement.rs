@@ -63,7 +63,7 @@ pub struct Stop {
     pub target_cv: f64,
 }
 
-/// Time that the host needs to queue a call. It is in nanoseconds for every metric.
+/// Time that the host needs to queue a call. The unit is nanoseconds whatever the metric is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct HostTime {
@@ -111,7 +111,8 @@ pub enum SampleFlagKind {
     Preempted,
 }
 
-/// Rates, computed from the declared work and the case's time. Empty if the metric is not a time.
+/// Rates, computed from the declared work and the case's time. All are null if the metric is not a
+/// time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
@@ -159,8 +160,8 @@ impl Throughput {
     }
 }
 
-/// The result of checking one output: in the window that failed or, if none did, the worst over all
-/// windows.
+/// The result of checking one output. It is from the window that failed. If no window failed, it is
+/// the worst over all windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Check {
@@ -230,10 +231,10 @@ pub struct WindowCounts {
     pub warm_up: u64,
     /// Windows of the samples: timed and checked.
     pub timed: u64,
-    /// Early-check windows: the check is launched right after the call.
+    /// Early-check windows: their outputs are checked right after the call, to catch late writes.
     pub early_check: u64,
-    /// Windows of the control worker, between the sampled windows and after the end of the worker.
-    /// They do not count in the case's `windows`.
+    /// Control windows, in which the twin runs instead of the call. They do not count in the
+    /// case's `windows`.
     pub control: u64,
 }
 
@@ -244,8 +245,9 @@ impl WindowCounts {
     }
 }
 
-/// The worker's claimed times compared with the referee's clock. `claimed_ns`, `observed_ns` and
-/// `control_ns` are means over the windows.
+/// The worker's claimed times compared with the referee's clock. Time is conserved: what the worker
+/// does not claim, the referee's clock still shows. `claimed_ns`, `observed_ns` and `control_ns`
+/// are means over the windows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Conservation {
@@ -253,14 +255,13 @@ pub struct Conservation {
     pub claimed_ns: f64,
     /// Time by the referee's clock, including the tool's own part of each window.
     pub observed_ns: f64,
-    /// The tool's own part by the referee's clock, from control windows, in which the twin runs
-    /// instead of the call. Null without control windows.
+    /// Time by the referee's clock that a window takes in addition to its call. Control windows
+    /// measure it: in them, the twin runs instead of the call. Null without control windows.
     pub control_ns: Option<f64>,
     /// The reported value, computed from the referee's clock minus the tool's own part of each
     /// window. Null if the clock gives no bound.
     pub verified_ns: Option<f64>,
-    /// `verified_ns` minus the same value computed from the claims. Null if the clock gives no
-    /// bound.
+    /// `verified_ns` minus the value computed from the claims. Null if the clock gives no bound.
     pub excess_ns: Option<f64>,
     /// The largest `excess_ns` that an honest worker can have. Null if the clock gives no bound.
     pub bound_ns: Option<f64>,
@@ -273,8 +274,8 @@ pub struct Conservation {
     pub residuals_ns: Vec<i64>,
     /// Time by the referee's clock minus the claim, for each control window that the bound is
     /// computed from. Windows whose outputs changed are left out. Normally these are the windows
-    /// between the samples. If they took longer while the worker under test lived, the windows
-    /// after its end are used instead, and `grade_reason` says so.
+    /// between the samples. If those took longer while the worker was alive, the windows after its
+    /// end are used instead, and `grade_reason` says so.
     pub control_residuals_ns: Vec<i64>,
     /// Number of `control_residuals_ns` that belong to each worker, in the order of `workers`.
     /// Empty if the windows after the worker's end are used.
@@ -295,9 +296,9 @@ impl Conservation {
     }
 }
 
-/// The time of the twin, a fixed job of the tool that runs on the same buffers and within a minute
-/// of the case. It shows how fast the machine was. The job does not depend on the code under test,
-/// so a difference between two runs is drift of the machine.
+/// The time of the twin. The twin is a fixed job of the tool on the case's buffers. It runs again
+/// and again while the case is measured, and shows how fast the machine was. It does not depend on
+/// the code under test. If its times in two runs differ, the speed of the machine has drifted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Twin {

@@ -12,30 +12,31 @@ words! {
         /// Every output of every call was correct, complete at the end of the call, and unchanged
         /// afterwards.
         Pass = "pass",
-        /// An output differs from the expected one by more than its tolerance, or bytes outside the
-        /// buffers were written.
+        /// An output differs from the expected one by more than its tolerance, or the kernel wrote
+        /// outside its buffers.
         WrongOutput = "wrong-output",
         /// An output was not complete at the end of the call, or changed afterwards.
         LateWrite = "late-write",
         /// The worker's claimed times disagree with the referee's clock by more than the bound.
-        /// Only a GPU has such a clock. An accused case is measured a second time, and the second
-        /// measurement counts.
+        /// Only a GPU has such a clock. If the first measurement of a case ends like this, the case
+        /// is measured a second time, and the second measurement counts.
         TimeMismatch = "time-mismatch",
-        /// A sample is too short to move the declared bytes at the device's peak bandwidth. The CPU
-        /// device has no known peak bandwidth.
+        /// A sample is too short to move the declared bytes at the device's peak bandwidth. This
+        /// needs a GPU: the CPU device has no known peak bandwidth.
         BelowFloor = "below-floor",
         /// The kernel faulted, or its process ended.
         Crashed = "crashed",
         /// A call did not end within `--timeout`.
         Timeout = "timeout",
         /// The worker sent something impossible, sent nothing where it had to, or kept working
-        /// after its call had ended. A case accused of the last is measured a second time.
+        /// after its call had ended. If it seems to have kept working, the case is measured a
+        /// second time, and the second measurement counts.
         ProtocolViolation = "protocol-violation",
         /// The case did not run: a requirement is not met, or the benchmark skipped itself.
         Skipped = "skipped",
         /// The case could not be judged: the benchmark function, its plan, a generator, the
-        /// reference, a compiler or this tool failed. Also a case whose check is too weak, or that
-        /// `--deny` or `--require-grade` rejects.
+        /// reference, a compiler or this tool failed. Also if its check is too weak, or if `--deny`
+        /// or `--require-grade` rejects it.
         Error = "error",
     }
 }
@@ -51,14 +52,14 @@ impl Verdict {
 words! {
     /// Why a case did not pass.
     pub enum Cause {
-        /// The output still holds the noise from before the call. An in-out tensor still holds its
-        /// input.
+        /// The output still holds the noise that the tool wrote there before the call. An in-out
+        /// tensor still holds its input.
         Unwritten = "unwritten",
-        /// The output is the correct answer to the call before.
+        /// The output is the correct answer to the previous call.
         Stale = "stale",
         /// The output is the correct answer to the first call of the case.
         Cached = "cached",
-        /// Part of the output still holds the noise from before the call.
+        /// Part of the output still holds the noise that the tool wrote there before the call.
         Partial = "partial",
         /// Every element has the same value, and the expected ones differ.
         Constant = "constant",
@@ -66,14 +67,15 @@ words! {
         NonFinite = "non-finite",
         /// Elements differ by more than the tolerance, and no other cause fits.
         Mismatch = "mismatch",
-        /// The output digest, taken right after the call, differs from that of the output that was
-        /// checked.
+        /// The digest of the output right after the call differs from the digest of the output that
+        /// was checked later.
         Incomplete = "incomplete",
         /// Bytes of an output changed after the call had ended.
         Late = "late",
         /// The call took less time than the declared bytes need at peak bandwidth.
         BelowBandwidth = "below-bandwidth",
-        /// Memory outside a buffer was read or written: a fault, or changed bytes in a redzone.
+        /// The kernel read or wrote memory outside a buffer. It faulted, or it changed bytes of a
+        /// redzone, the noise around a buffer.
         OutOfBounds = "out-of-bounds",
         /// The kernel wrote to an input or a constant.
         InputWritten = "input-written",
@@ -101,7 +103,7 @@ words! {
         /// The function of a hosted benchmark failed or panicked, or did not declare exactly one
         /// call.
         SetupFailed = "setup-failed",
-        /// A signal that the kernel did not raise killed the worker.
+        /// A signal killed the worker, but no fault of the kernel was the reason.
         Killed = "killed",
         /// The worker process exited.
         Exited = "exited",
@@ -116,8 +118,9 @@ words! {
         /// A claimed time is zero, negative, not a number, longer than its window or, on a GPU,
         /// shorter than the time between two events with nothing between them.
         BadClaim = "bad-claim",
-        /// While the worker lived, control windows took longer or an output changed in them. Two
-        /// measurements found it. If only the first did, the case passes as `advisory`.
+        /// Control windows took longer while the worker was alive, or an output changed in them.
+        /// Two measurements found this. If only the first found it, the case passes with the grade
+        /// `advisory`.
         WorksBetweenWindows = "works-between-windows",
         /// The device does not have what the benchmark requires, or cannot run what the kernel
         /// uses.
@@ -128,8 +131,8 @@ words! {
         RecordingFailed = "recording-failed",
         /// The benchmark function did not return within `--reference-timeout`.
         RecordingTimeout = "recording-timeout",
-        /// The plan is impossible: an unknown kernel, an empty grid, a range outside its buffer, a
-        /// launch that the device cannot do.
+        /// The plan is impossible. For example, it has an unknown kernel, an empty grid, a range
+        /// outside its buffer, or a launch that the device cannot do.
         PlanInvalid = "plan-invalid",
         /// The benchmark function described two different calls when it ran twice.
         NotReproducible = "not-reproducible",
@@ -146,8 +149,9 @@ words! {
         GeneratorFailed = "generator-failed",
         /// An input generator did not return within `--reference-timeout`.
         GeneratorTimeout = "generator-timeout",
-        /// The check cannot tell right from wrong: every output had one value in every call, others
-        /// were expected, and the tolerance let it pass. A tighter tolerance or larger inputs help.
+        /// The check cannot tell right from wrong. In every call, all elements of an output had the
+        /// same value, other values were expected, and the tolerance let them pass. Set a tighter
+        /// tolerance or use larger inputs.
         BlindCheck = "blind-check",
         /// The case has a notice about its check, and `--deny notices` is set.
         DeniedNotice = "denied-notice",
@@ -240,9 +244,10 @@ words! {
         /// User code launched the kernels inside a closed sandbox. The referee's clock agreed
         /// within the bound, every claim was possible, and nothing ran between calls.
         Bracketed = "bracketed",
-        /// The clock could not be checked, or accused the case in the first of two measurements
-        /// only, or something disturbed the control windows, or the sandbox around user code could
-        /// not be closed. Times of the CPU device are always advisory.
+        /// The times could not be checked fully, for one of four reasons: the referee's clock could
+        /// not check them, only the first of two measurements failed, something disturbed the
+        /// control windows, or the sandbox around user code could not be closed. Times of the CPU
+        /// device are always advisory.
         Advisory = "advisory",
     }
 }
@@ -264,15 +269,16 @@ words! {
     pub enum StopReason {
         /// The coefficient of variation fell below its target.
         TargetCv = "target-cv",
-        /// The 95 % interval of the median is narrow enough.
+        /// The 95 % confidence interval of the median is narrow enough.
         MedianInterval = "median-interval",
-        /// The 95 % interval of the median lies within one step of the clock.
+        /// The 95 % confidence interval of the median lies within one step of the clock that times
+        /// the calls.
         ClockTick = "clock-tick",
         /// The coefficient of variation no longer changes, so more samples would not lower it.
         Plateau = "plateau",
         /// `--max-samples` was reached.
         MaxSamples = "max-samples",
-        /// `--max-time` was used up.
+        /// `--max-time` has passed.
         MaxTime = "max-time",
     }
 }

@@ -201,7 +201,7 @@ pub struct BenchmarkComplete {
     pub case: String,
     /// Position in the run, from 0.
     pub index: u64,
-    /// The problem that the benchmark solves. Competing implementations share it.
+    /// The problem that the benchmark solves. The benchmarks of one problem are ranked.
     pub problem: Option<String>,
     /// How the case ended.
     pub verdict: Verdict,
@@ -232,8 +232,8 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time for queueing the call. Null if it was not measured.
     pub host_ns: Option<HostTime>,
-    /// Median time between two consecutive events with no work between them, in nanoseconds. With
-    /// several workers, the median of their medians. It is never subtracted from a sample.
+    /// Median time between two consecutive timing events with no work between them, in nanoseconds.
+    /// With several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
     /// Why sampling stopped. With several workers, the least conclusive of their reasons. Null if
     /// sampling did not finish.
@@ -242,7 +242,7 @@ pub struct BenchmarkComplete {
     pub throughput: Throughput,
     /// The result of checking each output.
     pub checks: Vec<Check>,
-    /// Number of windows of the workers under test. Control windows do not count.
+    /// Number of windows, without control windows.
     pub windows: u64,
     /// Number of windows of each kind.
     pub window_counts: WindowCounts,
@@ -339,7 +339,7 @@ pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -
 words! {
     /// Whose code ran in the worker.
     pub enum Execution {
-        /// The tool's: it replayed a plan.
+        /// The tool's own code, which replayed a plan.
         Sealed = "sealed",
         /// The user's host code.
         Hosted = "hosted",

@@ -14,7 +14,7 @@ pub enum DeviceError {
     #[error("{0}")]
     Absent(Absence),
     /// There is not enough memory.
-    #[error("cannot allocate `{bytes}` bytes of device memory")]
+    #[error("cannot allocate {bytes} bytes of device memory")]
     OutOfMemory {
         /// The requested size.
         bytes: u64,

@@ -58,7 +58,7 @@ impl MemfdTable {
             .st_size;
         if u64::try_from(size) != Ok(bytes) {
             return Err(DeviceError::ForeignMemory(format!(
-                "it has `{size}` bytes instead of `{bytes}`"
+                "it has {size} bytes instead of {bytes}"
             )));
         }
         Ok(self.insert(descriptor, bytes))

@@ -30,7 +30,7 @@ const FOR_THE_SUMMARY: usize = 512;
 const FOR_FAILURES: usize = 8 * 1024;
 
 const HEAD: &str = "\
-| Case | Verdict | VALUE | ± 95 % | CV | n | Bandwidth | Compute | Grade |
+| Case | Verdict | VALUE | ± 95% | CV | n | Bandwidth | Compute | Grade |
 |:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
 ";
 

@@ -179,8 +179,8 @@ fn row(row: &ComparisonRow) -> String {
         value(&row.baseline),
         value(&row.candidate),
         shown(figures.map(|figures| {
-            let machine = figures.drift.map(|drift| format!(" (machine {})", change(drift)));
-            change(figures.ratio) + &machine.unwrap_or_default()
+            let drift = figures.drift.map(|drift| format!(" (drift {})", change(drift)));
+            change(figures.ratio) + &drift.unwrap_or_default()
         })),
         shown(figures.map(|figures| interval(figures.interval))),
         shown(threshold),

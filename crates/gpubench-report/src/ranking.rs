@@ -53,7 +53,7 @@ const LARGE_RATIO: f64 = 1.1;
 pub(super) enum Rank {
     /// It is the fastest.
     Best,
-    /// This many times the fastest's time, with overlapping 95 % intervals.
+    /// This many times the fastest's time, with overlapping 95% intervals.
     NotSignificant(f64),
     /// This many times the fastest's time.
     Ratio(f64),

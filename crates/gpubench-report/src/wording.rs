@@ -113,8 +113,8 @@ pub(super) fn gloss(cause: Cause) -> &'static str {
         Cause::Partial => " (part of the output was not written)",
         Cause::Constant => " (all elements are equal)",
         Cause::Incomplete => " (the output changed after the call)",
-        Cause::ClaimTooShort => " (the referee's clock saw more time pass)",
-        Cause::WorksBetweenWindows => " (it worked between calls)",
+        Cause::ClaimTooShort => " (the referee's clock measured more time)",
+        Cause::WorksBetweenWindows => " (work of the code under test ran between calls)",
         Cause::NotReproducible => " (a second recording gave a different plan)",
         _ => "",
     }
@@ -142,7 +142,7 @@ pub(super) fn interval([low, high]: [f64; 2]) -> String {
     format!("{} to {}", change(low), change(high))
 }
 
-/// `4 of 16 elements wrong; first at 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25
+/// `4 of 16 elements wrong; first at index 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25
 /// absolute, 0.5 relative`.
 pub(super) fn found_in(check: &Check) -> String {
     let count = Some(format!(
@@ -153,7 +153,7 @@ pub(super) fn found_in(check: &Check) -> String {
     let first = check.first_wrong.as_ref().map(|first| {
         let place = coordinates(first.index, &check.shape);
         format!(
-            "first at {}{place}: expected {}, got {}",
+            "first at index {}{place}: expected {}, got {}",
             first.index, first.expected, first.got
         )
     });

@@ -30,10 +30,10 @@ pub(crate) enum Changes {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FilesError {
     /// The kernel has no Landlock, or it is disabled.
-    #[error("files remain writable: the kernel has no Landlock")]
+    #[error("files remain writable: this Linux kernel has no Landlock")]
     Missing,
     /// The kernel's Landlock lacks rights. Before ABI 3, files can be truncated.
-    #[error("files can be truncated: the kernel's Landlock is older than ABI 3")]
+    #[error("files can be truncated: this Linux kernel's Landlock is older than ABI 3")]
     Partial,
     /// The operating system refused.
     #[error("files remain writable")]

@@ -33,7 +33,7 @@ impl Sandbox {
             gaps: Vec::new(),
         };
         if rules.calls == Calls::OfProcesses {
-            sandbox.note("child processes may outlive the role", session::end_group_with_this());
+            sandbox.note("its child processes may outlive it", session::end_group_with_this());
         }
         sandbox.note("cannot close inherited descriptors", descriptors::close_all_but(kept));
         sandbox.note("cannot drop capabilities", give_up_capabilities());

@@ -69,6 +69,7 @@ pub fn every_change() -> ComparisonComplete {
         ),
         candidate: ComparedRun {
             run_id: "0f3b".into(),
+            tool_version: "0.2.0".into(),
             revision: Some(Revision {
                 commit: "89abcdef0123456789abcdef0123456789abcdef".into(),
                 branch: Some("faster".into()),

@@ -68,7 +68,7 @@ pub fn every_verdict() -> SampleRun {
         failed(
             case,
             Verdict::LateWrite,
-            None,
+            Some(Cause::Late),
             "128 bytes of `gray` changed after call 3 ended",
         )
     });
@@ -93,12 +93,12 @@ pub fn every_verdict() -> SampleRun {
         failed(
             case,
             Verdict::BelowFloor,
-            None,
-            "8 MiB in 1.000 µs would be 8.389 TB/s, above the device's peak of 4.800 TB/s",
+            Some(Cause::BelowBandwidth),
+            "call 9 took 1000 ns, but its declared bytes, less what the cache can hold, take at least 1748 ns at the device's peak bandwidth",
         )
     });
     cases.push("suite", "wild::store", &[("len", ParamValue::Int(64))], |case| {
-        let message = "kernel `store` wrote 4 bytes past the end of `y`, in block (1, 0, 0), thread (31, 0, 0)";
+        let message = "kernel `store`: invalid write at address 0x7f2c5e3ff104, 4 bytes past the end of `y` (256 bytes); block (1, 0, 0), thread (31, 0, 0), step 1 of the plan, call 1";
         failed(case, Verdict::Crashed, Some(Cause::OutOfBounds), message)
     });
     cases.push("suite", "wild::endless", &[], |case| {
@@ -106,7 +106,7 @@ pub fn every_verdict() -> SampleRun {
             case,
             Verdict::Timeout,
             Some(Cause::Slow),
-            "the call did not end within 10 s",
+            "call 1 did not finish within 10s (hint: raise the limit with `--timeout`)",
         )
     });
     cases.push("suite", "wild::liar", &[], |case| {
@@ -114,16 +114,16 @@ pub fn every_verdict() -> SampleRun {
             case,
             Verdict::ProtocolViolation,
             Some(Cause::BadClaim),
-            "the worker claims -1 ns",
+            "the worker claims -1 ns for call 1, but the referee's clock shows 51000 ns",
         )
     });
     cases.push("tensor-cores", "mma::bf16", &[], |case| BenchmarkComplete {
         cause: Some(Cause::Unsupported),
-        message: Some("needs a device of kind `cuda`; this is the CPU device".into()),
+        message: Some("needs a CUDA device of compute capability 8.0".into()),
         ..BenchmarkComplete::unmeasured(case, cpu().short(), Verdict::Skipped)
     });
     cases.push("tensor-cores", "mma::broken", &[], |case| {
-        let message = "kernels/mma.cu:3:17: error: expected ';' before '}' token\n    3 |     y[i] = x[i] }\n      |                 ^\n";
+        let message = "could not compile `mma.cu` for the CPU device\nkernels/mma.cu:3:17: error: expected ';' before '}' token\n    3 |     y[i] = x[i] }\n      |                 ^\n";
         failed(case, Verdict::Error, Some(Cause::CompileFailed), message)
     });
     cases.finish()
@@ -213,7 +213,7 @@ pub fn on_gpu() -> SampleRun {
         BenchmarkComplete {
             throughput: gigabytes(192 << 20, 190_464.0),
             execution: Some(Execution::Hosted),
-            grade_reason: Some("2 other processes compute on the GPU".into()),
+            grade_reason: Some("2 other processes are using the device".into()),
             ..passed(case, Grade::Advisory, 190_464.0, 0.002)
         }
     });
@@ -222,7 +222,7 @@ pub fn on_gpu() -> SampleRun {
             case,
             Verdict::Crashed,
             Some(Cause::OutOfBounds),
-            "kernel `gemm` stored to an illegal address",
+            "kernel `gemm`: an illegal address: the kernel accessed unmapped memory or wrote to a read-only input (`CUDA_ERROR_ILLEGAL_ADDRESS`); step 1 of the plan, call 1",
         )
     });
     let mut run = cases.finish();
@@ -286,8 +286,8 @@ pub fn competition() -> SampleRun {
             });
         }
     }
-    let broken =
-        |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), "nothing"));
+    let message = "nothing was written to `c` in call 1; first wrong element `c[0, 0]`: expected 64.25 within rtol 1e-5, atol 1e-6, got NaN (hint: outputs start as noise; write every element, or set them with `cx.memset` first)";
+    let broken = |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), message));
     cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
     cases.finish()
 }
@@ -422,8 +422,9 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         distinct_inputs: 14,
         conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
         twin: twin(&[&[80_100.0, 80_000.0, 79_900.0]]),
-        grade_reason: (grade == Grade::Advisory)
-            .then(|| "kernels of the CPU device are native code in the worker".to_owned()),
+        grade_reason: (grade == Grade::Advisory).then(|| {
+            "kernels of the CPU device run inside the worker and could change the times that it reports".to_owned()
+        }),
         environment: environment(),
         wall_ns: 310_000_000,
         samples,
@@ -477,7 +478,7 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
             case,
             Verdict::WrongOutput,
             Some(Cause::Stale),
-            "output `gray` holds the answer to the previous call: window 2 of 14",
+            "`gray` in call 3 repeats the answer to call 2; first wrong element `gray[1, 1]`: expected 0.5 exactly, got 0.25",
         )
     }
 }

@@ -99,7 +99,7 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     for constant in &plan.constants {
         let checked = check_constant(constant, &mut known).and_then(|()| match launched.contains(&constant.source) {
             true => Ok(()),
-            false => broken("no kernel of its source is launched"),
+            false => broken("no launch uses a kernel of its source"),
         });
         checked.map_err(|error| error.context(format!("constant `{}`", constant.symbol)))?;
     }
@@ -313,7 +313,7 @@ pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32;
     narrow(blocks, largest).ok_or_else(|| {
         let largest = shape(largest.map(i128::from));
         Error::new(format!(
-            "a grid of {shown} blocks is larger than {largest}, the device's largest"
+            "a grid of {shown} blocks is larger than the device's limit of {largest}"
         ))
     })
 }
@@ -327,7 +327,7 @@ pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u3
     let block = narrow(threads, largest).ok_or_else(|| {
         let largest = shape(largest.map(i128::from));
         Error::new(format!(
-            "a block of {shown} threads is larger than {largest}, the device's largest"
+            "a block of {shown} threads is larger than the device's limit of {largest}"
         ))
     })?;
     let threads: u128 = block.iter().map(|&threads| u128::from(threads)).product();
@@ -335,7 +335,7 @@ pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u3
     match threads <= most.into() {
         true => Ok(block),
         false => Err(Error::new(format!(
-            "a block of {shown} has {threads} threads, more than the device's {most}"
+            "a block of {shown} has {threads} threads, more than the device's limit of {most}"
         ))),
     }
 }
@@ -351,7 +351,7 @@ pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceF
     let shown = shape(cluster);
     let narrowed = narrow(cluster, [MAX_CLUSTER; 3]).filter(|blocks| blocks.iter().product::<u32>() <= MAX_CLUSTER);
     let narrowed =
-        narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} does not have 1 to {MAX_CLUSTER} blocks")))?;
+        narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} must have 1 to {MAX_CLUSTER} blocks")))?;
     match (0..3).all(|axis| grid[axis] % cluster[axis] == 0) {
         true => Ok(narrowed),
         false => Err(Error::new(format!(
@@ -367,7 +367,7 @@ pub(crate) fn check_shared(bytes: u64, facts: &DeviceFacts) -> Result<u32> {
     let shared = u32::try_from(bytes).ok().filter(|_| bytes <= most);
     shared.ok_or_else(|| {
         Error::new(format!(
-            "{bytes} bytes of shared memory for a block are more than the device's {most}"
+            "{bytes} bytes of shared memory for a block are more than the device's limit of {most}"
         ))
     })
 }

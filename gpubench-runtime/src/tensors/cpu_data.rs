@@ -23,8 +23,8 @@ impl<'a> CpuData<'a> {
         CpuData { tensors }
     }
 
-    /// Returns the elements of the tensor `name`, in row-major order. Each tensor can be taken
-    /// once; the slices of several tensors can be used together.
+    /// Takes the elements of the tensor `name`, in row-major order. Each tensor can be taken once.
+    /// The slices of several tensors can be used together.
     ///
     /// # Panics
     /// Panics if there is no tensor of this name, if it does not hold `T`, or if it has already

@@ -21,8 +21,9 @@ pub struct Uniform(pub Range<f64>);
 ///
 /// For 16-bit types, each value is a sum of 16 uniform numbers. The same numbers are used eight
 /// times with different signs, which keeps the sums uncorrelated. The distribution function is
-/// accurate to 0.002, the density to 2 % up to 2.5 standard deviations. Beyond 3 are 0.22 % of the
-/// values (exact: 0.27 %), beyond 4 are 0.003 % (exact: 0.006 %), and beyond 6.9 none.
+/// accurate to 0.002. Up to 2.5 standard deviations, the density is accurate to 2 %. Of the values,
+/// 0.22 % are beyond 3 standard deviations (exact: 0.27 %), 0.003 % are beyond 4 (exact: 0.006 %),
+/// and none are beyond 6.9.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Normal {
     /// Mean.
@@ -34,14 +35,14 @@ pub struct Normal {
 /// Integers, uniformly distributed over a range: `Integers(0..bins)`, `Integers(-8..=8)`. It also
 /// fills floating-point tensors, with whole numbers.
 ///
-/// If the number of values is a power of two, all values are equally likely. Otherwise,
-/// probabilities have a relative error of at most 2^-8; of 3 % for 8-bit types; and, for 64-bit
-/// types with more than 2^56 values, of the number of values divided by 2^64.
+/// If the number of values is a power of two, all values are equally likely. Otherwise, their
+/// probabilities have a relative error. It is at most 2^-8, with two exceptions: 3 % for 8-bit
+/// types, and the number of values divided by 2^64 for 64-bit types with more than 2^56 values.
 ///
 /// Some neighbouring elements share random bits: 32-bit elements with more than 2^16 values, 16-bit
 /// elements with 257 to 4097 values, and 8-bit elements. All pairs of values are still equally
-/// likely, to within 1 %. For 8-bit elements, each pair has a whole number of 65536 draws: 5 to 8
-/// for 100 values, 1 to 3 for 255 values.
+/// likely, to within 1 %. Pairs of 8-bit elements are less even: of 65536 equally likely draws,
+/// each pair gets 5 to 8 with 100 values, and 1 to 3 with 255 values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Integers<R>(pub R);
 
@@ -52,9 +53,10 @@ pub struct Bits;
 /// A kernel of the crate fills the tensor: `ByKernel(GENERATORS.kernel("ramp"))`.
 ///
 /// The kernel's parameters are `(T *out, size_t len, unsigned long long seed)`. It is launched with
-/// at least `len` threads along x. It must write `out[0..len]`, from nothing but `seed` and the
-/// index. Put it in a separate file: on a GPU the referee runs it, and rejects the case if the
-/// benchmark launches a kernel from the same file.
+/// at least `len` threads along x. It must write `out[0..len]`, and compute each element from
+/// nothing but `seed` and the index. Put it in a separate file. If the benchmark launches a kernel
+/// from the same file, the tool rejects the case on a GPU: no kernel under test may run in the
+/// process that fills the inputs.
 #[derive(Clone, Debug)]
 pub struct ByKernel(pub Kernel);
 
@@ -165,7 +167,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
             // False for a NaN as well.
             if !(low < high && low >= -largest && high <= largest) {
                 return Err(Error::new(format!(
-                    "`Uniform({low}..{high})` is not a range of {dtype} values"
+                    "`Uniform({low}..{high})` is empty, or not within the range of {dtype}"
                 )));
             }
             Ok(())
@@ -182,7 +184,7 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
             let (smallest, largest) = dtype.integer_range();
             if !(low < high && low >= smallest && high - 1 <= largest) {
                 return Err(Error::new(format!(
-                    "`Integers({low}..{high})` is not a range of integers from {smallest} to {largest}, which {dtype} holds exactly"
+                    "`Integers({low}..{high})` is not a valid range: {dtype} holds the integers from {smallest} to {largest} exactly"
                 )));
             }
             Ok(())

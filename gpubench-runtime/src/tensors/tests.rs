@@ -107,7 +107,7 @@ fn invalid_tensors_are_rejected() {
             shape,
             Uniform(0.0..1e6)
         )),
-        "tensor `x`: `Uniform(0..1000000)` is not a range of F16 values"
+        "tensor `x`: `Uniform(0..1000000)` is empty, or not within the range of F16"
     );
     assert_eq!(
         input(f32::shape(4), |tensors, shape| tensors.input(
@@ -115,7 +115,7 @@ fn invalid_tensors_are_rejected() {
             shape,
             Uniform(f64::NAN..1.0)
         )),
-        "tensor `x`: `Uniform(NaN..1)` is not a range of f32 values"
+        "tensor `x`: `Uniform(NaN..1)` is empty, or not within the range of f32"
     );
     assert_eq!(
         input(u8::shape(4), |tensors, shape| tensors.input(
@@ -123,7 +123,7 @@ fn invalid_tensors_are_rejected() {
             shape,
             Integers(0..257)
         )),
-        "tensor `x`: `Integers(0..257)` is not a range of integers from 0 to 255, which u8 holds exactly"
+        "tensor `x`: `Integers(0..257)` is not a valid range: u8 holds the integers from 0 to 255 exactly"
     );
     assert_eq!(
         input(f32::shape(4), |tensors, shape| tensors.input(

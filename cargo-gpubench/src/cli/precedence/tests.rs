@@ -528,9 +528,10 @@ fn help_shows_built_in_values_and_not_the_environment() {
 
 #[test]
 fn the_examples_of_the_documentation_are_configurations() {
-    const DOCUMENTATION: [&str; 2] = [
+    const DOCUMENTATION: [&str; 3] = [
         include_str!("../../../../docs/reference/settings.md"),
-        include_str!("../../../../README.md"),
+        include_str!("../../../../docs/guides/ci.md"),
+        include_str!("../../../../docs/guides/grades.md"),
     ];
     let blocks = Regex::new(r"(?s)```toml\n(.*?)```").expect("an expression");
     let texts = DOCUMENTATION.iter().flat_map(|page| blocks.captures_iter(page));
@@ -538,7 +539,7 @@ fn the_examples_of_the_documentation_are_configurations() {
         .map(|block| block[1].to_owned())
         .filter(|text| text.contains("[profile.ci]"))
         .collect();
-    assert_eq!(configurations.len(), 2, "one on each page");
+    assert_eq!(configurations.len(), DOCUMENTATION.len(), "one on each page");
     for configuration in configurations {
         let workspace = Workspace::with(&configuration);
         let resolved = workspace.resolve(&["-P", "ci"], &[]).expect("it makes sense");

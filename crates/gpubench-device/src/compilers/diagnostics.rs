@@ -28,8 +28,8 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
 ];
 
 /// Why parts of a source may be missing.
-const BY_ARCHITECTURE: &str = "code under `#if __CUDA_ARCH__` exists only for some architectures; the CPU device defines it only by an \
-                               option, as in `-D__CUDA_ARCH__=800`";
+const BY_ARCHITECTURE: &str = "code under `#if __CUDA_ARCH__` exists only for some architectures; for the CPU device, define the macro \
+                               with an option such as `-D__CUDA_ARCH__=800`";
 
 /// Returns an error for the first kernel in the messages that the source does not declare.
 pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &str) -> Option<KernelBuildError> {
@@ -158,7 +158,7 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
         return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
     }
     let problem = match (kernel.is_template, name.contains('<')) {
-        (true, true) => "the template arguments match no declaration, or several".to_owned(),
+        (true, true) => "the template arguments match no declaration or more than one".to_owned(),
         (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
         (false, true) => "it is not a template, and its name is overloaded".to_owned(),
         (false, false) => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),

@@ -60,7 +60,7 @@ impl HostCompiler {
         let version = Command::new(&program).arg("--version").output().map_err(missing)?;
         if !version.status.success() {
             return Err(missing(io::Error::other(format!(
-                "`--version` ends with {}",
+                "`--version` failed: {}",
                 version.status
             ))));
         }
@@ -207,9 +207,9 @@ impl Job<'_> {
         }
         if preprocessed.stdout.len() > LONGEST_PREPROCESSED {
             return Err(KernelBuildError::Unusable(format!(
-                "preprocessing makes more than {} of `{}`, which is too much to analyze (hint: macros that repeat their arguments grow fast)",
-                size(LONGEST_PREPROCESSED as u64),
-                source.name
+                "preprocessing expands `{}` to more than {}, which is too much to analyze (hint: macros that repeat their arguments grow fast)",
+                source.name,
+                size(LONGEST_PREPROCESSED as u64)
             )));
         }
         let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();

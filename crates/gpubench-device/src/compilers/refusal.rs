@@ -45,7 +45,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ),
     (GRID_BARRIER, &["multi_grid_group", "this_multi_grid"]),
     ("a group of several warps", &["block_tile_memory"]),
-    ("asynchronous copies by TMA", &["CUtensorMap", "cp_async_bulk"]),
+    ("asynchronous TMA copies", &["CUtensorMap", "cp_async_bulk"]),
     (
         "asynchronous copies",
         &[

@@ -133,7 +133,7 @@ fn an_error_in_a_name_is_reported_for_the_name() {
     ");
     insta::assert_snapshot!(rejection_of_name("image::blur<float>"), @r"
     could not compile `image.cu` for the CPU device
-    src/a.cu:2: error: kernel `image::blur<float>`: the template arguments match no declaration, or several
+    src/a.cu:2: error: kernel `image::blur<float>`: the template arguments match no declaration or more than one
     ");
     insta::assert_snapshot!(rejection_of_name("image::blur"), @r#"
     could not compile `image.cu` for the CPU device
@@ -219,7 +219,7 @@ fn a_missing_kernel_has_a_hint_if_macros_or_an_architecture_may_define_it() {
         #if __CUDA_ARCH__ >= 800\nOP(one_u8, char)\n#endif\nOP(one_f32, float)\n";
     insta::assert_snapshot!(
         rejection(&[("src/image.cu", text)], &["one_u8"]),
-        @"unknown kernel `one_u8`; `image.cu` defines its kernels with macros (hint: code under `#if __CUDA_ARCH__` exists only for some architectures; the CPU device defines it only by an option, as in `-D__CUDA_ARCH__=800`)"
+        @"unknown kernel `one_u8`; `image.cu` defines its kernels with macros (hint: code under `#if __CUDA_ARCH__` exists only for some architectures; for the CPU device, define the macro with an option such as `-D__CUDA_ARCH__=800`)"
     );
     let mut shown = source(&[("src/image.cu", text)]);
     shown.options = vec!["-D__CUDA_ARCH__=800".to_owned()];
@@ -367,7 +367,7 @@ fn a_source_that_preprocessing_makes_too_long_is_refused() {
     );
     let error = rejection(&[("a.cu", &text)], &["gray"]).to_string();
     assert!(
-        error.starts_with("preprocessing makes more than 16 MiB of `image.cu`, which is too much to analyze (hint: "),
+        error.starts_with("preprocessing expands `image.cu` to more than 16 MiB, which is too much to analyze (hint: "),
         "{error}"
     );
 }

@@ -143,7 +143,9 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
         free_memory: free_memory(),
         flush_bytes: FLUSH_BYTES,
         kernels_run_in: super::KERNELS_RUN_IN,
-        clock_bound: ClockBound::Absent("kernels of the CPU device are native code in the worker".into()),
+        clock_bound: ClockBound::Absent(
+            "kernels of the CPU device run inside the worker and could change the times that it reports".into(),
+        ),
         peak_bandwidth: None,
         peak_arithmetic: ArithmeticPeaks::default(),
     }

@@ -109,7 +109,7 @@ impl Gpu {
             if self.attribute(attribute).map_err(&failed)? == 0 {
                 return Err(unusable(
                     format!("`cuda:{number}` cannot {what}"),
-                    "the window protocol needs this; check whether the driver or a hypervisor disables it",
+                    "every measurement needs this; check whether the driver or a hypervisor disables it",
                 ));
             }
         }

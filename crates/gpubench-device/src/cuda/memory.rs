@@ -241,7 +241,7 @@ impl Mapping {
         let reserved_bytes = bytes
             .checked_add(2 * guard)
             .and_then(|bytes| usize::try_from(bytes).ok())
-            .ok_or_else(|| DeviceError::ForeignMemory(format!("`{bytes}` bytes exceed the address space")))?;
+            .ok_or_else(|| DeviceError::ForeignMemory(format!("{bytes} bytes exceed the address space")))?;
         let mut reserved = 0;
         // SAFETY: it writes one address.
         unsafe { call!(context.api, cuMemAddressReserve(&mut reserved, reserved_bytes, 0, 0, 0)) }?;

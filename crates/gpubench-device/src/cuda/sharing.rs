@@ -21,7 +21,7 @@ pub(super) fn clock_bound(gpu: &Gpu, name: &str) -> ClockBound {
     }
     if is_virtual(name) {
         return ClockBound::Absent(
-            "the GPU is virtual: other machines may run work on it between two timestamps".into(),
+            "the GPU is virtual: other virtual machines may run work on it between two timestamps".into(),
         );
     }
     ClockBound::Exclusive

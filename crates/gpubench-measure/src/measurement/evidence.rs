@@ -41,7 +41,7 @@ impl<'a> EvidenceBuilder<'a> {
             execution: match case.recording.execution {
                 gpubench::catalog::Execution::Sealed => Execution::Sealed,
                 gpubench::catalog::Execution::Hosted => Execution::Hosted(Confinement::Open(
-                    "the worker did not report a closed sandbox".to_owned(),
+                    "the worker did not report that it is closed".to_owned(),
                 )),
             },
             open_sandboxes: Vec::new(),

@@ -45,9 +45,9 @@ fn notes(observation: &Observation) -> Vec<String> {
     let mut notes = Vec::new();
     match observation.gpu.new_uncorrected_ecc_errors {
         None | Some(0) => {}
-        Some(1) => notes.push("ecc: one uncorrectable error in GPU memory during the case".to_owned()),
+        Some(1) => notes.push("ecc: 1 uncorrectable error in GPU memory during the case".to_owned()),
         Some(errors) => notes.push(format!(
-            "ecc: `{errors}` uncorrectable errors in GPU memory during the case"
+            "ecc: {errors} uncorrectable errors in GPU memory during the case"
         )),
     }
     if let Some(xids @ [_, ..]) = observation.gpu.xids.as_deref() {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             record.notices,
             [
-                "ecc: `2` uncorrectable errors in GPU memory during the case",
+                "ecc: 2 uncorrectable errors in GPU memory during the case",
                 "the driver reported Xid `31`, `48` during the case",
             ]
         );

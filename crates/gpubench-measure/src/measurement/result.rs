@@ -115,7 +115,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
 fn unclaimed(added_ns: f64) -> Option<String> {
     let added = format!("{:.1}", added_ns / 1e3);
     (added_ns > 0.0).then(|| {
-        format!("{added} µs were added to each sample, because the referee's clock does not confirm the claims without it: work may run outside of the calls' events")
+        format!("{added} µs were added to each sample, because calls take longer by the referee's clock than the worker claims: work may run outside of the calls' events")
     })
 }
 

@@ -39,7 +39,7 @@ fn no_sandbox(evidence: &Evidence<'_>) -> impl Iterator<Item = String> {
 
 /// Describes an open sandbox, for a grade reason.
 pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
-    format!("the sandbox of {whose} is open: {reason}")
+    format!("the sandbox of {whose} has a gap: {reason}")
 }
 
 /// Why the referee's clock could not check the claims.

@@ -239,7 +239,7 @@ fn version_mismatch(table: &Table) -> String {
         "this tool is older than gpubench-runtime"
     };
     format!(
-        "it uses version {}.{} of the interface, and this tool uses version {}.{}: {older} (hint: bring both to the same version)",
+        "it uses version {}.{} of the interface, and this tool uses version {}.{}: {older} (hint: use the same version of both)",
         theirs.0, theirs.1, ours.0, ours.1
     )
 }

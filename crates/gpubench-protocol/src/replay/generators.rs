@@ -80,7 +80,7 @@ fn find(driver: &mut dyn Driver, kernel: &KernelRef, space: &AddressSpace<'_>) -
     let parameters = driver.parameter_sizes(function);
     if let Some(parameters) = parameters.filter(|parameters| *parameters != [8, 8, 8]) {
         return Err(ReplayError::Mismatch(format!(
-            "kernel `{kernel}` fills a tensor and takes `(T *out, size_t len, unsigned long long seed)`, but it has parameters of {parameters:?} bytes"
+            "kernel `{kernel}` fills a tensor, so it must take `(T *out, size_t len, unsigned long long seed)`, but its parameters have {parameters:?} bytes"
         )));
     }
     Ok(function)

@@ -18,7 +18,7 @@ const COLUMNS: [(&str, &str); 12] = [
     ("verdict", "verdict"),
     ("samples", "wide"),
     (VALUE, "number"),
-    ("± 95 %", "number"),
+    ("± 95%", "number"),
     ("cv", "number wide"),
     ("n", "number wider"),
     ("bandwidth", "number wide"),
@@ -33,7 +33,7 @@ pub(super) fn section(run: &StoredRun) -> Element {
     let metric = run.results.first().map_or("time", |result| &result.metric.name);
     let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
     let caption = format!(
-        "{}: {metric} ± half the width of its 95 % interval, for cases that passed",
+        "{}: {metric} ± half the width of its 95% interval, for cases that passed",
         counted(run.results.len(), "case")
     );
     let table = markup::table(&*caption, columns).class("cases").children(bodies(run));

@@ -119,9 +119,9 @@ fn side(run: &ComparedRun) -> Element {
         .text(format_args!(", {known}"))
 }
 
-/// `99 %`.
+/// `99%`.
 fn confidence(change: &Change) -> String {
-    format!("{} %", (change.confidence * 1e4).round() / 100.0)
+    format!("{}%", (change.confidence * 1e4).round() / 100.0)
 }
 
 fn differences(comparison: &ComparisonComplete) -> Option<Element> {
@@ -218,7 +218,7 @@ fn shown(metric: &Metric, value: Option<f64>) -> String {
 
 fn figures(figures: &Change) -> Markup {
     let interval = interval(figures.interval);
-    let drift = figures.drift.map(|drift| format!(", machine {}", change(drift)));
+    let drift = figures.drift.map(|drift| format!(", drift {}", change(drift)));
     let details = format!(" {interval}{}", drift.unwrap_or_default());
     Markup::from(element("b").text(change(figures.ratio))).then(span("share").text(details))
 }

@@ -166,7 +166,7 @@ fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize)
     };
     let name = &metric.name;
     text(format_args!(
-        "Histogram and cumulative distribution of the samples by {name}. The vertical line is the {name} of the case, in its 95 % interval.{lines}{outside}"
+        "Histogram and cumulative distribution of the samples by {name}. The vertical line is the {name} of the case, in its 95% interval.{lines}{outside}"
     ))
 }
 

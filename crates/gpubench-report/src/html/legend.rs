@@ -7,11 +7,11 @@ use super::markup::{Element, folded, text};
 const WORDS: [(&str, &str); 9] = [
     (
         "time",
-        "the trimmed mean, over the workers of a case, of the interquartile mean of each worker's samples; other metrics are computed in the same way",
+        "the trimmed mean of the workers' values; the value of a worker is the interquartile mean of its samples; other metrics are computed in the same way",
     ),
     (
-        "± 95 %",
-        "half the width of the 95 % interval of the time, relative to the time: where a measurement with other workers is expected to lie",
+        "± 95%",
+        "half the width of the 95% interval of the time, relative to the time; a measurement with other workers is expected to lie in this interval",
     ),
     ("cv", "the standard deviation of the samples, divided by their mean"),
     (

@@ -108,7 +108,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
     let drawing = drawing("chart", (WIDTH, HEIGHT), words, shapes);
     let named = past.iter().rev().take(NAMED).map(entry);
     let caption = text(format_args!(
-        "{} with its 95 % interval in {} and this one.",
+        "{} with its 95% interval in {} and this one.",
         capitalized(&metric.name),
         counted(past.len(), "earlier run")
     ));

@@ -30,7 +30,7 @@ const ALL: [Column<Figure>; 7] = [
     Column::new(Right, Baseline, 8, "baseline"),
     Column::new(Right, Candidate, 9, "candidate"),
     Column::new(Right, Change, 7, "change"),
-    Column::new(Right, Drift, 7, "machine"),
+    Column::new(Right, Drift, 7, "drift"),
     Column::new(Right, Interval, 18, "interval"),
     Column::new(Right, Threshold, 9, "threshold"),
 ];

@@ -1,8 +1,9 @@
 //! The details of a case below its line in the table.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use gpubench_contract::units::{percent, time, wall_time};
+use gpubench_contract::units::{counted, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
@@ -40,21 +41,21 @@ fn samples(metric: &Metric, stats: &Stats) -> String {
 
 fn measurement(result: &BenchmarkComplete) -> String {
     let counts = result.window_counts;
-    let flagged = result.sample_flags.len();
+    let disturbed: HashSet<u64> = result.sample_flags.iter().map(|flag| flag.sample).collect();
     joined([
         result.stop.as_ref().map(|stop| format!("stopped by {}", stop.reason)),
         Some(format!(
             "{} windows ({} warm-up, {} early-check)",
             result.windows, counts.warm_up, counts.early_check
         )),
-        (flagged > 0).then(|| format!("{flagged} disturbed")),
+        (!disturbed.is_empty()).then(|| format!("{} disturbed", counted(disturbed.len() as u64, "sample"))),
         result
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),
         result
             .host_ns
             .as_ref()
-            .map(|host| format!("host {} per call", time(host.median_ns))),
+            .map(|host| format!("host time {} per call", time(host.median_ns))),
         Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
     ])
 }
@@ -95,7 +96,8 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
     (!phrase.is_empty()).then_some(phrase)
 }
 
-/// `advisory: kernels of the CPU device are native code in the worker`.
+/// `advisory: kernels of the CPU device run inside the worker and could change the times that it
+/// reports`.
 fn grade(result: &BenchmarkComplete) -> Option<String> {
     let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);
     Some(format!("{grade}: {}", printable_line(reason)))

@@ -155,7 +155,9 @@ fn without_change(pair: &Pair<'_>, reason: String) -> Finding {
 
 fn ambiguity(pair: &Pair<'_>) -> Option<String> {
     let names = in_backticks(pair.ambiguous.iter().map(|result| &result.case));
-    (!names.is_empty()).then(|| format!("{names} match the same group; the expression must distinguish them"))
+    (!names.is_empty()).then(|| {
+        format!("the groups of `-g` capture the same text from {names}; change the expression to distinguish them")
+    })
 }
 
 /// If the baseline was skipped and the candidate failed, reports the candidate. In an alternating
@@ -326,8 +328,7 @@ pub(super) fn drift(pair: &Pair<'_>) -> Option<Drift> {
 }
 
 /// The remark for separate runs if one has no twin.
-const NO_TWIN: &str =
-    "drift between the runs is unknown, because one of them has no twin; use `--against REVISION` to decide";
+const NO_TWIN: &str = "the drift between the runs is unknown, because one of them has no twin (the tool's own fixed job); use `--against REVISION` to decide";
 
 /// Returns the remark for separate runs whose drift leaves the ratio open.
 fn too_much_drift(threshold: Threshold, drift: Drift) -> String {
@@ -394,7 +395,7 @@ fn too_wide_alternating(threshold: Threshold, ratio: &Ratio, paired: &Paired, ca
         Spread::WithinRounds => "samples vary",
     };
     format!(
-        "known to ±{known} after {rounds} rounds, because {because}: a change of {} cannot be ruled out; may help: {remedies}",
+        "the change is known only to ±{known} after {rounds} rounds, because {because}: a change of {} cannot be ruled out; try {remedies}",
         percent(ruled_out)
     )
 }
@@ -404,7 +405,9 @@ fn more_workers([baseline, candidate]: [usize; 2]) -> String {
     match baseline.cmp(&candidate) {
         Ordering::Less => format!("measure the baseline again with `--workers {candidate}`"),
         Ordering::Greater => format!("measure the candidate again with `--workers {baseline}`"),
-        Ordering::Equal if baseline >= MOST_WORKERS => "this is the maximum number of workers".to_owned(),
+        Ordering::Equal if baseline >= MOST_WORKERS => {
+            "both runs already have the maximum number of workers".to_owned()
+        }
         Ordering::Equal => format!(
             "measure both with more workers, such as `--workers {}`",
             (2 * baseline).min(MOST_WORKERS)

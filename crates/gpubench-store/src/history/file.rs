@@ -146,7 +146,7 @@ pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
 /// # Errors
 /// It is not the head of a history in this version's format.
 pub(super) fn head(path: &Utf8Path, text: &[u8]) -> Result<HistoryHead, StoreError> {
-    let how = || format!("is not a {HISTORY}: its first line is not the head of one");
+    let how = || format!("is not a {HISTORY}: its first line is not the header of a history");
     let foreign = || StoreError::refused(path, how(), LEFT_ALONE);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let any: AnyHead = serde_json::from_slice(first).map_err(|_| foreign())?;

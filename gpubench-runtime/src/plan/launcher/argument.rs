@@ -20,11 +20,11 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `0u8` | a struct without fields, which has one byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The Rust compiler does not see the kernel's parameter types. The tool checks them later, against
-/// the kernel's source: an integer for a `float` is an error, and so is a buffer of `f64` for a
-/// `float *`, unless it is scratch memory. A number of the wrong size is an error once the kernel
-/// is compiled. Literals without a suffix are `i32` and `f64`, as everywhere in Rust: write
-/// `2.0f32`.
+/// The Rust compiler does not see the kernel's parameter types. Before a kernel runs, the tool
+/// compares the arguments with the kernel's source. An integer for a `float` is an error, and so is
+/// a buffer of `f64` for a `float *`, unless it is scratch memory. After the kernel is compiled,
+/// the tool also compares the sizes of the arguments. Literals without a suffix are `i32` and
+/// `f64`, as everywhere in Rust: write `2.0f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a kernel argument",
     label = "not a kernel argument",

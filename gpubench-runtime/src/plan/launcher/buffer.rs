@@ -108,7 +108,7 @@ macro_rules! buffers {
                 self.len() == 0
             }
 
-            /// Returns the part that starts at element `elements`. As a kernel argument, it is a
+            /// Returns the part from element `elements` to the end. As a kernel argument, it is a
             /// pointer to that element.
             ///
             /// If the offset is beyond the end, using the result is an error.

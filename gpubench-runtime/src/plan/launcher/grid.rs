@@ -40,8 +40,8 @@ impl Grid {
         }
     }
 
-    /// Returns the smallest grid of blocks of `threads` threads with a thread for each of `items`
-    /// along x, y and z.
+    /// Returns the smallest grid that has a thread for each of `items`, along x, y and z. Each
+    /// block has `threads` threads.
     pub fn covering(items: impl Dimensions, threads: impl Dimensions) -> Grid {
         let (items, threads) = (items.dimensions(), threads.dimensions());
         let blocks = std::array::from_fn(|axis| match (items[axis], threads[axis]) {
@@ -60,7 +60,7 @@ impl Grid {
         }
     }
 
-    /// Groups blocks into clusters of this many blocks along x, y and z. Needs compute capability
+    /// Groups blocks into clusters of `blocks` blocks along x, y and z. Needs compute capability
     /// 9.0.
     pub fn cluster(self, blocks: impl Dimensions) -> Grid {
         Grid {

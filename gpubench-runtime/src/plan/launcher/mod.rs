@@ -19,15 +19,15 @@ use crate::source::{CudaSource, Kernel, LaunchedKernel};
 
 /// Records one call of a benchmark: launches, memsets and copies, in order.
 ///
-/// Nothing runs on a device while the benchmark function runs. The tool calls it for each case in a
-/// process without a device, and records its calls as a plan. Every measured call replays the plan.
-/// The function must therefore record the same steps whenever the axes and the
+/// The tool calls the benchmark function of each case in a process without a device. The launcher
+/// records each launch, memset and copy as a step of a [plan](crate::plan). Every measured call
+/// replays the plan. The function must therefore record the same steps whenever the axes and the
 /// [device](Launcher::device) are the same: it must not use the time, the environment or random
 /// numbers.
 ///
 /// A method fails if the device could not execute the step. The message names the problem and the
-/// line; pass it on with `?`. If the function ignores an error, the case fails anyway, because the
-/// plan would not be what the function describes.
+/// line; pass the error on with `?`. If the function ignores the error, the case fails anyway,
+/// because a step would be missing from the plan.
 #[derive(Debug)]
 pub struct Launcher {
     benchmark: String,
@@ -126,16 +126,16 @@ impl Launcher {
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))
     }
 
-    /// Sets a `__constant__` variable of a source. `value` has the variable's number of elements,
-    /// one for a scalar.
+    /// Sets a `__constant__` variable of a source. `values` has one value for each element of the
+    /// variable, or one value for a scalar.
     ///
-    /// It is written once, before the first call, and is not timed. The variable must be at file
-    /// scope or in a named namespace (`"filter::coefficients"`), and not `static`.
+    /// The variable is written once, before the first call, and this is not timed. It must be at
+    /// file scope or in a named namespace (`"filter::coefficients"`), and not `static`.
     ///
     /// # Errors
-    /// Returns an error if there are no elements, if they exceed the 64 KiB of constant memory, or
-    /// if the variable is already set. If the source has no such variable, or one of another size,
-    /// the error follows when the kernels are compiled.
+    /// Returns an error if `values` is empty or larger than the 64 KiB of constant memory, or if
+    /// the variable is already set. If the source has no such variable, or one of another size, the
+    /// error follows when the kernels are compiled.
     ///
     /// ```
     /// use gpubench::prelude::*;
@@ -174,13 +174,13 @@ impl Launcher {
         Ok(())
     }
 
-    /// Returns how many blocks of a kernel are resident on a multiprocessor at once, with `threads`
-    /// threads and `dynamic_shared` bytes of dynamic shared memory each. A persistent kernel sizes
-    /// its grid by this number. On the CPU device it is 1.
+    /// Returns how many blocks of a kernel are resident on a multiprocessor at once. Each block has
+    /// `threads` threads and `dynamic_shared` bytes of dynamic shared memory. Use the number as the
+    /// grid size of a persistent kernel. On the CPU device it is 1.
     ///
     /// The kernel must be compiled first. If the number is not known yet, this method returns an
-    /// error; pass it on with `?`. The tool then compiles the kernel, discards the recording and
-    /// calls the function again.
+    /// error; pass the error on with `?`. The tool then compiles the kernel, discards the recording
+    /// and calls the function again.
     ///
     /// # Errors
     /// Returns an error if the number is not known yet, or if the device does not support the

@@ -8,8 +8,8 @@ use crate::plan::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle, TensorMapDe
 
 /// A tensor map for TMA copies. The kernel takes it as `const __grid_constant__ CUtensorMap`.
 ///
-/// Dimensions and boxes are innermost first, as in `cuTensorMapEncodeTiled`. The launch that uses
-/// the map checks its rules. Needs compute capability 9.0.
+/// Dimensions and boxes are innermost first, as in `cuTensorMapEncodeTiled`. If the map breaks a
+/// rule of that function, the launch that uses it returns an error. Needs compute capability 9.0.
 ///
 /// ```
 /// use gpubench::plan::Swizzle;

@@ -139,19 +139,19 @@ fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
     );
     assert_eq!(
         rejection(gpu(), Grid::new(1, (32, 33))),
-        "`blur`: launch of `blur`: a block of 32x33x1 has 1056 threads, more than the device's 1024"
+        "`blur`: launch of `blur`: a block of 32x33x1 has 1056 threads, more than the device's limit of 1024"
     );
     assert_eq!(
         rejection(gpu(), Grid::new(1, (1, 1, 65))),
-        "`blur`: launch of `blur`: a block of 1x1x65 threads is larger than 1024x1024x64, the device's largest"
+        "`blur`: launch of `blur`: a block of 1x1x65 threads is larger than the device's limit of 1024x1024x64"
     );
     assert_eq!(
         rejection(gpu(), Grid::new((1, 65536), 1)),
-        "`blur`: launch of `blur`: a grid of 1x65536x1 blocks is larger than 2147483647x65535x65535, the device's largest"
+        "`blur`: launch of `blur`: a grid of 1x65536x1 blocks is larger than the device's limit of 2147483647x65535x65535"
     );
     assert_eq!(
         rejection(gpu(), Grid::new(1, 1).shared(1 << 20)),
-        "`blur`: launch of `blur`: 1048576 bytes of shared memory for a block are more than the device's 232448"
+        "`blur`: launch of `blur`: 1048576 bytes of shared memory for a block are more than the device's limit of 232448"
     );
 }
 
@@ -183,7 +183,7 @@ fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
     );
     assert_eq!(
         rejection(gpu(), Grid::new(64, 32).cluster(32)),
-        "`blur`: launch of `blur`: a cluster of 32x1x1 does not have 1 to 16 blocks"
+        "`blur`: launch of `blur`: a cluster of 32x1x1 must have 1 to 16 blocks"
     );
 }
 

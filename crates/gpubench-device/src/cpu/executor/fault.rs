@@ -80,7 +80,7 @@ pub enum FaultKind {
     },
     /// Threads of a block wait at different barriers.
     #[error(
-        "{} threads wait at the barrier at line {} and {} at the one at line {}, of {of} threads",
+        "{} of {of} threads wait at the barrier at line {}, and {} at the barrier at line {}",
         arrived[0], lines[0], arrived[1], lines[1]
     )]
     BarrierMismatch {

@@ -118,7 +118,9 @@ pub enum LoadError {
         source: libloading::Error,
     },
     /// It was built for another version of this tool.
-    #[error("the kernel library `{path}` has ABI {found}, but this tool needs {ABI} (hint: delete the kernel cache)")]
+    #[error(
+        "the kernel library `{path}` has ABI {found}, but this tool needs {ABI} (hint: delete the folder `gpubench/kernels` in the target directory)"
+    )]
     Abi {
         /// The library.
         path: PathBuf,

@@ -488,8 +488,8 @@ fn an_open_sandbox_of_any_user_code_lowers_the_grade() {
         open_sandboxes: &open,
         ..evidence(&tensors, &windows, Ending::Stopped)
     });
-    let reason = "the sandbox of generators and references is open: no Landlock; \
-                the sandbox of native kernels is open: no Landlock";
+    let reason = "the sandbox of generators and references has a gap: no Landlock; \
+                the sandbox of native kernels has a gap: no Landlock";
     assert_eq!(
         (judgement.verdict, judgement.grade, judgement.grade_reason.as_deref()),
         (Verdict::Pass, Grade::Advisory, Some(reason))
@@ -510,7 +510,7 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
         (judgement.grade, judgement.grade_reason.unwrap_or_default())
     };
     let open = || Confinement::Open("no filter".to_owned());
-    let unclosed = "the sandbox of the hosted code is open: no filter";
+    let unclosed = "the sandbox of the hosted code has a gap: no filter";
     assert_eq!(
         graded(Confinement::Closed, &ClockBound::Exclusive),
         (Grade::Bracketed, String::new())

@@ -81,7 +81,7 @@ fn a_group_of_several_benchmarks_is_not_compared_and_lists_them() {
     for row in &comparison.rows {
         assert_eq!(row.verdict, ChangeVerdict::NotCompared);
         assert!(
-            remark(row).starts_with("`gemm_a`, `gemm_b` match the same group"),
+            remark(row).starts_with("the groups of `-g` capture the same text from `gemm_a`, `gemm_b`; "),
             "{row:?}"
         );
     }

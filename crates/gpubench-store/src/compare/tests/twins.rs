@@ -59,7 +59,8 @@ fn separate_runs_are_inconclusive_if_one_has_no_twin() {
         let row = row_of(before, after, &Rules::default());
         assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
         assert!(
-            remark(&row).ends_with("one of them has no twin; use `--against REVISION` to decide"),
+            remark(&row)
+                .ends_with("one of them has no twin (the tool's own fixed job); use `--against REVISION` to decide"),
             "{row:?}"
         );
         let change = row.change.unwrap();

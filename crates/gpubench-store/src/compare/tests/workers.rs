@@ -47,7 +47,7 @@ fn the_advice_names_the_side_with_fewer_workers_or_doubles_both() {
     assert_eq!(advice(10, 5), "measure the candidate again with `--workers 10`");
     assert_eq!(advice(10, 10), "measure both with more workers, such as `--workers 20`");
     assert_eq!(advice(40, 40), "measure both with more workers, such as `--workers 64`");
-    assert_eq!(advice(64, 64), "this is the maximum number of workers");
+    assert_eq!(advice(64, 64), "both runs already have the maximum number of workers");
 }
 
 #[test]
