@@ -303,7 +303,7 @@ impl<'a> CaseRunner<'a> {
     /// Adds a result for a baseline case that was not measured because the candidate's was not.
     fn add_owed_result(&mut self, current: &CurrentCase<'_>) {
         let mut theirs = self.unmeasured(current);
-        theirs.message = Some("its calls alternate with those of the candidate, which was not measured".to_owned());
+        theirs.message = Some("the candidate was not measured, and both sides are measured together".to_owned());
         if let Some(baseline_run) = self
             .baseline_run
             .as_mut()

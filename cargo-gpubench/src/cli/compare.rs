@@ -95,7 +95,7 @@ Examples:
   cargo gpubench compare main pr --export-markdown comment.md
 
 Exit codes: 3 a case regressed, 4 no cases in common, 6 too few cases could be judged (--fail-on-inconclusive), \
-100 a case fails that passed in the baseline";
+100 a case that passed in the baseline fails";
 
 impl CompareArguments {
     /// Checks the rules that clap cannot express.

@@ -51,19 +51,19 @@ codes! {
         Regression = 3,
         /// No case was selected.
         NothingSelected = 4,
-        /// Too few benchmarks of a comparison could be judged for `--fail-on-inconclusive`, and
-        /// nothing failed or regressed.
+        /// `--fail-on-inconclusive` was set, and too few cases could be judged. Nothing failed or
+        /// regressed.
         Inconclusive = 6,
         /// The configuration needs a newer version of the tool.
         RequiredVersion = 92,
-        /// A device, a compiler or a sandbox is missing. Also if cases failed, and all of them only
-        /// because no compiler was found.
+        /// A device, a compiler or a sandbox is missing, or every failed case failed only because
+        /// no compiler was found.
         SetupMissing = 96,
         /// A case failed, and the reason was not a missing compiler (96) or a kernel that does not
         /// compile (101).
         BenchmarkFailed = 100,
-        /// A crate does not compile. Also if cases failed, and all of them only because a kernel
-        /// does not compile.
+        /// A crate does not compile, or every failed case failed only because a kernel does not
+        /// compile.
         BuildFailed = 101,
         /// `cargo metadata` failed, or its output cannot be used.
         MetadataFailed = 102,

@@ -478,7 +478,7 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
             case,
             Verdict::WrongOutput,
             Some(Cause::Stale),
-            "`gray` in call 3 repeats the answer to call 2; first wrong element `gray[1, 1]`: expected 0.5 exactly, got 0.25",
+            "`gray` in call 3 repeats the expected output of call 2; first wrong element `gray[1, 1]`: expected 0.5 exactly, got 0.25",
         )
     }
 }

@@ -162,7 +162,7 @@ impl Reader {
 /// A file with a `diff` applied. Lines without a sign are ignored.
 fn edited(text: &str, diff: &str) -> Option<String> {
     let lines_with = |sign: char| -> String {
-        let lines = diff.lines().filter_map(|line| line.strip_prefix(sign));
+        let lines = diff.lines().filter_map(|line| line.strip_prefix([sign, ' ']));
         lines.map(|line| format!("{line}\n")).collect()
     };
     let (old, new) = (lines_with('-'), lines_with('+'));

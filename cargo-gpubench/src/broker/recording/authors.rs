@@ -60,7 +60,7 @@ impl Expected for ListingError {
     fn hint(&self) -> Option<String> {
         match &self.source {
             AuthorProblem::Role(RoleFailure::Ended { log, .. }) if !log.is_empty() => {
-                Some(format!("the process that loaded the library last wrote:\n{}", quoted(log)))
+                Some(format!("last output of the process that loaded the library:\n{}", quoted(log)))
             }
             AuthorProblem::Role(RoleFailure::Silent { .. }) => {
                 Some("a constructor of the library or an axis expression may hang; if it is only slow, raise `--reference-timeout`".to_owned())

@@ -58,9 +58,9 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             let unwritten = output.unwritten;
             format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}{hint}")
         }
-        Cause::Cached => format!("`{name}` in call {call} repeats the answer to the first call; {first}"),
+        Cause::Cached => format!("`{name}` in call {call} repeats the expected output of the first call; {first}"),
         Cause::Stale => format!(
-            "`{name}` in call {call} repeats the answer to call {}; {first}",
+            "`{name}` in call {call} repeats the expected output of call {}; {first}",
             call.saturating_sub(1)
         ),
         Cause::Constant => {

@@ -155,9 +155,11 @@ fn caption(histogram: &Histogram, metric: &Metric, shown: usize, workers: usize)
     let lines = match shown {
         0 => String::new(),
         _ if shown < workers => {
-            format!(" Below, the first {shown} of {workers} workers: range, quartiles and value.")
+            format!(
+                " Each line below shows the range, quartiles and value of one of the first {shown} of {workers} workers."
+            )
         }
-        _ => format!(" Below, the {shown} workers: range, quartiles and value."),
+        _ => format!(" Each line below shows the range, quartiles and value of one of {workers} workers."),
     };
     let outside = match beyond {
         0 => String::new(),
@@ -196,11 +198,11 @@ mod tests {
         for workers in [5, 10, 20] {
             let figure = figure_of(workers);
             assert_eq!(figure.matches("\"tick\"").count(), workers);
-            assert!(figure.contains(&format!("Below, the {workers} workers:")), "{figure}");
+            assert!(figure.contains(&format!("one of {workers} workers.")), "{figure}");
         }
         let figure = figure_of(64);
         assert_eq!(figure.matches("\"tick\"").count(), 20);
-        assert!(figure.contains("Below, the first 20 of 64 workers:"), "{figure}");
+        assert!(figure.contains("one of the first 20 of 64 workers."), "{figure}");
     }
 
     #[test]
