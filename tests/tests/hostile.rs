@@ -25,11 +25,11 @@ fn records() -> &'static Records {
 // Answers.
 ends! {
     a_repeated_first_answer_is_cached:
-        "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "answer to the first call", "`y[0]`", "expected", "got";
+        "answers::keeps_the_first_answer" is "wrong-output", "cached", "`y`", "the expected output of the first call", "`y[0]`", "expected", "got";
     an_answer_looked_up_by_input_address_is_cached:
-        "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "answer to the first call";
+        "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "the expected output of the first call";
     the_previous_answer_is_stale:
-        "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "answer to call";
+        "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "the expected output of call";
     an_output_written_only_in_the_first_call_is_unwritten:
         "answers::writes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2", "`y[0]`";
     an_output_never_written_is_unwritten:

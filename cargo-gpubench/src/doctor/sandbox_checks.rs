@@ -10,7 +10,7 @@ use gpubench_sandbox::FileClosing;
 const WHO: &str = "generators, references, kernels of the CPU device and hosted code";
 
 /// The cost of an incomplete sandbox.
-const HOSTED: &str = "hosted benchmarks are `advisory`; launch plans on a GPU run no user code while the clock runs, so they are not affected";
+const HOSTED: &str = "hosted benchmarks get the grade `advisory`; benchmarks with a launch plan are not affected on a GPU, because no host code of the user runs while they are timed";
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;

@@ -33,7 +33,7 @@ pub(crate) enum FilesError {
     #[error("files remain writable: this Linux kernel has no Landlock")]
     Missing,
     /// The kernel's Landlock lacks rights. Before ABI 3, files can be truncated.
-    #[error("files can be truncated: this Linux kernel's Landlock is older than ABI 3")]
+    #[error("files can still be truncated: this Linux kernel's Landlock is older than ABI 3")]
     Partial,
     /// The operating system refused.
     #[error("files remain writable")]

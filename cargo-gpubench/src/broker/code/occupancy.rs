@@ -43,7 +43,7 @@ impl NoAnswer {
             dynamic_shared,
         } = query;
         let message = format!(
-            "cannot tell the occupancy of kernel `{kernel}` with {threads} threads per block and {dynamic_shared} bytes of dynamic shared memory: {why}"
+            "cannot determine the occupancy of kernel `{kernel}` with {threads} threads per block and {dynamic_shared} bytes of dynamic shared memory: {why}"
         );
         NoAnswer::Failed(CaseFailure::error(Cause::PlanInvalid, message))
     }

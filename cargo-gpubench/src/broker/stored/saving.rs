@@ -78,7 +78,7 @@ impl SavePlan {
         }
         if !lost.is_empty() {
             print_warning(&format!(
-                "removed the passing results of cases that fail now from `{name}`, because the device or measurement settings of those results differ from this run's: {}",
+                "removed from `{name}` the passing results of cases that now fail: they were measured on another device or with other settings: {}",
                 first_of(&lost, NAMES_SHOWN)
             ));
         }

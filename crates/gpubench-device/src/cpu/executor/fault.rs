@@ -92,7 +92,7 @@ pub enum FaultKind {
         of: u32,
     },
     /// A warp operation that some lanes of its mask never reach.
-    #[error("warp operation at line {line} with mask {mask:#010x} reached by {arrived} of its lanes")]
+    #[error("warp operation at line {line} with mask {mask:#010x} reached by only {arrived} of the mask's lanes")]
     WarpDivergence {
         /// Line of the operation.
         line: u32,
