@@ -46,7 +46,7 @@ fn a_baseline_can_be_compared_with_and_replaced_in_one_run() {
     let kept = folder.path("kept.json");
     let (before, after) = (
         folder.lines("before.jsonl", records()),
-        folder.lines("after.jsonl", &slowed(records(), 4.0)),
+        folder.lines("after.jsonl", &slowed(records(), 1000.0)),
     );
     let save = |run: &str| loaded(run).args(["--save-baseline", kept.as_str()]);
     let _ = save(&before).finish().expect_code(0);
