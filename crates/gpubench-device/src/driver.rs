@@ -110,7 +110,7 @@ pub(crate) fn check_arguments(kernel: &str, arguments: &[&[u8]], parameters: &[u
     }
     let sizes: Vec<usize> = sizes().collect();
     Err(DeviceError::Unsupported(format!(
-        "launch `{kernel}` with arguments of {sizes:?} bytes: its parameters are {parameters:?} bytes long"
+        "the arguments of `{kernel}` are {sizes:?} bytes long, but its parameters are {parameters:?} bytes long"
     )))
 }
 

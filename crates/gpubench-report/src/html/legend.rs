@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 9] = [
     ),
     (
         "advisory",
-        "no second clock could check the times, as always on the CPU device",
+        "no second clock could check the times; the CPU device never has one",
     ),
     (
         "early-check",
