@@ -35,7 +35,7 @@ pub(crate) struct Block {
     pub(crate) text: String,
 }
 
-/// The README, the tutorial and the guides.
+/// The README, the tutorial, the guides and the page of the CPU device.
 pub(crate) fn pages() -> Vec<Utf8PathBuf> {
     let guides = repository().join("docs/guides").read_dir_utf8().expect("a folder");
     let names = guides.map(|entry| entry.expect("an entry").file_name().to_owned());
@@ -44,6 +44,7 @@ pub(crate) fn pages() -> Vec<Utf8PathBuf> {
     ["README.md".into(), "docs/tutorial.md".into()]
         .into_iter()
         .chain(guides)
+        .chain(["docs/cpu-device.md".into()])
         .collect()
 }
 
