@@ -11,4 +11,6 @@ pub mod config;
 pub mod doctor;
 pub mod git;
 pub mod history;
+#[cfg(test)]
+mod test_folder;
 mod turn;

@@ -14,6 +14,7 @@ use super::needed::needed_from;
 use super::*;
 use crate::build::{Built, BuiltLibrary, Coverage};
 use crate::config::CaseSettings;
+use crate::test_folder::TestFolder;
 use gpubench_diagnostic::{Expected, Explanation};
 
 const TARGET: &str = if cfg!(target_arch = "aarch64") {
@@ -27,19 +28,7 @@ fn unpack(archive: &Utf8Path, to: &ExtractTo) -> Result<Unpacked, ArchiveError> 
     super::unpack(archive, to, &AtomicBool::new(false))
 }
 
-/// A folder for a test, removed when dropped.
-struct Place {
-    _folder: tempfile::TempDir,
-    path: Utf8PathBuf,
-}
-
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("a UTF-8 path");
-        Place { _folder: folder, path }
-    }
-
+impl TestFolder {
     fn file(&self, name: &str, contents: &[u8]) -> Utf8PathBuf {
         let path = self.path.join(name);
         fs_err::write(&path, contents).expect("written");
@@ -108,7 +97,7 @@ fn with_manifest(manifest: &Manifest, entries: &[Entry<'_>]) -> Vec<u8> {
 }
 
 fn refusal(archive: &[u8]) -> ArchiveError {
-    let place = Place::new();
+    let place = TestFolder::new();
     unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused")
 }
 
@@ -116,7 +105,7 @@ fn refusal(archive: &[u8]) -> ArchiveError {
 fn an_archive_larger_than_the_disk_is_refused_before_anything_is_written() {
     let mut manifest = manifest(&[(FILE, CONTENTS)]);
     manifest.libraries[0].file.size = u64::MAX / 2;
-    let place = Place::new();
+    let place = TestFolder::new();
     let folder = place.path.join("unpacked");
     let to = ExtractTo::Kept {
         folder: folder.clone(),
@@ -136,7 +125,7 @@ fn shown(error: &ArchiveError, place: &Utf8Path) -> String {
 }
 
 fn shown_refusal(archive: &[u8]) -> String {
-    let place = Place::new();
+    let place = TestFolder::new();
     let error = unpack(&place.file("a.tar.gz", archive), &ExtractTo::Temporary).expect_err("it is refused");
     assert_eq!(error.exit_code().number(), 103);
     shown(&error, &place.path)
@@ -147,7 +136,7 @@ const CONTENTS: &[u8] = b"the library, as far as these tests care";
 
 #[test]
 fn packed_files_are_unpacked() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive = place.file(
         "a.tar.gz",
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
@@ -165,7 +154,7 @@ fn packed_files_are_unpacked() {
 
 #[test]
 fn a_library_that_changes_after_its_check_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive = place.file(
         "a.tar.gz",
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
@@ -182,7 +171,7 @@ fn a_library_that_changes_after_its_check_is_refused() {
 
 #[test]
 fn a_later_change_of_a_library_does_not_reach_the_loaded_copy() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive = place.file(
         "a.tar.gz",
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
@@ -199,7 +188,7 @@ fn a_later_change_of_a_library_does_not_reach_the_loaded_copy() {
 #[test]
 fn a_flipped_bit_never_changes_the_unpacked_files() {
     let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
-    let place = Place::new();
+    let place = TestFolder::new();
     // The time and the system in the gzip header have no effect.
     let harmless = 4..10;
     let mut refused = 0;
@@ -328,14 +317,14 @@ fn every_error_has_a_cause_and_a_hint() {
 
 #[test]
 fn a_missing_archive_is_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is not there");
     insta::assert_snapshot!(shown(&error, &place.path));
 }
 
 #[test]
 fn a_pipe_is_refused_without_waiting() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let made = std::process::Command::new("mkfifo").arg(place.archive()).status();
     assert!(made.expect("mkfifo").success());
     let error = unpack(&place.archive(), &ExtractTo::Temporary).expect_err("it is no file");
@@ -344,7 +333,7 @@ fn a_pipe_is_refused_without_waiting() {
 
 #[test]
 fn an_interrupted_archive_leaves_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let good = with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]);
     let folder = place.path.join("unpacked");
     let to = ExtractTo::Kept {
@@ -383,7 +372,7 @@ fn nothing_is_written_outside_the_folder() {
         "./escaped",
     ] {
         let listed = manifest(&[(path, CONTENTS)]);
-        let place = Place::new();
+        let place = TestFolder::new();
         let archive = place.file("a.tar.gz", &with_manifest(&listed, &[plain(path, CONTENTS)]));
         let folder = place.path.join("folder/below");
         let to = ExtractTo::Kept {
@@ -504,7 +493,7 @@ fn a_refused_archive_leaves_no_temporary_files() {
 
 #[test]
 fn a_kept_folder_must_be_new_or_empty_unless_overwriting_is_allowed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive = place.file(
         "a.tar.gz",
         &with_manifest(&manifest(&[(FILE, CONTENTS)]), &[plain(FILE, CONTENTS)]),
@@ -530,7 +519,7 @@ fn a_kept_folder_must_be_new_or_empty_unless_overwriting_is_allowed() {
 }
 
 /// Compiles a shared library that needs others.
-fn library(place: &Place, name: &str, needs: &[&str]) -> Utf8PathBuf {
+fn library(place: &TestFolder, name: &str, needs: &[&str]) -> Utf8PathBuf {
     let source = place.file(
         &format!("{name}.cpp"),
         format!("extern \"C\" int {name}() {{ return 1; }}\n").as_bytes(),
@@ -575,7 +564,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
 
 #[test]
 fn libraries_of_the_build_are_archived_and_system_libraries_are_not() {
-    let place = Place::new();
+    let place = TestFolder::new();
     library(&place, "innermost", &[]);
     library(&place, "inner", &["innermost"]);
     let outer = library(&place, "outer", &["inner", "c"]);
@@ -594,7 +583,7 @@ fn libraries_of_the_build_are_archived_and_system_libraries_are_not() {
 
 #[test]
 fn names_that_do_not_fit_the_header_are_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
     let named = |length| {
         let mut built = built(&outer, &place.path);
@@ -610,7 +599,7 @@ fn names_that_do_not_fit_the_header_are_refused() {
 
 #[test]
 fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
     let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
     place.file("a.tar.gz", b"the last one");
@@ -630,7 +619,7 @@ fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
 
 #[test]
 fn a_missing_folder_is_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
     let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
     let error = write(&contents, &place.path.join("nowhere/a.tar.gz")).expect_err("no folder");

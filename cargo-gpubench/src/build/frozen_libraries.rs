@@ -131,19 +131,9 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::test_folder::TestFolder;
 
-    struct Place {
-        _folder: tempfile::TempDir,
-        path: Utf8PathBuf,
-    }
-
-    impl Place {
-        fn new() -> Place {
-            let folder = tempfile::tempdir().expect("a folder");
-            let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).expect("UTF-8");
-            Place { _folder: folder, path }
-        }
-
+    impl TestFolder {
         /// Links `lib<name>.so`, with or without a `SONAME`.
         fn library(&self, name: &str, soname: Option<&str>, needs: &[&str]) -> Utf8PathBuf {
             self.library_with(name, soname, needs, &[])
@@ -187,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_library_follows_its_dependencies_and_system_libraries_are_left_out() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let innermost = place.library("innermost", Some("libinnermost.so"), &[]);
         let inner = place.library("inner", Some("libinner.so"), &["innermost"]);
         let outer = place.library("outer", None, &["inner", "innermost", "c"]);
@@ -201,7 +191,7 @@ mod tests {
     #[test]
     fn libraries_next_to_the_original_are_found() {
         for tag in ["-Wl,--enable-new-dtags", "-Wl,--disable-new-dtags"] {
-            let place = Place::new();
+            let place = TestFolder::new();
             let built = place.library("inner", Some("libinner.so"), &[]);
             let origin = ["-Wl,-rpath,/nowhere:$ORIGIN/own", tag];
             let outer = place.library_with("outer", None, &["inner"], &origin);
@@ -215,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_library_with_another_soname_is_left_to_the_linker() {
-        let place = Place::new();
+        let place = TestFolder::new();
         place.library("inner", None, &[]);
         let outer = place.library("outer", None, &["inner"]);
         assert_eq!(place.freeze(&outer).len(), 1);
@@ -223,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_library_has_no_dependencies() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = place.path.join("text");
         fs_err::write(&file, "no library").expect("written");
         assert_eq!(contents(&place.freeze(&file)), [b"no library"]);

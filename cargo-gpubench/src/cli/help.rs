@@ -14,6 +14,15 @@ use crate::config::{Group, Row};
 /// The name of the help subcommand.
 pub(super) const HELP: &str = "help";
 
+/// How much the help says about an option.
+#[derive(Clone, Copy)]
+enum Detail {
+    /// A line or two.
+    Brief,
+    /// Everything.
+    Full,
+}
+
 /// The options of one task.
 #[derive(Debug)]
 struct Topic {
@@ -112,7 +121,7 @@ pub(super) fn of_topic(app: Command, name: Option<&String>) -> clap::Error {
     match TOPICS.iter().find(|topic| name.is_some_and(|name| name == topic.name)) {
         Some(topic) => {
             let app = app.mut_subcommand(GPUBENCH, |gpubench| {
-                let page = topic.page(&gpubench, true);
+                let page = topic.page(&gpubench, Detail::Full);
                 with_page(gpubench, String::new(), page)
             });
             parsed(app, &line(None))
@@ -160,14 +169,18 @@ fn short_page(gpubench: &Command) -> String {
         .clone()
         .mut_subcommand(HELP, |help| help.hide(true))
         .help_template(template);
-    rendered(command, |option| rows.iter().any(|row| is_common(row, option)), false)
+    rendered(
+        command,
+        |option| rows.iter().any(|row| is_common(row, option)),
+        Detail::Brief,
+    )
 }
 
 fn long_page(gpubench: &Command) -> String {
     let commands = heading("Commands");
     let opening = format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{commands}\n{{subcommands}}");
-    let whole = |template: String| rendered(gpubench.clone().help_template(template), |_| true, true);
-    let topics = TOPICS.iter().map(|topic| topic.page(gpubench, false));
+    let whole = |template: String| rendered(gpubench.clone().help_template(template), |_| true, Detail::Full);
+    let topics = TOPICS.iter().map(|topic| topic.page(gpubench, Detail::Brief));
     let pages = std::iter::once(whole(opening)).chain(topics);
     let pages: String = pages.map(|page| page + "\n").collect();
     pages + whole("{after-help}".to_owned()).trim_start()
@@ -175,32 +188,32 @@ fn long_page(gpubench: &Command) -> String {
 
 impl Topic {
     /// Returns the topic's sentence, examples and options.
-    fn page(&self, gpubench: &Command, in_detail: bool) -> String {
+    fn page(&self, gpubench: &Command, detail: Detail) -> String {
         let Self {
             name, about, examples, ..
         } = self;
-        let title = match in_detail {
-            true => heading(self.heading),
-            false => format!("{} (details: `cargo gpubench help {name}`)", heading(self.heading)),
+        let title = match detail {
+            Detail::Full => heading(self.heading),
+            Detail::Brief => format!("{} (details: `cargo gpubench help {name}`)", heading(self.heading)),
         };
         let examples: String = examples.iter().map(|line| format!("  {line}\n")).collect();
         let command = gpubench.clone().help_template("{positionals}\n\n{options}");
         // `--help` and `--version` have no heading.
         let own = |option: &Arg| option.get_help_heading().unwrap_or("Output") == self.heading;
-        let options = rendered(command, own, in_detail);
+        let options = rendered(command, own, detail);
         format!("{title}\n{about}\n{examples}\n{}", options.trim_start_matches('\n'))
     }
 }
 
 /// Renders the help of a command with only the options that `is_shown` selects.
-fn rendered(command: Command, is_shown: impl Fn(&Arg) -> bool, in_detail: bool) -> String {
+fn rendered(command: Command, is_shown: impl Fn(&Arg) -> bool, detail: Detail) -> String {
     let mut command = command.mut_args(|option| {
         let is_hidden = option.is_hide_set() || !is_shown(&option);
         option.hide(is_hidden)
     });
-    let text = match in_detail {
-        true => command.render_long_help(),
-        false => command.render_help(),
+    let text = match detail {
+        Detail::Full => command.render_long_help(),
+        Detail::Brief => command.render_help(),
     };
     text.ansi().to_string()
 }

@@ -35,36 +35,32 @@ pub enum LeastGrade {
 #[error("possible values: {0}")]
 pub struct UnknownWord(String);
 
-fn read<T: ValueEnum>(text: &str) -> Result<T, UnknownWord> {
-    T::from_str(text, false).map_err(|_| {
-        let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let names: Vec<_> = names.map(|value| format!("`{}`", value.get_name())).collect();
-        UnknownWord(names.join(", "))
-    })
+/// Reads and shows values by the names that clap has for them.
+macro_rules! by_value_name {
+    ($($value:ty),*) => {$(
+        impl Value for $value {}
+
+        impl FromStr for $value {
+            type Err = UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+                <Self as ValueEnum>::from_str(text, false).map_err(|_| {
+                    let names = Self::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+                    let names: Vec<_> = names.map(|value| format!("`{}`", value.get_name())).collect();
+                    UnknownWord(names.join(", "))
+                })
+            }
+        }
+
+        impl fmt::Display for $value {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.to_possible_value().map_or(Ok(()), |value| f.write_str(value.get_name()))
+            }
+        }
+    )*};
 }
 
-fn show(value: &impl ValueEnum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match value.to_possible_value() {
-        Some(value) => f.write_str(value.get_name()),
-        None => Ok(()),
-    }
-}
-
-impl Value for Denied {}
-
-impl FromStr for Denied {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        read(text)
-    }
-}
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(self, f)
-    }
-}
+by_value_name!(Denied, LeastGrade);
 
 impl From<Denied> for NoticePolicy {
     fn from(denied: Denied) -> NoticePolicy {
@@ -72,22 +68,6 @@ impl From<Denied> for NoticePolicy {
             Denied::Nothing => NoticePolicy::Tell,
             Denied::Notices => NoticePolicy::Deny,
         }
-    }
-}
-
-impl Value for LeastGrade {}
-
-impl FromStr for LeastGrade {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        read(text)
-    }
-}
-
-impl fmt::Display for LeastGrade {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(self, f)
     }
 }
 

@@ -18,6 +18,8 @@ mod inputs;
 mod measured;
 mod observation;
 mod pass_criteria;
+#[cfg(test)]
+mod passed_case;
 mod pool;
 mod protocol;
 mod result;

@@ -78,7 +78,8 @@ fn notes(observation: &Observation) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, GpuState, Params, SchemaVersion, Verdict};
+    use crate::measurement::passed_case::passed_case;
+    use gpubench_contract::{DeviceKind, GpuState};
     use gpubench_device::telemetry::ThrottleReason;
 
     fn quiet() -> Observation {
@@ -98,20 +99,7 @@ mod tests {
     }
 
     fn record_with(observation: &Observation) -> BenchmarkComplete {
-        let started = BenchmarkStarted {
-            schema_version: SchemaVersion,
-            run_id: "0f3a".to_owned(),
-            package: "suite".to_owned(),
-            benchmark: "axpy".to_owned(),
-            params: Params::default(),
-            case: "axpy".to_owned(),
-            index: 0,
-        };
-        let device = DeviceName {
-            kind: DeviceKind::Cuda,
-            name: "NVIDIA H200".to_owned(),
-        };
-        let mut record = BenchmarkComplete::unmeasured(&started, device, Verdict::Pass);
+        let mut record = passed_case(DeviceKind::Cuda);
         record.samples = vec![1.0; 4];
         note_observation(observation, &mut record);
         record

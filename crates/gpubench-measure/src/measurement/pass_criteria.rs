@@ -79,23 +79,11 @@ fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion};
+    use crate::measurement::passed_case::passed_case;
+    use gpubench_contract::DeviceKind;
 
     fn passed() -> BenchmarkComplete {
-        let started = BenchmarkStarted {
-            schema_version: SchemaVersion,
-            run_id: "0f3a".to_owned(),
-            package: "suite".to_owned(),
-            benchmark: "axpy".to_owned(),
-            params: Params::default(),
-            case: "axpy".to_owned(),
-            index: 0,
-        };
-        let device = DeviceName {
-            kind: DeviceKind::Cpu,
-            name: "CPU".to_owned(),
-        };
-        BenchmarkComplete::unmeasured(&started, device, Verdict::Pass)
+        passed_case(DeviceKind::Cpu)
     }
 
     fn with_criteria(
