@@ -1,0 +1,246 @@
+//! Workers that lie about time or work between windows, on a GPU whose clock bounds claims.
+
+use gpubench_tests::{FakeGpu, Fixture, Run};
+use serde_json::{Value, json};
+
+use super::{CASE, assert_ends, assert_nothing_is_left, assert_says};
+
+/// The number of samples in tests of the referee's clock.
+const SAMPLES: usize = 24;
+
+/// The duration of a call in milliseconds. Its worker claims a hundredth of it.
+const LASTS_MS: u64 = 50;
+
+/// Returns a run whose workers claim a hundredth of the true time.
+fn lying(gpu: &FakeGpu) -> Run {
+    lying_in(gpu, "tidy", "one_thread_a_row").args(["--exact", CASE])
+}
+
+/// Same as [`lying`], for the cases of a fixture that run `kernel`.
+fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
+    under_exclusive_clock(gpu, fixture)
+        .env("FAKE_CUDA_DELAYS", &format!("{kernel}:{LASTS_MS}"))
+        .env("FAKE_CUDA_CLAIMED", "0.01")
+}
+
+/// Returns a short run in which the referee's clock bounds claims.
+fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
+    let run = gpu.run(&Fixture::of(fixture)).json();
+    let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
+    let samples = SAMPLES.to_string();
+    run.args(["--min-samples", &samples, "--max-samples", &samples])
+        .env("FAKE_CUDA_ATTRIBUTES", "133=0")
+}
+
+/// Returns the first useful result of up to five runs. On a busy machine, windows can be disturbed
+/// by as much as the lie or the lingering worker shows.
+fn on_a_quiet_machine<T>(run: impl Fn() -> Option<T>) -> T {
+    (0..5).find_map(|_| run()).expect("one of five runs shows it")
+}
+
+fn is_accused(result: &Value) -> bool {
+    result["cause"] == "claim-too-short"
+}
+
+#[test]
+fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
+    let (gpu, records) = on_a_quiet_machine(|| {
+        let gpu = FakeGpu::new();
+        let records = lying(&gpu).finish().records();
+        is_accused(records.result(CASE)).then_some((gpu, records))
+    });
+    assert_ends(&records, CASE, "time-mismatch", Some("claim-too-short"));
+    assert_says(
+        &records,
+        CASE,
+        &["by the referee's clock", "two measurements in a row found this"],
+    );
+    let result = records.result(CASE);
+    assert_eq!(result["notices"], json!([]));
+    assert!(median_residual(result) > 25_000_000, "{:#}", result["conservation"]);
+    assert_nothing_is_left(&gpu);
+    // One worker for each measurement. A sealed case has no control worker.
+    assert_eq!(gpu.ledgers_of("worker").len(), 2);
+}
+
+#[test]
+fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
+    let (liar, next) = (
+        "host::generator_does_not_begin_again::n=600",
+        "sources::good_instantiation::n=600",
+    );
+    let (gpu, records) = on_a_quiet_machine(|| {
+        let gpu = FakeGpu::new();
+        let run = lying_in(&gpu, "hostile", "honest").args(["--exact", liar, next]);
+        let records = run.finish().records();
+        is_accused(records.result(liar)).then_some((gpu, records))
+    });
+    assert_ends(&records, liar, "time-mismatch", Some("claim-too-short"));
+    let result = records.result(liar);
+    let notices = result["notices"].as_array().unwrap();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(
+        notices[0].as_str().unwrap().starts_with(
+            "the second measurement failed: the input generator failed: it panicked: these inputs \
+             were made before (at src/host.rs:"
+        ),
+        "{notices:?}"
+    );
+    assert!(median_residual(result) > 25_000_000, "{:#}", result["conservation"]);
+    // The next case has another author and another referee.
+    let last = records.results().last().unwrap();
+    assert_eq!(last["case"], next);
+    assert!(last["verdict"] != "error", "{last:#}");
+    assert_eq!(
+        gpu.ledgers_of("referee")
+            .iter()
+            .filter(|ledger| ledger["Context"] > 0)
+            .count(),
+        2
+    );
+}
+
+#[test]
+fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
+    let (gpu, result) = on_a_quiet_machine(|| {
+        let gpu = FakeGpu::new();
+        // Only the worker of the first measurement lies.
+        let liars = format!("{}:1", gpu.folder());
+        let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
+        let result = records.result(CASE).clone();
+        (result["verdict"] == "pass" && tells_of_two(&result)).then_some((gpu, result))
+    });
+    assert_eq!(result["grade"], "advisory");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("in the first of two measurements, the claims were too short"),
+        "{reason}"
+    );
+    // Nothing else remains of the first measurement: neither its samples, of half a millisecond,
+    // nor its windows.
+    let samples = result["samples"].as_array().unwrap();
+    assert_eq!(samples.len(), SAMPLES);
+    assert!(
+        samples.iter().all(|sample| sample.as_f64().unwrap() > 49e6),
+        "{samples:?}"
+    );
+    assert_eq!(result["window_counts"]["timed"], SAMPLES);
+    assert_eq!(result["distinct_inputs"], result["windows"]);
+    median_residual(&result);
+    // The wall time covers both measurements.
+    let windows = result["windows"].as_u64().unwrap();
+    let wall_ns = result["wall_ns"].as_u64().unwrap();
+    assert!(
+        wall_ns > (windows + SAMPLES as u64) * LASTS_MS * 1_000_000,
+        "{windows} windows in {wall_ns} ns"
+    );
+    assert_nothing_is_left(&gpu);
+    assert_eq!(gpu.ledgers_of("worker").len(), 2);
+}
+
+/// A hosted case of the fixture `gpu`, so a control worker runs its control windows. It hangs if
+/// the attacks cannot find a window's page.
+const HOSTED: &str = "copies::waits_for_go_as_well::n=4099";
+
+#[test]
+fn a_claim_below_two_empty_events_is_a_protocol_violation() {
+    let gpu = FakeGpu::for_host_code();
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", HOSTED]);
+    let records = run
+        .env("FAKE_CUDA_CLAIMED", "0.000001")
+        .finish()
+        .expect_code(100)
+        .records();
+    assert_ends(&records, HOSTED, "protocol-violation", Some("bad-claim"));
+    assert_says(&records, HOSTED, &["two events with nothing between them are"]);
+}
+
+/// Returns a run of a worker that claims true times but keeps working between its windows. While it
+/// lives, launches of the control worker take 30 ms longer.
+fn lingering(gpu: &FakeGpu) -> Run {
+    under_exclusive_clock(gpu, "gpu")
+        .args(["--exact", HOSTED])
+        .env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()))
+}
+
+#[test]
+fn work_between_windows_is_found_in_two_measurements() {
+    let gpu = FakeGpu::for_host_code();
+    let records = lingering(&gpu).finish().expect_code(100).records();
+    assert_ends(&records, HOSTED, "protocol-violation", Some("works-between-windows"));
+    assert_says(
+        &records,
+        HOSTED,
+        &[
+            "control windows were slower while the worker lived",
+            "two measurements in a row found this",
+        ],
+    );
+    assert_nothing_is_left(&gpu);
+    // The control worker, and one worker under test for each measurement.
+    assert_eq!(gpu.ledgers_of("worker").len(), 3);
+}
+
+/// Either side's worker could have caused the disturbance.
+#[test]
+fn work_between_windows_accuses_no_side_of_a_comparison() {
+    let gpu = FakeGpu::for_host_code();
+    let folder = tempfile::tempdir().unwrap();
+    let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("gpu.tar.gz");
+    let archived = Run::archiving(&Fixture::of("gpu"), &archive).finish().expect_code(0);
+    assert!(archive.exists(), "{}", archived.stderr);
+    let run = lingering(&gpu).args(["--against-archive", archive.as_str()]);
+    let records = run.finish().records();
+    let result = records.result(HOSTED);
+    assert!(result["cause"] != "works-between-windows", "{result:#}");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("control windows were slower while the worker lived"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn work_between_windows_of_one_measurement_is_advisory() {
+    let result = on_a_quiet_machine(|| {
+        let gpu = FakeGpu::for_host_code();
+        let first = format!("{}:1", gpu.folder());
+        let records = lingering(&gpu).env("FAKE_CUDA_CHEATS", &first).finish().records();
+        let result = records.result(HOSTED).clone();
+        (result["verdict"] == "pass" && tells_of_two(&result)).then_some(result)
+    });
+    assert_eq!(result["grade"], "advisory");
+    let reason = result["grade_reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("in the first of two measurements, control windows were disturbed while the workers lived"),
+        "{reason}"
+    );
+}
+
+/// In a notice: it passed the second time.
+fn tells_of_two(result: &Value) -> bool {
+    let told = "measured twice; the second result counts";
+    let notices = result["notices"].as_array().unwrap();
+    let mut notices = notices.iter().filter_map(Value::as_str);
+    notices.any(|notice| notice.starts_with(told) && notice.contains("; first result: "))
+}
+
+/// Returns the median residual. Checks that each sample has a residual and that there are some
+/// residuals of control windows.
+#[track_caller]
+fn median_residual(result: &Value) -> i64 {
+    let numbers = |field: &str| -> Vec<i64> {
+        let numbers = result["conservation"][field].as_array();
+        let numbers = numbers.unwrap_or_else(|| panic!("no `{field}` in {result:#}"));
+        numbers.iter().map(|number| number.as_i64().unwrap()).collect()
+    };
+    let mut residuals = numbers("residuals_ns");
+    assert_eq!(residuals.len(), result["samples"].as_array().unwrap().len());
+    residuals.sort_unstable();
+    assert!(
+        numbers("control_residuals_ns").len() >= 6,
+        "{:#}",
+        result["conservation"]
+    );
+    residuals[residuals.len() / 2]
+}
