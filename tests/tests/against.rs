@@ -473,8 +473,8 @@ fn a_compile_error_in_a_baseline_kernel_is_shown_with_the_compiler_output() {
     repository.git(&["checkout", "--quiet", "main"]);
     let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
     let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
-    let told = "warning: the baseline `uncompiled` has a kernel that does not compile";
-    for words in [told, "could not compile `spin.cu`", ": error: "] {
+    let message = "warning: the baseline `uncompiled` has a kernel that does not compile";
+    for words in [message, "could not compile `spin.cu`", ": error: "] {
         assert_eq!(
             finished.stderr.matches(words).count(),
             1,

@@ -186,12 +186,12 @@ fn a_slower_kernel_in_the_new_archive_is_a_regression_with_exit_code_3() {
     };
     side("baseline", fast, false);
     side("candidate", slow, true);
-    for said in [
+    for message in [
         "Unpacked the baseline `",
         "Unpacked the candidate `",
         " on main, archived 20",
     ] {
-        assert!(finished.stderr.contains(said), "{}", finished.stderr);
+        assert!(finished.stderr.contains(message), "{}", finished.stderr);
     }
     assert_eq!(machine.left(), [""; 0]);
 }
@@ -337,12 +337,16 @@ fn an_archive_with_kernels_for_other_devices_only_is_an_error_that_names_it() {
     forged(fast, &elsewhere, |manifest| {
         manifest["kernels"][0]["target"] = json!("sm_80")
     });
-    let told = format!("the kernels in the archive `{elsewhere}` are compiled for sm_80");
+    let message = format!("the kernels in the archive `{elsewhere}` are compiled for sm_80");
     let refused = compared(&machine, fast, &elsewhere).finish().expect_code(103);
-    let baseline = format!("error: cannot measure the baseline `{elsewhere}`\ncaused by: {told}");
+    let baseline = format!("error: cannot measure the baseline `{elsewhere}`\ncaused by: {message}");
     assert!(refused.stderr.contains(&baseline), "{}", refused.stderr);
     let refused = compared(&machine, &elsewhere, fast).finish().expect_code(103);
-    assert!(refused.stderr.contains(&format!("error: {told}")), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains(&format!("error: {message}")),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]
@@ -391,8 +395,8 @@ fn a_revision_is_refused_without_sources() {
         .env("GPUBENCH_ARCHIVE_FILE", fast.as_str())
         .env("GPUBENCH_AGAINST", "main");
     let refused = by_environment.finish().expect_code(2);
-    let said = format!("error: `--against main` needs sources, but `{fast}` is an archive\n");
-    assert!(refused.stderr.contains(&said), "{}", refused.stderr);
+    let message = format!("error: `--against main` needs sources, but `{fast}` is an archive\n");
+    assert!(refused.stderr.contains(&message), "{}", refused.stderr);
     assert!(
         refused.stderr.contains("(hint: use `--against-archive FILE`"),
         "{}",

@@ -133,12 +133,12 @@ fn a_damaged_history_is_refused_before_anything_is_measured_and_not_changed() {
     );
     let repaired = std::fs::read_to_string(&file).expect("it can be read");
     assert_eq!((repaired.lines().count(), repaired.starts_with(&text)), (3, true));
-    for (version, said) in [(1, "is a history in format version 1"), (3, "has format version 3")] {
+    for (version, message) in [(1, "is a history in format version 1"), (3, "has format version 3")] {
         let other = text.replacen("\"format_version\":2", &format!("\"format_version\":{version}"), 1);
         std::fs::write(&file, &other).expect("it can be written");
         let refused = recorded(&history).json().finish().expect_code(2);
         assert_eq!(refused.stdout, "");
-        assert!(refused.errors()[0].contains(said), "{}", refused.stderr);
+        assert!(refused.errors()[0].contains(message), "{}", refused.stderr);
         assert_eq!(std::fs::read_to_string(&file).expect("it can be read"), other);
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn warn_of_idle_overrides(
         cases.extend(others);
     }
     for idle in matching_none(overrides, &cases) {
-        print_warning(&idle.told_as_idle(cases.iter().map(|case| &*case.path)));
+        print_warning(&idle.no_effect_warning(cases.iter().map(|case| &*case.path)));
     }
 }
 

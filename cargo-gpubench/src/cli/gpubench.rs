@@ -13,7 +13,7 @@ use super::man::{ManArguments, Manual};
 use super::overwriting::refuse_to_overwrite;
 use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
-use super::show_config::{SettingOrigins, ShowConfigArguments};
+use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
@@ -40,7 +40,7 @@ pub struct GpubenchArguments {
 
     /// Every setting with its source.
     #[arg(skip)]
-    in_force: SettingOrigins,
+    active_settings: ActiveSettings,
 }
 
 /// Declares the subcommands, each with a name and its arguments.
@@ -153,13 +153,13 @@ impl GpubenchArguments {
         run: &Values<'_>,
         below: Option<&(&str, Values<'_>)>,
         repeated: Vec<String>,
-        in_force: SettingOrigins,
+        active_settings: ActiveSettings,
     ) -> Self {
         Self {
             subcommand: below.and_then(|(name, values)| GpubenchSubcommand::read(name, values)),
             run: RunArguments::read(run, ""),
             repeated,
-            in_force,
+            active_settings,
         }
     }
 
@@ -183,7 +183,7 @@ impl GpubenchArguments {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
-            Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.in_force)),
+            Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),
             Below::Man(arguments) => arguments.into_command(&described_verb()),
             Below::History(arguments) => Command::History(arguments.into_options()?),
@@ -200,7 +200,7 @@ impl GpubenchArguments {
         let run = self.run;
         let action = action(&run);
         let page = run.output.report.clone();
-        let (device, measurement) = run.measurement.into_options(self.in_force.cases);
+        let (device, measurement) = run.measurement.into_options(self.active_settings.cases);
         let output = run.output.into_options();
         let results = run.baseline.into_options(page);
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;

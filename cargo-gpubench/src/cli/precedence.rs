@@ -16,7 +16,7 @@ use super::layered_value::{is_flag, of_environment, of_profile};
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
-use super::show_config::{SettingInForce, SettingOrigins};
+use super::show_config::{ActiveSetting, ActiveSettings};
 use super::{App, GpubenchArguments, UsageError, Verb, foreign, help};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
@@ -128,13 +128,13 @@ pub fn resolve(
         values.add_layer(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
     }
     drop_contradicted(&mut run, gpubench);
-    let in_force = SettingOrigins {
+    let active_settings = ActiveSettings {
         profile: profile_name,
         file,
-        settings: in_force(gpubench, &rows, &run),
+        settings: active_settings(gpubench, &rows, &run),
         cases: layered_cases(&run, profile)?,
     };
-    let arguments = GpubenchArguments::of(&run, below.as_ref(), repeated(gpubench, &run), in_force);
+    let arguments = GpubenchArguments::of(&run, below.as_ref(), repeated(gpubench, &run), active_settings);
     Ok(Resolved {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
@@ -296,13 +296,13 @@ fn exclude_each_other(command: &Command, a: &Arg, b: &Arg) -> bool {
 }
 
 /// Returns every setting that a profile may have, with its value.
-fn in_force(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<SettingInForce> {
+fn active_settings(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<ActiveSetting> {
     let configurable = rows.iter().filter(|row| row.scope >= Scope::Profile);
     let option = |row: &Row| gpubench.get_arguments().find(|option| option.get_id() == row.id);
     let settings =
         configurable.filter_map(|row| Some((option(row)?, run.layered(row.id).map(|layered| &layered.source))));
     settings
-        .map(|(option, source)| SettingInForce::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
+        .map(|(option, source)| ActiveSetting::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
         .collect()
 }
 

@@ -36,16 +36,16 @@ settings! {
 
 /// The settings of a run, from the environment and the configuration.
 #[derive(Debug, Default)]
-pub(super) struct SettingOrigins {
+pub(super) struct ActiveSettings {
     pub(super) profile: String,
     pub(super) file: Option<Utf8PathBuf>,
-    pub(super) settings: Vec<SettingInForce>,
+    pub(super) settings: Vec<ActiveSetting>,
     pub(super) cases: CaseLayers,
 }
 
 /// A setting and its source.
 #[derive(Debug)]
-pub(super) struct SettingInForce {
+pub(super) struct ActiveSetting {
     key: String,
     assignment: String,
     origin: Origin,
@@ -63,7 +63,7 @@ enum Origin {
 
 impl ShowConfigArguments {
     /// Returns the text to print.
-    pub(super) fn text(&self, in_force: &SettingOrigins) -> String {
+    pub(super) fn text(&self, active_settings: &ActiveSettings) -> String {
         match &self.case {
             _ if self.template => template(),
             Some(case) => {
@@ -77,14 +77,14 @@ impl ShowConfigArguments {
                     print_warning(&warning);
                     warning
                 });
-                in_force.of_case(&BothForms::of(case, &names), &remark)
+                active_settings.of_case(&BothForms::of(case, &names), &remark)
             }
-            None => in_force.of_run(),
+            None => active_settings.of_run(),
         }
     }
 }
 
-impl SettingOrigins {
+impl ActiveSettings {
     fn of_run(&self) -> String {
         let mut text = self.head();
         let lines = self.settings.iter();
@@ -107,7 +107,7 @@ impl SettingOrigins {
 
     fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
-        let set = self.cases.said_of_case(names, CaseSettings::default());
+        let set = self.cases.settings_of_case(names, CaseSettings::default());
         let lines: Vec<_> = set
             .over(CaseSettings::BUILT_IN)
             .entries()
@@ -158,7 +158,7 @@ impl SettingOrigins {
     }
 }
 
-impl SettingInForce {
+impl ActiveSetting {
     /// Returns the setting of an option with the values `texts`, which `source` or the default set.
     pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
@@ -269,7 +269,7 @@ mod tests {
     /// Returns the settings of a case, with an override that sets 3 s for names that match
     /// `filter`.
     fn shown(filter: &str, case: &str, packages: &[&str]) -> String {
-        let in_force = SettingOrigins {
+        let active_settings = ActiveSettings {
             cases: CaseLayers {
                 overrides: vec![CaseOverride {
                     place: ConfigLine::at("gpubench.toml", 7),
@@ -281,10 +281,10 @@ mod tests {
                 }],
                 ..CaseLayers::default()
             },
-            ..SettingOrigins::default()
+            ..ActiveSettings::default()
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
-        in_force.of_case(
+        active_settings.of_case(
             &BothForms::of(case, &packages),
             &looked_up(case, None).expect("a remark"),
         )
@@ -328,22 +328,22 @@ mod tests {
         );
     }
 
-    fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> SettingOrigins {
+    fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> ActiveSettings {
         let verb = described_verb();
         let mut options = verb.get_arguments();
         let option = options.find(|option| option.get_id() == "workers").expect("an option");
-        SettingOrigins {
-            settings: vec![SettingInForce::of(option, &["10".to_owned()], source)],
+        ActiveSettings {
+            settings: vec![ActiveSetting::of(option, &["10".to_owned()], source)],
             cases: CaseLayers {
                 overrides,
                 ..CaseLayers::default()
             },
-            ..SettingOrigins::default()
+            ..ActiveSettings::default()
         }
     }
 
-    fn of_a_case(in_force: &SettingOrigins) -> String {
-        in_force.of_case(&BothForms::of("sums", &[]), "not checked")
+    fn of_a_case(active_settings: &ActiveSettings) -> String {
+        active_settings.of_case(&BothForms::of("sums", &[]), "not checked")
     }
 
     #[test]

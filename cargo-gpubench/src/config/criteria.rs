@@ -65,7 +65,7 @@ by_value_name!(Denied, LeastGrade);
 impl From<Denied> for NoticePolicy {
     fn from(denied: Denied) -> NoticePolicy {
         match denied {
-            Denied::Nothing => NoticePolicy::Tell,
+            Denied::Nothing => NoticePolicy::Report,
             Denied::Notices => NoticePolicy::Deny,
         }
     }

@@ -40,11 +40,11 @@ impl CaseLayers {
     /// Returns the settings of a case. `package` has the settings of its package. Each setting
     /// comes from the first layer that has it.
     pub fn of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CompleteSettings {
-        self.said_of_case(names, package).complete()
+        self.settings_of_case(names, package).complete()
     }
 
     /// Returns the settings like [`of_case`](Self::of_case), without built-in values.
-    pub fn said_of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CaseSettings {
+    pub fn settings_of_case(&self, names: CaseNames<'_>, package: CaseSettings) -> CaseSettings {
         let overrides = self.overrides.iter().filter(|other| other.fits(names));
         overrides
             .fold(self.given, |settings, other| settings.over(other.settings))
@@ -53,14 +53,14 @@ impl CaseLayers {
     }
 
     /// Returns the values for every case, without overrides.
-    pub fn said_everywhere(&self) -> CaseSettings {
+    pub fn settings_everywhere(&self) -> CaseSettings {
         self.given.over(self.profile)
     }
 }
 
 impl CaseOverride {
     /// Returns the warning about an override that matches none of the benchmarks of these paths.
-    pub fn told_as_idle<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> String {
+    pub fn no_effect_warning<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> String {
         let CaseOverride { place, filter, .. } = self;
         let hint = match closest(filter.as_str().trim_matches(['^', '$']), paths) {
             None => " (hint: `cargo gpubench --list` prints the names)".to_owned(),
@@ -116,7 +116,7 @@ mod tests {
         assert_timeout(&layers, within(1), 3);
         layers.given = within(4);
         assert_timeout(&layers, within(1), 4);
-        assert_eq!(layers.said_everywhere().complete().timeout, TimeLimit::seconds(4));
+        assert_eq!(layers.settings_everywhere().complete().timeout, TimeLimit::seconds(4));
     }
 
     #[test]
@@ -132,6 +132,9 @@ mod tests {
         let settings = layers.of_case(CASE, CaseSettings::default());
         assert_eq!(settings.timeout, TimeLimit::seconds(3));
         assert_eq!(settings.max_time, TimeLimit::seconds(7));
-        assert_eq!(layers.said_everywhere().complete(), CaseSettings::BUILT_IN.complete());
+        assert_eq!(
+            layers.settings_everywhere().complete(),
+            CaseSettings::BUILT_IN.complete()
+        );
     }
 }

@@ -33,9 +33,9 @@ pub fn text(checks: &[Check], verdict: &Verdict, line: usize) -> String {
 fn entry(check: &Check, longest: usize, line: usize) -> String {
     let (sign, style) = sign_of(check.standing);
     let head = format!("  {style}{sign}{style:#} {}  ", padded(&check.check, longest));
-    let said = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
-    let said: Vec<String> = said.map(|text| printable(text)).collect();
-    with_heading(&head, said.iter().map(String::as_str), line)
+    let texts = [Some(&check.value), check.cost.as_ref()].into_iter().flatten();
+    let texts: Vec<String> = texts.map(|text| printable(text)).collect();
+    with_heading(&head, texts.iter().map(String::as_str), line)
 }
 
 fn sign_of(standing: CheckStatus) -> (char, Style) {

@@ -52,8 +52,12 @@ fn a_run_compared_with_itself_has_no_change() {
         .finish()
         .expect_code(0)
         .records();
-    let said = loaded(&run).args(["--compare", &run]).finish().expect_code(0);
-    assert!(said.stdout.contains("! both are the same run, `"), "{}", said.stdout);
+    let compared = loaded(&run).args(["--compare", &run]).finish().expect_code(0);
+    assert!(
+        compared.stdout.contains("! both are the same run, `"),
+        "{}",
+        compared.stdout
+    );
     let rows = comparison(&records)["rows"].as_array().expect("a list").clone();
     assert_eq!(rows.len(), 2);
     for row in rows {

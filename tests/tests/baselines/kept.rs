@@ -128,10 +128,10 @@ fn a_failed_benchmark_keeps_its_last_good_result_in_the_baseline_with_a_note() {
         .args(["--save-baseline", kept.as_str()])
         .finish()
         .expect_code(100);
-    let said = format!(
+    let message = format!(
         "warning: `{kept}` keeps the earlier results of cases that passed then and fail now: `paced::steps::walk"
     );
-    assert!(broken.stderr.contains(&said), "{}", broken.stderr);
+    assert!(broken.stderr.contains(&message), "{}", broken.stderr);
     let stored = file(&kept);
     let results = stored["results"].as_array().expect("a list");
     assert!(results.iter().all(|result| result["verdict"] == "pass"), "{results:?}");

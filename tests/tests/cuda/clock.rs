@@ -108,7 +108,7 @@ fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
         let liars = format!("{}:1", gpu.folder());
         let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
         let result = records.result(CASE).clone();
-        (result["verdict"] == "pass" && tells_of_two(&result)).then_some((gpu, result))
+        (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some((gpu, result))
     });
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
@@ -207,7 +207,7 @@ fn work_between_windows_of_one_measurement_is_advisory() {
         let first = format!("{}:1", gpu.folder());
         let records = lingering(&gpu).env("FAKE_CUDA_CHEATS", &first).finish().records();
         let result = records.result(HOSTED).clone();
-        (result["verdict"] == "pass" && tells_of_two(&result)).then_some(result)
+        (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some(result)
     });
     assert_eq!(result["grade"], "advisory");
     let reason = result["grade_reason"].as_str().unwrap();
@@ -218,11 +218,11 @@ fn work_between_windows_of_one_measurement_is_advisory() {
 }
 
 /// In a notice: it passed the second time.
-fn tells_of_two(result: &Value) -> bool {
-    let told = "measured twice; the second result counts";
+fn reports_two_measurements(result: &Value) -> bool {
+    let message = "measured twice; the second result counts";
     let notices = result["notices"].as_array().unwrap();
     let mut notices = notices.iter().filter_map(Value::as_str);
-    notices.any(|notice| notice.starts_with(told) && notice.contains("; first result: "))
+    notices.any(|notice| notice.starts_with(message) && notice.contains("; first result: "))
 }
 
 /// Returns the median residual. Checks that each sample has a residual and that there are some

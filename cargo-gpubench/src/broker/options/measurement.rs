@@ -74,12 +74,12 @@ impl MeasurementOptions {
             name: &name,
             full_name: &full_name,
         };
-        CaseOptions::from(self.cases.said_of_case(names, package))
+        CaseOptions::from(self.cases.settings_of_case(names, package))
     }
 
     /// Returns the options that apply to no particular case.
     pub fn everywhere(&self) -> CaseOptions {
-        CaseOptions::from(self.cases.said_everywhere())
+        CaseOptions::from(self.cases.settings_everywhere())
     }
 }
 

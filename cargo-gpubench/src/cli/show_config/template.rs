@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use regex::Regex;
 
-use super::{Origin, SettingInForce, assignment};
+use super::{ActiveSetting, Origin, assignment};
 use crate::cli::app::described_verb;
 use crate::cli::settings::RunArguments;
 use crate::config::{Group, Row, Scope};
@@ -23,7 +23,7 @@ pub(super) fn template() -> String {
         let built_in = option.get_default_values().iter();
         let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
         let built_in: Vec<_> = built_in.collect();
-        let setting = SettingInForce::of(option, &built_in, None);
+        let setting = ActiveSetting::of(option, &built_in, None);
         let line = match setting.origin {
             Origin::Unset(_) => format!("# {}", assignment(option, &values_in_example(row))),
             _ => setting.assignment,

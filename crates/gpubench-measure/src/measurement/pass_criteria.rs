@@ -16,7 +16,7 @@ impl Default for PassCriteria {
     /// No criteria.
     fn default() -> PassCriteria {
         PassCriteria {
-            notices: NoticePolicy::Tell,
+            notices: NoticePolicy::Report,
             least_grade: Grade::Advisory,
         }
     }
@@ -26,7 +26,7 @@ impl Default for PassCriteria {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticePolicy {
     /// Notices are only reported.
-    Tell,
+    Report,
     /// Notices fail the case.
     Deny,
 }
