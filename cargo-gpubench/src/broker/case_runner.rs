@@ -192,7 +192,7 @@ impl<'a> CaseRunner<'a> {
             None => BaselineCase::Absent,
             Some(baseline_run) => BaselineCase::of(current.case, recording, baseline_run.side.selected.cases, theirs),
         };
-        let unmeasured = result.clone();
+        let mut unmeasured = result.clone();
         self.telemetry.begin_case();
         match self.measure_one(current, &prepared, &baseline_case) {
             Ok(measured) => {
@@ -201,6 +201,11 @@ impl<'a> CaseRunner<'a> {
                 if !self.settings.mode.is_timed() {
                     result.event_overhead_ns = None;
                     result.conservation = None;
+                }
+                let facts = self.candidate.selected.facts;
+                result.kernels = self.roles.kernels_of(&prepared, facts, measured.roles)?;
+                if let BaselineCase::Ready(theirs) = &baseline_case {
+                    unmeasured.kernels = self.roles.kernels_of(theirs, facts, measured.roles)?;
                 }
                 self.add_baseline_result(current, unmeasured, baseline_case, measured.baseline);
                 if measured.roles == RolesAfterwards::Unknown {

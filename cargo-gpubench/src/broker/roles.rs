@@ -2,9 +2,14 @@
 
 use gpubench::catalog::OccupancyQuery;
 
+use super::code::kernel_uses::kernel_uses;
 use super::code::occupancy::NoAnswer;
-use gpubench_device::{DeviceOrder, FrozenFile};
+use super::recording::preparation::PreparedCase;
+use gpubench_contract::KernelUse;
+use gpubench_device::{DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
+use gpubench_diagnostic::{Interrupted, print_warning, printable_line};
 use gpubench_measure::clients::{ControlWorker, Interrupt, Output, RefereeClient, RoleFailure};
+use gpubench_measure::measurement::RolesAfterwards;
 use gpubench_protocol::wire::Begin;
 
 /// The roles that all cases of a run share.
@@ -55,20 +60,70 @@ impl<'a> Roles<'a> {
         Ok((self.begun.insert(referee), &mut self.control_worker))
     }
 
-    /// Asks the device for the occupancy of a compiled kernel.
+    /// Asks the device for the occupancy of a compiled kernel. It is 1 on a device without
+    /// multiprocessors.
     ///
     /// # Errors
     /// The referee cannot answer.
     pub(super) fn occupancy(&mut self, module: &FrozenFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
+        let config = LaunchConfig {
+            dynamic_shared: query.dynamic_shared,
+            ..LaunchConfig::linear(1, query.threads)
+        };
+        match self.resources(module, &query.kernel.name, &config) {
+            Ok(resources) => Ok(resources.map_or(1, |resources| resources.blocks)),
+            Err(failure) => Err(NoAnswer::of_referee(query, failure)),
+        }
+    }
+
+    /// Asks the device what a compiled kernel needs in launches of one shape. `None` if the device
+    /// has no such resources.
+    ///
+    /// # Errors
+    /// The referee cannot answer.
+    pub(super) fn resources(
+        &mut self,
+        module: &FrozenFile,
+        kernel: &str,
+        config: &LaunchConfig,
+    ) -> Result<Option<Resources>, RoleFailure> {
         let interrupt = self.interrupt;
         let answer = self
             .ready()
-            .and_then(|(referee, _)| referee.occupancy(module, query, interrupt));
-        answer.map_err(|failure| {
-            if let RoleFailure::Ended { .. } | RoleFailure::Silent { .. } | RoleFailure::Protocol { .. } = failure {
-                self.retire();
+            .and_then(|(referee, _)| referee.resources(module, kernel, config, interrupt));
+        if let Err(RoleFailure::Ended { .. } | RoleFailure::Silent { .. } | RoleFailure::Protocol { .. }) = answer {
+            self.retire();
+        }
+        answer
+    }
+
+    /// Returns the kernels that a call of a measured case launches, with what each needs of the
+    /// device. Warns if the referee cannot tell. Its state after the case is `afterwards`.
+    pub(super) fn kernels_of(
+        &mut self,
+        case: &PreparedCase,
+        facts: &Facts,
+        afterwards: RolesAfterwards,
+    ) -> Result<Option<Vec<KernelUse>>, Interrupted> {
+        kernel_uses(&case.recorded.recording, &facts.device, |launch| {
+            let Some(module) = case
+                .module_of(&launch.kernel)
+                .filter(|_| afterwards == RolesAfterwards::AtRest)
+            else {
+                return Ok(None);
+            };
+            match self.resources(module, &launch.kernel.name, &LaunchConfig::of(launch)) {
+                Ok(resources) => Ok(resources),
+                Err(RoleFailure::Interrupted) => Err(Interrupted),
+                Err(failure) => {
+                    let why = gpubench_diagnostic::chain(&failure);
+                    print_warning(&format_args!(
+                        "cannot tell the resources of kernel `{}`: {why}",
+                        printable_line(&launch.kernel.name)
+                    ));
+                    Ok(None)
+                }
             }
-            NoAnswer::of_referee(query, failure)
         })
     }
 

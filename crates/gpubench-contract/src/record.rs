@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
-    HostTime, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict, WindowCounts,
-    WorkerShare,
+    HostTime, KernelUse, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict,
+    WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -255,6 +255,11 @@ pub struct BenchmarkComplete {
     /// versions of the tool.
     #[serde(default)]
     pub twin: Option<Twin>,
+    /// The kernels that a call launches, in the order of their first launches. Null for a hosted
+    /// benchmark, whose launches are not known, and if the case was not measured. Missing in
+    /// records of older versions of the tool.
+    #[serde(default)]
+    pub kernels: Option<Vec<KernelUse>>,
     /// Remarks about the result that the verdict does not express.
     pub notices: Vec<String>,
     /// Environment of the case.
@@ -316,6 +321,7 @@ impl BenchmarkComplete {
             distinct_inputs: 0,
             conservation: None,
             twin: None,
+            kernels: None,
             notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,

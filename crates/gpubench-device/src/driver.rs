@@ -3,7 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use gpubench::plan::TensorMapDescription;
+use gpubench::plan::{Launch, TensorMapDescription};
+use gpubench_contract::OccupancyLimit;
 
 use super::{DeviceError, Facts, HostFailure};
 use crate::FrozenFile;
@@ -89,6 +90,23 @@ pub struct LaunchConfig {
 }
 
 impl LaunchConfig {
+    /// Returns the configuration of a launch in a plan.
+    pub fn of(launch: &Launch) -> LaunchConfig {
+        LaunchConfig {
+            grid: launch.grid,
+            block: launch.block,
+            cluster: launch.cluster,
+            dynamic_shared: launch.dynamic_shared,
+            cooperation: launch.cooperation,
+            dependence: launch.dependence,
+        }
+    }
+
+    /// Returns whether the blocks form clusters.
+    pub fn has_clusters(&self) -> bool {
+        self.cluster != [1; 3]
+    }
+
     /// Returns a plain one-dimensional launch.
     pub fn linear(blocks: u32, threads: u32) -> LaunchConfig {
         LaunchConfig {
@@ -100,6 +118,24 @@ impl LaunchConfig {
             dependence: Default::default(),
         }
     }
+}
+
+/// What a kernel needs of the device in launches of one shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Local memory per thread in bytes.
+    pub local_bytes: u32,
+    /// Static shared memory per block in bytes.
+    pub static_shared: u32,
+    /// Blocks that a multiprocessor can hold at once.
+    pub blocks: u32,
+    /// Clusters that the whole device can hold at once. `None` without clusters, and if the driver
+    /// cannot tell.
+    pub clusters: Option<u32>,
+    /// What keeps a multiprocessor from holding one more block. Empty if it is not known.
+    pub limited_by: Vec<OccupancyLimit>,
 }
 
 /// Fails unless the sizes of the arguments match those of the kernel's parameters.
@@ -208,12 +244,12 @@ pub trait Driver: Send {
     /// When the device has no tensor maps, or refuses this one.
     fn encode_tensor_map(&self, base: DevicePtr, map: &TensorMapDescription) -> Result<[u8; 128], DeviceError>;
 
-    /// Returns how many blocks of a kernel can be resident on a multiprocessor at once, with
-    /// `threads` threads and `dynamic_shared` bytes per block.
+    /// Returns what a kernel needs of the device in launches of this shape. `None` if the device
+    /// has no such resources.
     ///
     /// # Errors
-    /// When the kernel cannot have that many threads or bytes.
-    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError>;
+    /// When the kernel cannot have that many threads per block or that much shared memory.
+    fn resources(&mut self, function: Function, config: &LaunchConfig) -> Result<Option<Resources>, DeviceError>;
 
     /// Releases the persisting lines of the last-level cache, and disables new ones in this
     /// process. Devices without persisting lines do nothing.

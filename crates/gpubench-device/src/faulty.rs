@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Stream,
+    ModuleImage, Resources, Stream,
 };
 
 /// A driver call.
@@ -167,9 +167,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.encode_tensor_map(base, map)
     }
 
-    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
-        self.count("occupancy")?;
-        self.inner.occupancy(function, threads, dynamic_shared)
+    fn resources(&mut self, function: Function, config: &LaunchConfig) -> Result<Option<Resources>, DeviceError> {
+        self.count("resources")?;
+        self.inner.resources(function, config)
     }
 
     fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {

@@ -27,7 +27,8 @@ pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
 pub use driver::{
-    Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Stream,
+    Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources,
+    Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};

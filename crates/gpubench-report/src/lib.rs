@@ -9,6 +9,7 @@ mod gate;
 mod html;
 mod json;
 mod junit;
+mod kernels;
 mod markdown;
 mod markdown_text;
 mod output;

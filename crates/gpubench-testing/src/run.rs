@@ -38,7 +38,15 @@ impl SampleRun {
 pub fn every_verdict() -> SampleRun {
     let mut cases = Cases::default();
     cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 20))], |case| {
-        passed(case, Grade::Advisory, 1_204_000.0, 0.004)
+        let on_cpu = KernelUse {
+            kernel: "axpy".into(),
+            resources: None,
+            ..add_one(1 << 20)
+        };
+        BenchmarkComplete {
+            kernels: Some(vec![on_cpu]),
+            ..passed(case, Grade::Advisory, 1_204_000.0, 0.004)
+        }
     });
     cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 24))], |case| {
         BenchmarkComplete {
@@ -141,6 +149,57 @@ pub fn all_passed() -> SampleRun {
     run
 }
 
+/// A kernel of `n / 256` blocks.
+fn add_one(n: u64) -> KernelUse {
+    KernelUse {
+        kernel: "add_one".into(),
+        launches: 1,
+        grid: [n / 256, 1, 1],
+        block: [256, 1, 1],
+        cluster: None,
+        dynamic_shared_bytes: 0,
+        resources: Some(KernelResources {
+            registers: 16,
+            local_bytes: 0,
+            static_shared_bytes: 0,
+            blocks_per_multiprocessor: 8,
+            occupancy: Some(1.0),
+            limited_by: vec![OccupancyLimit::Threads],
+            waves: Some((n / 256) as f64 / (8.0 * 132.0)),
+        }),
+    }
+}
+
+/// A kernel of clusters that spills registers, and one that the device could not tell about.
+fn softmax() -> Vec<KernelUse> {
+    let rows = KernelUse {
+        kernel: "softmax_rows<float, 128>".into(),
+        launches: 2,
+        grid: [64, 4, 1],
+        block: [32, 8, 1],
+        cluster: Some([2, 1, 1]),
+        dynamic_shared_bytes: 32 << 10,
+        resources: Some(KernelResources {
+            registers: 128,
+            local_bytes: 64,
+            static_shared_bytes: 1 << 10,
+            blocks_per_multiprocessor: 2,
+            occupancy: Some(0.25),
+            limited_by: vec![OccupancyLimit::Registers, OccupancyLimit::SharedMemory],
+            waves: Some(0.97),
+        }),
+    };
+    let normalize = KernelUse {
+        kernel: "normalize".into(),
+        launches: 1,
+        cluster: None,
+        dynamic_shared_bytes: 0,
+        resources: None,
+        ..rows.clone()
+    };
+    vec![rows, normalize]
+}
+
 /// The same samples, from three workers.
 fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
     let share = result.samples.len().div_ceil(3);
@@ -178,6 +237,7 @@ pub fn on_gpu() -> SampleRun {
             let stats = result.stats.as_ref().expect("samples");
             BenchmarkComplete {
                 throughput: gigabytes(8 * n as u64, stats.value),
+                kernels: Some(vec![add_one(n as u64)]),
                 event_overhead_ns: Some(1_280.0),
                 conservation: Some(Conservation {
                     claimed_ns: value,
@@ -200,6 +260,7 @@ pub fn on_gpu() -> SampleRun {
     cases.push("suite", "softmax::rows", &[("rows", ParamValue::Int(4096))], |case| {
         BenchmarkComplete {
             throughput: gigabytes(128 << 20, 61_440.0),
+            kernels: Some(softmax()),
             sample_flags: vec![SampleFlag {
                 sample: 3,
                 flag: SampleFlagKind::Throttled,

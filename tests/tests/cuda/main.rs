@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod kernels;
 
 use std::sync::OnceLock;
 

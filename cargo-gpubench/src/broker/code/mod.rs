@@ -1,5 +1,6 @@
-//! The kernels of a run: compilation and occupancy.
+//! The kernels of a run: compilation, occupancy and resources.
 
 pub(super) mod compilers;
+pub(super) mod kernel_uses;
 pub(super) mod kernels;
 pub(super) mod occupancy;

@@ -50,6 +50,12 @@ pub(crate) struct CaseInputs<'g> {
 }
 
 impl PreparedCase {
+    /// Returns the compiled file of a kernel of the plan.
+    pub(crate) fn module_of(&self, kernel: &KernelRef) -> Option<&FrozenFile> {
+        let mut modules = self.modules.iter();
+        modules.find_map(|(source, file)| (*source == kernel.source).then_some(file))
+    }
+
     /// Returns the case in the form in which it is measured.
     pub(crate) fn ready<'g>(&'g self, inputs: &CaseInputs<'g>) -> ReadyCase<'g> {
         let RecordedCase {

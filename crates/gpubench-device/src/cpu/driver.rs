@@ -16,7 +16,7 @@ use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
     Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory,
-    Module, ModuleImage, Stream,
+    Module, ModuleImage, Resources, Stream,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -259,8 +259,8 @@ impl Driver for CpuDriver {
         Err(DeviceError::Unsupported("use tensor maps".to_owned()))
     }
 
-    fn occupancy(&mut self, _function: Function, _threads: u32, _dynamic_shared: u32) -> Result<u32, DeviceError> {
-        Ok(1)
+    fn resources(&mut self, _function: Function, _config: &LaunchConfig) -> Result<Option<Resources>, DeviceError> {
+        Ok(None)
     }
 
     fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {

@@ -125,6 +125,7 @@ driver_api! {
     optional {
         fn cuFuncLoad(CUfunction);
         fn cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
+        fn cuOccupancyMaxActiveClusters(*mut c_int, CUfunction, *const CUlaunchConfig);
         fn cuTensorMapEncodeTiled(
             *mut c_void,
             c_uint,

@@ -16,12 +16,13 @@ use super::fault::{of_call, of_stream};
 use super::library::Library;
 use super::memory::{SharedMemory, register, unregister};
 use super::module::{Kernel, LoadedModule};
+use super::occupancy::MultiprocessorLimits;
 use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure, HostWork, LaunchConfig,
-    Memory, Module, ModuleImage, Stream,
+    Memory, Module, ModuleImage, Resources, Stream,
 };
 
 /// How long a wait spins before it yields the core.
@@ -94,6 +95,10 @@ impl CudaDriver {
 fn numbered<'a, T>(made: &'a [T], what: &str, number: u32) -> Result<&'a T, DeviceError> {
     let found = made.get(number as usize);
     found.ok_or_else(|| DeviceError::Unsupported(format!("find its {what} number {number}")))
+}
+
+fn no_function(function: Function) -> DeviceError {
+    DeviceError::NoFunction(format!("number {}", function.0))
 }
 
 impl Drop for CudaDriver {
@@ -205,25 +210,14 @@ impl Driver for CudaDriver {
         tensor_map::encode(&self.context, base, map)
     }
 
-    fn occupancy(&mut self, function: Function, threads: u32, dynamic_shared: u32) -> Result<u32, DeviceError> {
-        self.prepare(
-            function,
-            &LaunchConfig {
-                dynamic_shared,
-                ..LaunchConfig::linear(1, threads)
-            },
-        )?;
-        let handle = self.kernel(function)?.handle;
-        let (threads, shared) = (threads as i32, dynamic_shared as usize);
-        let mut blocks = 0;
-        // SAFETY: it writes one number; the kernel's module is loaded.
-        unsafe {
-            call!(
-                self.context.api,
-                cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, handle, threads, shared)
-            )
-        }?;
-        Ok(u32::try_from(blocks).unwrap_or(0))
+    fn resources(&mut self, function: Function, config: &LaunchConfig) -> Result<Option<Resources>, DeviceError> {
+        let limits = MultiprocessorLimits::of(&self.context.gpu)?;
+        let capability = self.facts.device.capability;
+        let kernel = self
+            .kernels
+            .get_mut(function.0 as usize)
+            .ok_or_else(|| no_function(function))?;
+        Ok(Some(kernel.resources(&self.context, config, &limits, capability)?))
     }
 
     fn reset_persisting_lines(&mut self) -> Result<(), DeviceError> {
@@ -235,8 +229,10 @@ impl Driver for CudaDriver {
     }
 
     fn prepare(&mut self, function: Function, config: &LaunchConfig) -> Result<(), DeviceError> {
-        let kernel = self.kernels.get_mut(function.0 as usize);
-        let kernel = kernel.ok_or_else(|| DeviceError::NoFunction(format!("number {}", function.0)))?;
+        let kernel = self
+            .kernels
+            .get_mut(function.0 as usize)
+            .ok_or_else(|| no_function(function))?;
         Ok(kernel.prepare(&mut self.context, config)?)
     }
 

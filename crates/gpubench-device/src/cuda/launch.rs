@@ -11,7 +11,8 @@ use gpubench::plan::{Cooperation, Dependence};
 use super::call::{DriverError, call};
 use super::context::Context;
 use super::module::Kernel;
-use crate::LaunchConfig;
+use super::occupancy::{BlockNeeds, MultiprocessorLimits};
+use crate::{LaunchConfig, Resources};
 
 /// The largest cluster that every GPU with clusters supports, in blocks.
 const PORTABLE_CLUSTER: u32 = 8;
@@ -23,6 +24,16 @@ impl Kernel {
     /// Sets the kernel attributes and reserves the local memory for launches of a shape. A first
     /// launch that had to do so after a queued stream wait could block for ever.
     pub(super) fn prepare(&mut self, context: &mut Context, config: &LaunchConfig) -> Result<(), DriverError> {
+        self.allow(context, config)?;
+        let local = self.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
+        match usize::try_from(local) {
+            Ok(bytes) if bytes > 0 => context.reserve_local(bytes),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the attributes without which the driver refuses launches of a shape.
+    fn allow(&mut self, context: &Context, config: &LaunchConfig) -> Result<(), DriverError> {
         if config.dynamic_shared > self.dynamic_shared {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             let bytes = c_int::try_from(config.dynamic_shared).unwrap_or(c_int::MAX);
@@ -35,11 +46,76 @@ impl Kernel {
             self.set_attribute(context, attribute, 1)?;
             self.allows_large_clusters = true;
         }
-        let local = self.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
-        match usize::try_from(local) {
-            Ok(bytes) if bytes > 0 => context.reserve_local(bytes),
-            _ => Ok(()),
-        }
+        Ok(())
+    }
+
+    /// Returns what launches of a shape need of the device.
+    pub(super) fn resources(
+        &mut self,
+        context: &Context,
+        config: &LaunchConfig,
+        limits: &MultiprocessorLimits,
+        capability: u32,
+    ) -> Result<Resources, DriverError> {
+        self.allow(context, config)?;
+        let number = |attribute| self.attribute(context, attribute).map(not_negative);
+        let registers = number(CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
+        let static_shared = number(CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let blocks = self.most_blocks(context, config)?;
+        let needs = BlockNeeds {
+            registers,
+            shared: static_shared.saturating_add(config.dynamic_shared),
+            threads: config.block.iter().product(),
+        };
+        Ok(Resources {
+            registers,
+            local_bytes: number(CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            static_shared,
+            blocks,
+            clusters: self.most_clusters(context, config, capability)?,
+            limited_by: limits.limiting(needs, blocks),
+        })
+    }
+
+    fn most_blocks(&self, context: &Context, config: &LaunchConfig) -> Result<u32, DriverError> {
+        let threads = config.block.iter().product::<u32>() as c_int;
+        let (handle, shared) = (self.handle, config.dynamic_shared as usize);
+        let mut blocks = 0;
+        // SAFETY: it writes one number; the kernel's module is loaded.
+        unsafe {
+            call!(
+                context.api,
+                cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, handle, threads, shared)
+            )
+        }?;
+        Ok(not_negative(blocks))
+    }
+
+    /// Returns how many clusters the device can hold at once. `None` without clusters, and if the
+    /// driver cannot tell.
+    fn most_clusters(
+        &self,
+        context: &Context,
+        config: &LaunchConfig,
+        capability: u32,
+    ) -> Result<Option<u32>, DriverError> {
+        let Some(query) = context
+            .api
+            .cuOccupancyMaxActiveClusters
+            .filter(|_| config.has_clusters())
+        else {
+            return Ok(None);
+        };
+        let mut attributes = attributes_of(config, capability);
+        let launch = launch_config(config, std::ptr::null_mut(), &mut attributes);
+        let mut clusters = 0;
+        // SAFETY: it reads the configuration and its attributes, and writes one number; the
+        // kernel's module is loaded.
+        let code = unsafe { query(&mut clusters, self.handle, &launch) };
+        context
+            .api
+            .check("cuOccupancyMaxActiveClusters", code, || format!("{config:?}"))?;
+        Ok(Some(not_negative(clusters)))
     }
 
     /// Queues a launch of a prepared shape.
@@ -52,20 +128,7 @@ impl Kernel {
         capability: u32,
     ) -> Result<(), DriverError> {
         let mut attributes = attributes_of(config, capability);
-        let [grid_x, grid_y, grid_z] = config.grid;
-        let [block_x, block_y, block_z] = config.block;
-        let launch = CUlaunchConfig {
-            gridDimX: grid_x,
-            gridDimY: grid_y,
-            gridDimZ: grid_z,
-            blockDimX: block_x,
-            blockDimY: block_y,
-            blockDimZ: block_z,
-            sharedMemBytes: config.dynamic_shared,
-            hStream: stream,
-            attrs: attributes.as_mut_ptr(),
-            numAttrs: attributes.len() as c_uint,
-        };
+        let launch = launch_config(config, stream, &mut attributes);
         let mut values: Vec<*mut c_void> = arguments
             .iter()
             .map(|argument| argument.as_ptr().cast_mut().cast())
@@ -77,9 +140,31 @@ impl Kernel {
     }
 }
 
+/// Returns the driver's form of a launch, which refers to `attributes`.
+fn launch_config(config: &LaunchConfig, stream: CUstream, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
+    let [grid_x, grid_y, grid_z] = config.grid;
+    let [block_x, block_y, block_z] = config.block;
+    CUlaunchConfig {
+        gridDimX: grid_x,
+        gridDimY: grid_y,
+        gridDimZ: grid_z,
+        blockDimX: block_x,
+        blockDimY: block_y,
+        blockDimZ: block_z,
+        sharedMemBytes: config.dynamic_shared,
+        hStream: stream,
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as c_uint,
+    }
+}
+
+fn not_negative(number: c_int) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
 fn attributes_of(config: &LaunchConfig, capability: u32) -> Vec<CUlaunchAttribute> {
     let mut attributes = Vec::new();
-    if config.cluster != [1; 3] {
+    if config.has_clusters() {
         let [x, y, z] = config.cluster;
         let value = CUlaunchAttributeValue {
             clusterDim: ClusterDimension { x, y, z },

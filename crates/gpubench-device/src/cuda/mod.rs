@@ -24,6 +24,7 @@ mod memory;
 mod module;
 mod mps;
 pub mod nvrtc;
+mod occupancy;
 mod peaks;
 mod sharing;
 mod tensor_map;

@@ -3,15 +3,13 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use gpubench::catalog::OccupancyQuery;
-
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
 use gpubench_contract::Method;
-use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile};
+use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, OccupancyOrder, OpenCase, SourceModule, WindowFacts,
-    WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, KernelNeeds, LaunchShape, OpenCase, SourceModule,
+    WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
 /// Time limit for the referee's own work, which runs only the tool's code and kernels.
@@ -157,24 +155,27 @@ impl RefereeClient {
         })
     }
 
-    /// Returns how many blocks of a compiled kernel a multiprocessor can hold at a time.
+    /// Returns what a compiled kernel needs of the device in launches of one shape. `None` if the
+    /// device has no such resources.
     ///
     /// # Errors
-    /// If the device cannot load the kernel.
-    pub fn occupancy(
+    /// If the device cannot load the kernel, or cannot launch it with this shape.
+    pub fn resources(
         &mut self,
         module: &FrozenFile,
-        query: &OccupancyQuery,
+        kernel: &str,
+        config: &LaunchConfig,
         interrupt: &Interrupt,
-    ) -> Result<u32, RoleFailure> {
-        let head = OccupancyOrder {
-            threads: query.threads,
-            dynamic_shared: query.dynamic_shared,
-        };
-        let parts = [bytemuck::bytes_of(&head), query.kernel.name.as_bytes()];
-        self.child.send(to_referee::OCCUPANCY, &parts, &[module.as_fd()])?;
-        let frame = self.child.expect(from_referee::OCCUPANCY_FOUND, OWN_WORK, interrupt)?;
-        self.child.record(&frame)
+    ) -> Result<Option<Resources>, RoleFailure> {
+        let shape = LaunchShape::from(config);
+        let parts = [bytemuck::bytes_of(&shape), kernel.as_bytes()];
+        self.child.send(to_referee::RESOURCES, &parts, &[module.as_fd()])?;
+        let frame = self.child.expect(from_referee::RESOURCES_FOUND, OWN_WORK, interrupt)?;
+        if frame.payload.is_empty() {
+            return Ok(None);
+        }
+        let needs: KernelNeeds = self.child.record(&frame)?;
+        Ok(Some(needs.into()))
     }
 
     /// Prepares a window within the time limit `within`.

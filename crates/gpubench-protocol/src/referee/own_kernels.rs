@@ -10,7 +10,7 @@ use super::case::{OpenCase, Referee};
 use crate::replay::{Generators, Operand, ReferencePlan};
 use crate::window::{CodePlacement, KeyPurpose, Maker, WindowId};
 use crate::wire::{Generate, SourceModule};
-use gpubench_device::{Driver, FrozenFile, KernelHost, Module, ModuleImage};
+use gpubench_device::{Driver, FrozenFile, KernelHost, LaunchConfig, Module, ModuleImage, Resources};
 
 /// The crate's kernels that the referee runs for a case. Empty if the author runs them, or if there
 /// are none.
@@ -95,21 +95,20 @@ impl Referee {
         Ok(loaded)
     }
 
-    /// Returns how many blocks of a kernel a multiprocessor can hold. If this process may not load
-    /// the user's kernels, it is 1, as always on the CPU device.
-    pub(super) fn occupancy_of(
+    /// Returns what a kernel needs of the device. `None` if the device has no such resources, and
+    /// if this process may not load the user's kernels.
+    pub(super) fn resources_of(
         &mut self,
         file: FrozenFile,
         name: &str,
-        threads: u32,
-        dynamic_shared: u32,
-    ) -> Result<u32, RefereeError> {
+        config: &LaunchConfig,
+    ) -> Result<Option<Resources>, RefereeError> {
         if self.kernels_run_in == KernelHost::Author {
-            return Ok(1);
+            return Ok(None);
         }
         let modules = self.load_modules(&[(0, file)], &[])?;
         let function = self.driver.function(modules[0].1, name)?;
-        Ok(self.driver.occupancy(function, threads, dynamic_shared)?)
+        Ok(self.driver.resources(function, config)?)
     }
 
     /// Runs the generator kernels of the crate.

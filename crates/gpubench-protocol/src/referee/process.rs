@@ -11,11 +11,11 @@ use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, OccupancyOrder, OpenCase as OpenCaseOrder, Patience,
-    Problem, WindowOrder, decode_modules, from_referee, read_head, take_files, to_referee,
+    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder,
+    Patience, Problem, WindowOrder, decode_modules, from_referee, read_head, take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
-use gpubench_device::{self, Absence, DeviceError, DeviceOrder};
+use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};
 
 /// Carries out the broker's orders until `channel` closes.
 ///
@@ -105,9 +105,10 @@ impl Referee {
                 let prepared = self.generator_order(case, order.window);
                 Ok(channel.send_record(from_referee::PREPARED, &prepared)?)
             }
-            to_referee::OCCUPANCY => {
-                let blocks = self.occupancy(frame)?;
-                Ok(channel.send_record(from_referee::OCCUPANCY_FOUND, &blocks)?)
+            to_referee::RESOURCES => {
+                let needs = self.resources(frame)?.map(|resources| KernelNeeds::from(&resources));
+                let answer = needs.as_ref().map_or(&[][..], bytemuck::bytes_of);
+                Ok(channel.send(from_referee::RESOURCES_FOUND, &[answer], &[])?)
             }
             to_referee::REFERENCE => {
                 let order: WindowOrder = frame.record()?;
@@ -131,13 +132,13 @@ impl Referee {
         }
     }
 
-    fn occupancy(&mut self, frame: &mut Frame) -> Result<u32, RefereeError> {
+    fn resources(&mut self, frame: &mut Frame) -> Result<Option<Resources>, RefereeError> {
         let damaged = || RefereeError::Order("it is damaged");
         let files = take_files(1, &mut frame.descriptors).ok_or_else(damaged)?;
         let module = files.into_iter().next().ok_or_else(damaged)?;
-        let (order, name) = read_head::<OccupancyOrder>(&frame.payload)?;
+        let (shape, name) = read_head::<LaunchShape>(&frame.payload)?;
         let name = std::str::from_utf8(name).map_err(|_| damaged())?;
-        self.occupancy_of(module, name, order.threads, order.dynamic_shared)
+        self.resources_of(module, name, &shape.into())
     }
 
     fn open_case(

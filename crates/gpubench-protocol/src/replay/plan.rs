@@ -116,14 +116,7 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
     if let Some(parameters) = driver.parameter_sizes(function) {
         compare_with_parameters(launch, &arguments, &parameters)?;
     }
-    let config = LaunchConfig {
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        dynamic_shared: launch.dynamic_shared,
-        cooperation: launch.cooperation,
-        dependence: launch.dependence,
-    };
+    let config = LaunchConfig::of(launch);
     driver.prepare(function, &config)?;
     Ok(ReadyStep::Launch {
         kernel: launch.kernel.name.clone(),

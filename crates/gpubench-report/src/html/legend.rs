@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::markup::{Element, folded, text};
 
 /// Terms and their meanings.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 11] = [
     (
         "time",
         "the trimmed mean of the workers' values; the value of a worker is the interquartile mean of its samples; other metrics are computed in the same way",
@@ -33,6 +33,14 @@ const WORDS: [(&str, &str); 9] = [
     (
         "control worker",
         "a process that runs only the tool's part of a window; its time is subtracted before the clocks are compared",
+    ),
+    (
+        "occupancy",
+        "the share of a multiprocessor's warps that the resident blocks fill; more blocks would not fit because of what it is limited by",
+    ),
+    (
+        "waves",
+        "the blocks of the grid, divided by those that the whole GPU can hold at the same time",
     ),
     (
         "noise",

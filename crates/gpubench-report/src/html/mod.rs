@@ -14,6 +14,7 @@ mod document;
 mod facts;
 mod forest;
 mod integrity;
+mod kernels;
 mod legend;
 mod markup;
 mod masthead;

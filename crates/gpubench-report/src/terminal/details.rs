@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::kernels;
 use gpubench_contract::units::{counted, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, Metric, Stats, Verdict};
+use gpubench_contract::{BenchmarkComplete, KernelUse, Metric, Stats, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
@@ -16,6 +17,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     let mut phrases = vec![samples(&result.metric, stats), measurement(result)];
     phrases.extend(workers(result));
     phrases.extend(work(result));
+    phrases.extend(result.kernels.iter().flatten().map(kernel));
     phrases.extend(grade(result));
     phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
     phrases
@@ -94,6 +96,13 @@ fn work(result: &BenchmarkComplete) -> Option<String> {
         }),
     ]);
     (!phrase.is_empty()).then_some(phrase)
+}
+
+/// `reduce<256>: 4096 blocks of 256 threads · 40 registers · 6 blocks per SM, …`.
+fn kernel(kernel: &KernelUse) -> String {
+    let phrases = [kernels::launched(kernel)].into_iter().chain(kernels::needs(kernel));
+    let phrases: Vec<String> = phrases.map(|phrase| unbroken(&phrase)).collect();
+    phrases.join(" · ")
 }
 
 /// `advisory: kernels of the CPU device run inside the worker and could change the times that it

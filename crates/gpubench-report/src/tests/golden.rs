@@ -166,6 +166,20 @@ fn table_with_every_detail() {
 }
 
 #[test]
+fn table_with_every_detail_on_a_gpu() {
+    let options = TerminalOptions {
+        width: 100,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Full,
+    };
+    let mut run = on_gpu();
+    run.results.drain(..2);
+    run.cases.drain(..2);
+    insta::assert_snapshot!(written(&run, |output| TerminalReporter::new(output, options)));
+}
+
+#[test]
 fn table_of_cases_that_were_only_checked() {
     let mut run = every_verdict();
     for result in &mut run.results {

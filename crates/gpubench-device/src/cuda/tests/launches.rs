@@ -94,7 +94,7 @@ fn a_first_launch_with_more_than_48_kib_of_shared_memory_can_wait_for_go() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_module_reports_parameters_symbols_and_occupancy() {
+fn a_module_reports_parameters_symbols_and_resources() {
     let mut driver = open();
     let module = load(&mut driver, KERNELS);
     let function = driver.function(module, "increment").or_chain();
@@ -103,9 +103,17 @@ fn a_module_reports_parameters_symbols_and_occupancy() {
     }
     let (answer, bytes) = driver.symbol(module, "answer").or_chain();
     assert_eq!((bytes, word_at(&mut driver, answer)), (4, 42));
-    let few = driver.occupancy(function, 1024, 0).or_chain();
-    let many = driver.occupancy(function, 128, 0).or_chain();
-    assert!(few >= 1 && many > few, "{few} {many}");
+    let mut resources = |threads| {
+        let resources = driver.resources(function, &LaunchConfig::linear(1, threads)).or_chain();
+        resources.expect("a GPU has resources")
+    };
+    let (few, many) = (resources(1024), resources(128));
+    assert!(few.blocks >= 1 && many.blocks > few.blocks, "{few:?} {many:?}");
+    assert!(few.registers > 0 && few.clusters.is_none(), "{few:?}");
+    assert!(
+        !few.limited_by.is_empty() && !many.limited_by.is_empty(),
+        "{few:?} {many:?}"
+    );
     let missing = driver.function(module, "absent");
     assert!(matches!(missing, Err(DeviceError::NoFunction(name)) if name == "absent"));
     let missing = driver.symbol(module, "absent");

@@ -64,16 +64,6 @@ impl CaseWorkers {
     }
 }
 
-/// Head of an `OCCUPANCY` frame. The kernel's name follows; the descriptor is the compiled kernel.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct OccupancyOrder {
-    /// Threads per block.
-    pub threads: u32,
-    /// Bytes of dynamic shared memory per block.
-    pub dynamic_shared: u32,
-}
-
 /// The position of a buffer in its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -19,9 +19,9 @@ pub mod to_referee {
     /// [`Begin`](crate::wire::Begin): the master seed and the cache flush. Once, before the first
     /// case.
     pub const BEGIN: u32 = 7;
-    /// [`OccupancyOrder`](crate::wire::OccupancyOrder) and the kernel's name, with a descriptor of
-    /// the compiled kernels.
-    pub const OCCUPANCY: u32 = 9;
+    /// [`LaunchShape`](crate::wire::LaunchShape) and the kernel's name, with a descriptor of the
+    /// compiled kernels: tell the resources of its launches.
+    pub const RESOURCES: u32 = 9;
     /// [`WindowOrder`](crate::wire::WindowOrder): run the reference on the window's inputs, after
     /// the author has made its inputs.
     pub const REFERENCE: u32 = 8;
@@ -52,8 +52,9 @@ pub mod from_referee {
     pub const ABSENT: u32 = 106;
     /// Answer to `BEGIN`.
     pub const BEGUN: u32 = 107;
-    /// Answer to `OCCUPANCY`: `u32`, the number of blocks that a multiprocessor can hold.
-    pub const OCCUPANCY_FOUND: u32 = 111;
+    /// Answer to `RESOURCES`: [`KernelNeeds`](crate::wire::KernelNeeds), or nothing if the device
+    /// has no such resources.
+    pub const RESOURCES_FOUND: u32 = 111;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](crate::wire::Problem): a generator kernel of the crate failed.

@@ -1,7 +1,8 @@
 //! The records of fixed size between the roles, and the kinds of frames.
 //!
 //! `frames` defines the record of each frame. `device`, `case`, `worker` and `author` have orders
-//! of the broker; `claim` and `facts` have the results of worker and referee.
+//! of the broker; `claim` and `facts` have the results of worker and referee. `kernel` has an order
+//! to the referee and its answer.
 
 mod author;
 mod case;
@@ -9,6 +10,7 @@ mod claim;
 mod device;
 mod facts;
 mod frames;
+mod kernel;
 mod worker;
 
 pub use author::*;
@@ -17,6 +19,7 @@ pub use claim::*;
 pub use device::*;
 pub use facts::*;
 pub use frames::*;
+pub use kernel::*;
 pub use worker::*;
 
 #[cfg(test)]
