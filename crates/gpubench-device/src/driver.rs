@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::plan::{Launch, TensorMapDescription};
 use gpubench_contract::OccupancyLimit;
 
-use super::{DeviceError, Facts, HostFailure};
+use super::{CountRequest, Counter, DeviceError, Facts, HostFailure};
 use crate::FrozenFile;
 
 /// A device address.
@@ -352,6 +352,12 @@ pub trait Driver: Send {
 
     /// Returns the index of the device among those that the driver shows to this process.
     fn ordinal(&self) -> u32;
+
+    /// Returns a counter of what this process's kernels do. Open it before any code is loaded.
+    ///
+    /// # Errors
+    /// When the device, the machine or the process's rights do not allow it.
+    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError>;
 
     /// Waits for everything queued on a stream.
     ///

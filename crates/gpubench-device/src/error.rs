@@ -54,6 +54,14 @@ pub enum DeviceError {
     /// The device does not support the operation.
     #[error("the device cannot {0}")]
     Unsupported(String),
+    /// What kernels did could not be counted.
+    #[error("cannot count: {0}")]
+    Count(String),
+    /// The device does not have a metric.
+    #[error(
+        "the GPU has no metric `{0}` (hint: `ncu --query-metrics` lists those of each chip; most need a suffix such as `.sum`, `.avg` or `.pct`)"
+    )]
+    UnknownMetric(String),
     /// The operating system refused an operation.
     #[error("{what} failed")]
     Os {

@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory, Module,
-    ModuleImage, Resources, Stream,
+    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork,
+    LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
 /// A driver call.
@@ -263,6 +263,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
 
     fn ordinal(&self) -> u32 {
         self.inner.ordinal()
+    }
+
+    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
+        self.count("counter")?;
+        self.inner.counter(request)
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

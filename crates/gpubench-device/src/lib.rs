@@ -7,6 +7,7 @@
 
 mod backends;
 pub mod compilers;
+mod counting;
 pub mod cpu;
 pub mod cuda;
 mod driver;
@@ -26,6 +27,7 @@ pub mod telemetry;
 pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
+pub use counting::{Count, CountRequest, Counter};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources,
     Stream,

@@ -33,6 +33,7 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
+pub(crate) use gpu::cupti_libraries;
 pub use gpu::{
     GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound, ServeError, serve,
 };

@@ -9,14 +9,15 @@ use std::time::Duration;
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::ArithmeticPeaks;
 
+use super::callgrind::{self, CallgrindCounter};
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork, LaunchConfig, Memory,
-    Module, ModuleImage, Resources, Stream,
+    Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -39,6 +40,8 @@ pub struct CpuDriver {
     events: Vec<EventTime>,
     modules: Vec<LoadedModule>,
     functions: Vec<Kernel>,
+    /// Whether kernels are counted. Valgrind then needs their files, to name their functions.
+    counts: bool,
 }
 
 enum LoadedModule {
@@ -64,6 +67,7 @@ impl CpuDriver {
             events: Vec::new(),
             modules: Vec::new(),
             functions: Vec::new(),
+            counts: false,
         })
     }
 
@@ -217,9 +221,11 @@ impl Driver for CpuDriver {
         let module = match image {
             ModuleImage::Harness => LoadedModule::Harness,
             ModuleImage::File(file) => {
-                let path = file
-                    .path_for_linker()
-                    .map_err(|error| DeviceError::Load(Box::new(error)))?;
+                let path = match self.counts {
+                    true => callgrind::readable_copy(file, self.modules.len()),
+                    false => file.path_for_linker(),
+                };
+                let path = path.map_err(|error| DeviceError::Load(Box::new(error)))?;
                 // SAFETY: our host compiler made the module. It can do anything that a kernel can,
                 // which is why only workers and authors load modules.
                 let module = unsafe { executor::Module::load(&path) };
@@ -371,6 +377,19 @@ impl Driver for CpuDriver {
 
     fn ordinal(&self) -> u32 {
         0
+    }
+
+    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
+        match request {
+            CountRequest::Instructions => {
+                let counter = CallgrindCounter::open(&self.pool)?;
+                self.counts = true;
+                Ok(Box::new(counter))
+            }
+            CountRequest::Hardware(_) => Err(DeviceError::Unsupported(
+                "count hardware metrics: only GPUs have them".to_owned(),
+            )),
+        }
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -3,6 +3,7 @@
 //!
 //! It runs the whole window protocol without a GPU. Its times say nothing about a GPU.
 
+pub mod callgrind;
 mod driver;
 pub mod executor;
 mod stream;

@@ -41,6 +41,11 @@ enum Persistence {
 const NOT_ON_THIS_GPU: [c_int; 3] = [1, 215, 801];
 
 impl Context {
+    /// Returns the driver's handle.
+    pub(super) fn handle(&self) -> CUcontext {
+        self.handle
+    }
+
     /// Retains the primary context and makes it current on this thread.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use gpubench::plan::TensorMapDescription;
 use super::call::call;
 use super::choice::Gpu;
 use super::context::Context;
+use super::cupti::CuptiCounter;
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::library::Library;
@@ -21,8 +22,8 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure, HostWork, LaunchConfig,
-    Memory, Module, ModuleImage, Resources, Stream,
+    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
 /// How long a wait spins before it yields the core.
@@ -347,6 +348,11 @@ impl Driver for CudaDriver {
 
     fn ordinal(&self) -> u32 {
         self.context.gpu.ordinal
+    }
+
+    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
+        let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request)?;
+        Ok(Box::new(counter))
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

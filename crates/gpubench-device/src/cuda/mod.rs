@@ -6,6 +6,7 @@
 //!   and `mps` detect other users of the GPU. `facts` has its properties, `peaks` its peak rates.
 //! - `context`, `memory`, `module` and `launch` manage the objects of one process; `driver`
 //!   combines them into a [`Driver`](super::Driver). `fault` decodes kernel faults.
+//! - `cupti` counts what kernels do.
 //! - `architecture` names compilation targets, `image` is the file format of compiled kernels,
 //!   `nvrtc` the compiler library.
 
@@ -14,6 +15,7 @@ mod architecture;
 mod call;
 mod choice;
 mod context;
+mod cupti;
 mod driver;
 mod facts;
 mod fault;

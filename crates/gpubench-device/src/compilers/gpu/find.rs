@@ -1,4 +1,4 @@
-//! Finds NVRTC, nvcc and their headers.
+//! Finds NVRTC, nvcc and their headers, and CUPTI.
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,20 @@ pub(super) struct Surroundings {
     pub(super) nvcc: Option<PathBuf>,
 }
 
+/// The beginning of NVRTC's file names.
+const NVRTC: &str = "libnvrtc.so";
+
+/// The beginning of CUPTI's file names.
+const CUPTI: &str = "libcupti.so";
+
 /// The names of NVRTC for the loader, newest first.
 const LOADER_NAMES: &[&str] = &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"];
+
+/// The names of CUPTI for the loader, newest first.
+const CUPTI_NAMES: &[&str] = &["libcupti.so.13", "libcupti.so.12", "libcupti.so"];
+
+/// The folder of a toolkit with CUPTI, where toolkits do not have it among their libraries.
+const CUPTI_FOLDER: &str = "extras/CUPTI";
 
 /// Library folders of a toolkit or a wheel.
 const LIBRARY_FOLDERS: &[&str] = &["", "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"];
@@ -49,12 +61,25 @@ impl Surroundings {
         let of_toolkits = self
             .toolkit_folders()
             .into_iter()
-            .flat_map(|folder| libraries_in(&folder));
+            .flat_map(|folder| libraries_in(&folder, NVRTC));
         let of_loader = LOADER_NAMES.iter().map(PathBuf::from);
         let of_python = self
             .python_folders()
             .into_iter()
-            .flat_map(|folder| libraries_of_wheels(&folder));
+            .flat_map(|folder| libraries_of_wheels(&folder, NVRTC));
+        distinct(of_toolkits.chain(of_loader).chain(of_python))
+    }
+
+    /// Returns the files to try as CUPTI, in the same order as NVRTC.
+    fn cupti(&self) -> Vec<PathBuf> {
+        let toolkits = self.toolkit_folders().into_iter();
+        let of_toolkits = toolkits.flat_map(|toolkit| {
+            let own = libraries_in(&toolkit.join(CUPTI_FOLDER), CUPTI);
+            [own, libraries_in(&toolkit, CUPTI)].concat()
+        });
+        let of_loader = CUPTI_NAMES.iter().map(PathBuf::from);
+        let of_python = self.python_folders().into_iter();
+        let of_python = of_python.flat_map(|folder| libraries_of_wheels(&folder, CUPTI));
         distinct(of_toolkits.chain(of_loader).chain(of_python))
     }
 
@@ -112,11 +137,16 @@ impl Surroundings {
     }
 }
 
+/// Returns the files to try as CUPTI on this machine.
+pub(crate) fn cupti_libraries() -> Vec<PathBuf> {
+    Surroundings::of_this_process().cupti()
+}
+
 /// Returns the libraries that a path of `--nvrtc` may mean: the file itself, or libraries in the
 /// folder, at the usual places of toolkits and wheels.
 pub(super) fn named(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
-        return [libraries_in(path), libraries_of_wheels(path)].concat();
+        return [libraries_in(path, NVRTC), libraries_of_wheels(path, NVRTC)].concat();
     }
     match path.is_file() {
         true => vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())],
@@ -151,11 +181,11 @@ fn nvcc_of_wheels(site: &Path) -> Vec<PathBuf> {
     wheels.into_iter().map(|wheel| wheel.join("bin/nvcc")).collect()
 }
 
-fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
+fn libraries_in(toolkit: &Path, name: &str) -> Vec<PathBuf> {
     let folders = LIBRARY_FOLDERS.iter().map(|folder| toolkit.join(folder));
     folders
         .flat_map(|folder| {
-            let mut libraries = entries(&folder, |name| name.starts_with("libnvrtc.so"));
+            let mut libraries = entries(&folder, |file| file.starts_with(name));
             // The shortest name is the link that programs use.
             libraries.sort_by_key(|path| path.as_os_str().len());
             libraries.truncate(1);
@@ -166,10 +196,10 @@ fn libraries_in(toolkit: &Path) -> Vec<PathBuf> {
 
 /// Returns the libraries in wheels, such as `nvidia/cu13/lib` and `nvidia/cuda_nvrtc/lib`, newest
 /// first.
-fn libraries_of_wheels(site: &Path) -> Vec<PathBuf> {
+fn libraries_of_wheels(site: &Path, name: &str) -> Vec<PathBuf> {
     let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
     wheels.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
-    wheels.iter().flat_map(|wheel| libraries_in(wheel)).collect()
+    wheels.iter().flat_map(|wheel| libraries_in(wheel, name)).collect()
 }
 
 /// Returns the header folders that belong to a library.

@@ -19,5 +19,6 @@ mod serve;
 mod store;
 
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
+pub(crate) use find::cupti_libraries;
 pub(super) use options::{Known, Shape, known};
 pub use serve::{ServeError, serve};

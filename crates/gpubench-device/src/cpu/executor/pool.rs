@@ -13,6 +13,7 @@ use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::processors::Processors;
 use super::signals::install_fault_handlers;
+use crate::cpu::callgrind::toggle_collection;
 
 /// How long a thread polls for the next launch before it sleeps.
 const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);
@@ -49,6 +50,8 @@ struct Shared {
     /// first.
     wanted: AtomicBool,
     closing: AtomicBool,
+    /// Whether callgrind collects the costs of blocks.
+    collecting: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -73,12 +76,16 @@ impl Shared {
         if let Err(kind) = runner.begin(job) {
             return self.end_with((0, KernelFault::of_block([0; 3], kind)), blocks);
         }
+        let is_collecting = self.collecting.load(Ordering::Relaxed);
         loop {
             let start = self.next.fetch_add(piece, Ordering::Relaxed);
             if start >= blocks {
                 return;
             }
-            if let Err(fault) = runner.run(job, start..blocks.min(start + piece)) {
+            toggle_collection_if(is_collecting);
+            let ended = runner.run(job, start..blocks.min(start + piece));
+            toggle_collection_if(is_collecting);
+            if let Err(fault) = ended {
                 return self.end_with(fault, blocks);
             }
         }
@@ -136,6 +143,12 @@ impl Shared {
     }
 }
 
+fn toggle_collection_if(is_collecting: bool) {
+    if is_collecting {
+        toggle_collection();
+    }
+}
+
 impl Pool {
     /// Creates a pool of `threads` threads in total, which run blocks and threads in `order`.
     /// Installs the fault handlers.
@@ -152,6 +165,7 @@ impl Pool {
             ready: AtomicUsize::new(0),
             wanted: AtomicBool::new(true),
             closing: AtomicBool::new(false),
+            collecting: AtomicBool::new(false),
             state: Mutex::new(State {
                 open: None,
                 fault: None,
@@ -196,6 +210,11 @@ impl Pool {
         if let Some(processors) = &self.processors {
             processors.release();
         }
+    }
+
+    /// Makes callgrind collect the costs of the blocks of later launches, or stop doing so.
+    pub(in crate::cpu) fn collect_costs(&self, wanted: bool) {
+        self.shared.collecting.store(wanted, Ordering::Relaxed);
     }
 
     /// Wakes sleeping threads and waits until they are ready, so that a launch within the next

@@ -3,6 +3,7 @@
 mod dynamic_shared;
 mod faults;
 mod grids;
+mod instructions;
 mod language;
 mod random;
 mod semantics;

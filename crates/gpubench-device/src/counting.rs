@@ -1,0 +1,57 @@
+//! Counting what kernels do, instead of timing them.
+#![forbid(unsafe_code)]
+
+use super::DeviceError;
+
+/// What to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountRequest<'a> {
+    /// The instructions that kernels execute: of the processor on the CPU device, of warps on a GPU.
+    Instructions,
+    /// Metrics of the hardware, by the names that `ncu --query-metrics` lists.
+    Hardware(&'a [String]),
+}
+
+/// A count within one range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Count {
+    /// The range: the kernel of a launch.
+    pub range: String,
+    /// The function for instructions, if known; the metric for hardware metrics.
+    pub of: String,
+    /// The count, or the value of the metric.
+    pub value: f64,
+}
+
+/// Counts what the device does for this process, call by call. The order of the methods for one
+/// call is [`start`](Self::start), then [`begin`](Self::begin) and [`end`](Self::end) for each
+/// range, then [`stop`](Self::stop).
+///
+/// A range covers what the device does between `begin` and `end`. The device has no work of this
+/// process at either.
+pub trait Counter: Send {
+    /// Prepares to count a call of at most `ranges` ranges.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn start(&mut self, ranges: usize) -> Result<(), DeviceError>;
+
+    /// Begins a range.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn begin(&mut self, range: &str) -> Result<(), DeviceError>;
+
+    /// Ends the range.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn end(&mut self) -> Result<(), DeviceError>;
+
+    /// Ends the call and returns its counts. Returns `None` if the hardware cannot count everything
+    /// in one call. Then another call, of the same kernels, must follow.
+    ///
+    /// # Errors
+    /// When the device refuses, or the counts are incomplete.
+    fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError>;
+}
