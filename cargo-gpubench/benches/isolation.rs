@@ -19,7 +19,7 @@ use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, ReadyCase, RunMode, Session};
-use gpubench_protocol::window::Seeds;
+use gpubench_protocol::window::{Seeds, WindowCalls};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
 
@@ -139,7 +139,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     files: &library.code,
                     search: &[],
                 },
-                method: Method::Cold,
+                calls: WindowCalls::one(Method::Cold),
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,

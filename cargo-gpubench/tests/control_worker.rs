@@ -22,7 +22,7 @@ use gpubench_measure::measurement::{
     CaseLibrary, CasePair, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
 };
 use gpubench_measure::verdict::Judgement;
-use gpubench_protocol::window::{Numbering, Seeds, WindowKind};
+use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
@@ -452,7 +452,7 @@ impl Side {
             modules,
             annotation: None,
             own_modules: &[],
-            method: Method::Cold,
+            calls: WindowCalls::one(Method::Cold),
             floor_ns: None,
             library: CaseLibrary {
                 files: library,

@@ -6,6 +6,8 @@
 //! rules (`gpubench-runtime/src/plan/rules.rs`), and by facts that only the broker knows.
 
 mod arguments;
+mod graph_calls;
 mod validate;
 
+pub use graph_calls::calls_in_graph;
 pub use validate::{Invalid, memory_needed, validate};

@@ -16,6 +16,7 @@ use super::run_names::RunNames;
 use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
+use crate::admission::calls_in_graph;
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
@@ -241,6 +242,15 @@ impl<'a> CaseRunner<'a> {
             facts: selected.facts,
             method: settings.method,
             flush_bytes: settings.flush_bytes,
+            graph_calls: calls_in_graph(
+                &prepared.recorded.recording,
+                match baseline_case {
+                    BaselineCase::Ready(theirs) => theirs.recorded.recording.plan.scratch.len(),
+                    _ => 0,
+                },
+                selected.facts,
+                None,
+            ),
         };
         let candidate = prepared.ready(&inputs);
         let baseline = match baseline_case {

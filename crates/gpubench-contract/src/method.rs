@@ -15,6 +15,8 @@ words! {
         Cold = "cold",
         /// Nothing is flushed: the caches hold what earlier work left in them.
         Warm = "warm",
+        /// Several calls in a CUDA graph, each with its own tensors, after one flush of the caches.
+        Graph = "graph",
     }
 }
 

@@ -221,6 +221,9 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// What the samples measure.
     pub metric: Metric,
+    /// Number of calls that a sample is the mean of: 1, or the calls of a graph.
+    #[serde(default = "one_call")]
+    pub calls_per_sample: u64,
     /// All samples in the order of measurement, finite and in the unit of the metric. A failed case
     /// has the samples from before the failure.
     pub samples: Vec<f64>,
@@ -268,6 +271,11 @@ pub struct BenchmarkComplete {
     pub wall_ns: u64,
 }
 
+/// The number of calls in a sample of a record from before graphs.
+fn one_call() -> u64 {
+    1
+}
+
 impl BenchmarkComplete {
     /// Returns the name of the case with its package, independent of what else was selected:
     /// `suite::image::grayscale::width=1024,height=1024`.
@@ -307,6 +315,7 @@ impl BenchmarkComplete {
             mode: Method::Cold,
             device,
             metric: Metric::time(),
+            calls_per_sample: one_call(),
             samples: Vec::new(),
             workers: Vec::new(),
             sample_flags: Vec::new(),

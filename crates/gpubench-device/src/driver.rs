@@ -32,6 +32,10 @@ pub struct Stream(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event(pub u32);
 
+/// Captured work that can be queued again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Graph(pub u32);
+
 /// A loaded module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Module(pub u32);
@@ -334,6 +338,28 @@ pub trait Driver: Send {
     /// # Errors
     /// When the stream is full.
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Starts to capture the work of a stream: launches, copies, fills and events are added to a
+    /// graph, in order, instead of being queued.
+    ///
+    /// # Errors
+    /// When the stream already captures.
+    fn begin_capture(&mut self, stream: Stream) -> Result<(), DeviceError>;
+
+    /// Ends a capture, and makes the graph ready to launch.
+    ///
+    /// # Errors
+    /// When the stream does not capture, or some of its work cannot be in a graph.
+    fn end_capture(&mut self, stream: Stream) -> Result<Graph, DeviceError>;
+
+    /// Queues all work of a graph.
+    ///
+    /// # Errors
+    /// When the stream is full.
+    fn launch_graph(&mut self, stream: Stream, graph: Graph) -> Result<(), DeviceError>;
+
+    /// Frees a graph that is not queued.
+    fn release_graph(&mut self, graph: Graph);
 
     /// Calls the user's host code for a stream, with the device's context current. All calls for
     /// one stream run on one thread.

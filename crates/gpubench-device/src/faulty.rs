@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::{
-    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostWork,
+    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostWork,
     LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
@@ -250,6 +250,26 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         self.count("set")?;
         self.inner.set(stream, target, value, bytes)
+    }
+
+    fn begin_capture(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        self.count("begin_capture")?;
+        self.inner.begin_capture(stream)
+    }
+
+    fn end_capture(&mut self, stream: Stream) -> Result<Graph, DeviceError> {
+        self.count("end_capture")?;
+        self.inner.end_capture(stream)
+    }
+
+    fn launch_graph(&mut self, stream: Stream, graph: Graph) -> Result<(), DeviceError> {
+        self.show("launch_graph", Some(stream), &[]);
+        self.count_unseen("launch_graph")?;
+        self.inner.launch_graph(stream, graph)
+    }
+
+    fn release_graph(&mut self, graph: Graph) {
+        self.inner.release_graph(graph);
     }
 
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {

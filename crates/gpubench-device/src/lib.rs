@@ -29,8 +29,8 @@ pub mod word;
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
 pub use counting::{Count, CountRequest, Counter};
 pub use driver::{
-    Access, DevicePtr, Driver, Event, Freeze, Function, HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources,
-    Stream,
+    Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
+    Resources, Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};

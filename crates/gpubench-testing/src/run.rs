@@ -480,6 +480,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             early_check: 2,
             control: 0,
         },
+        calls_per_sample: 1,
         distinct_inputs: 14,
         conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
         twin: twin(&[&[80_100.0, 80_000.0, 79_900.0]]),
@@ -502,6 +503,7 @@ fn failed(case: &BenchmarkStarted, verdict: Verdict, cause: Option<Cause>, messa
             warm_up: 1,
             ..WindowCounts::default()
         },
+        calls_per_sample: 1,
         distinct_inputs: 1,
         wall_ns: 20_000_000,
         ..BenchmarkComplete::unmeasured(case, cpu().short(), verdict)

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use gpubench_device::FaultCode;
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
-use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Module, Stream};
+use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Graph, Module, Stream};
 
 use crate::cheat::Cheat;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
@@ -143,7 +143,7 @@ macro_rules! handles {
     )*};
 }
 
-handles! { Stream Event Module Function }
+handles! { Stream Event Graph Module Function }
 
 /// The only context.
 pub(crate) const CONTEXT: *mut c_void = 0xC0_usize as *mut c_void;

@@ -15,11 +15,12 @@ pub(crate) enum Kind {
     Registration,
     Stream,
     Event,
+    Graph,
     Module,
     Context,
 }
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Allocation,
     Kind::Reservation,
     Kind::Mapping,
@@ -27,6 +28,7 @@ const KINDS: [Kind; 9] = [
     Kind::Registration,
     Kind::Stream,
     Kind::Event,
+    Kind::Graph,
     Kind::Module,
     Kind::Context,
 ];

@@ -18,6 +18,7 @@ mod context;
 mod device;
 mod error;
 mod gpu;
+mod graph;
 mod image;
 mod ledger;
 mod memory;

@@ -152,6 +152,12 @@ pub(crate) unsafe extern "C" fn cuEventDestroy_v2(event: CUevent) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, _flags: c_uint) -> c_int {
+    // SAFETY: the caller's contract is the same.
+    unsafe { cuEventRecord(event, stream) }
+}
+
+#[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> c_int {
     in_context("cuEventRecord", |gpu| {
         Ok(gpu.cpu.record(Event::of_pointer(event)?, Stream::of_pointer(stream)?)?)

@@ -1,8 +1,11 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
+use std::cell::OnceCell;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use gpubench::catalog::OccupancyQuery;
+use gpubench::catalog::{OccupancyQuery, Recording};
+use gpubench::codec;
 use gpubench::plan::KernelRef;
 
 use super::recordings::{RecordedCase, record_cases};
@@ -18,6 +21,7 @@ use gpubench_diagnostic::print_warning;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{CaseFailure, CaseLibrary, ReadyCase};
 use gpubench_measure::verdict::floor_ns;
+use gpubench_protocol::window::{WindowCalls, unrolled};
 use gpubench_protocol::wire::SourceModule;
 use gpubench_report::Phase;
 
@@ -38,6 +42,8 @@ pub(crate) struct PreparedCase {
     library: Vec<FrozenFile>,
     /// Folders of shared libraries that it loads at run time.
     search: Vec<PathBuf>,
+    /// The recording of all calls of a graph, once it is needed.
+    in_graph: OnceCell<(Recording, Vec<u8>)>,
 }
 
 /// Inputs that both sides of a case share.
@@ -47,6 +53,8 @@ pub(crate) struct CaseInputs<'g> {
     pub(crate) facts: &'g Facts,
     pub(crate) method: Method,
     pub(crate) flush_bytes: u64,
+    /// Number of calls in a graph.
+    pub(crate) graph_calls: NonZeroU32,
 }
 
 impl PreparedCase {
@@ -63,6 +71,18 @@ impl PreparedCase {
             recording,
             encoded,
         } = &self.recorded;
+        let floor_ns = floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes);
+        let (calls, recording, encoded) = match inputs.method {
+            Method::Cold | Method::Warm => (NonZeroU32::MIN, recording, encoded),
+            Method::Graph => {
+                let (recording, encoded) = self.in_graph.get_or_init(|| {
+                    let recording = unrolled(recording, inputs.graph_calls);
+                    let encoded = codec::encode(&recording);
+                    (recording, encoded)
+                });
+                (inputs.graph_calls, recording, encoded)
+            }
+        };
         ReadyCase {
             number: inputs.number,
             benchmark: self.benchmark,
@@ -71,8 +91,11 @@ impl PreparedCase {
             encoded,
             modules: &self.modules,
             own_modules: &self.own_modules,
-            method: inputs.method,
-            floor_ns: floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes),
+            calls: WindowCalls {
+                method: inputs.method,
+                count: calls,
+            },
+            floor_ns,
             annotation: inputs.annotation,
             library: CaseLibrary {
                 files: &self.library,
@@ -160,6 +183,7 @@ fn prepared_case(
         benchmark: case.benchmark as u32,
         library: library.code.clone(),
         search: library.search_path(),
+        in_graph: OnceCell::new(),
     })
 }
 

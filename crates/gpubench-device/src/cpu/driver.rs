@@ -1,5 +1,6 @@
 //! The CPU device as a [`Driver`].
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,12 +12,12 @@ use gpubench_contract::ArithmeticPeaks;
 
 use super::callgrind::{self, CallgrindCounter};
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
-use super::stream::{EventTime, Operation, PackedArguments, StreamQueue};
+use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue};
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function,
+    Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
     HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
@@ -37,6 +38,10 @@ pub struct CpuDriver {
     memory: MemfdTable,
     pool: Arc<Pool>,
     streams: Vec<StreamQueue>,
+    /// The captured operations of streams that capture.
+    captures: HashMap<Stream, Vec<Operation>>,
+    graphs: HashMap<Graph, Arc<[Operation]>>,
+    graphs_made: u32,
     events: Vec<EventTime>,
     modules: Vec<LoadedModule>,
     functions: Vec<Kernel>,
@@ -64,6 +69,9 @@ impl CpuDriver {
             memory: MemfdTable::default(),
             pool: Arc::new(Pool::new(threads, order)),
             streams: Vec::new(),
+            captures: HashMap::new(),
+            graphs: HashMap::new(),
+            graphs_made: 0,
             events: Vec::new(),
             modules: Vec::new(),
             functions: Vec::new(),
@@ -71,9 +79,20 @@ impl CpuDriver {
         })
     }
 
+    /// Queues an operation, or adds it to the graph that the stream captures.
     fn push(&mut self, stream: Stream, operation: Operation) -> Result<(), DeviceError> {
-        let queue = self.streams.get_mut(stream.0 as usize);
-        match queue.is_some_and(|queue| queue.push(operation)) {
+        match self.captures.get_mut(&stream) {
+            None => self.queue(stream, Queued::One(operation)),
+            Some(captured) => {
+                captured.push(operation);
+                Ok(())
+            }
+        }
+    }
+
+    fn queue(&mut self, stream: Stream, queued: Queued) -> Result<(), DeviceError> {
+        let stream = self.streams.get_mut(stream.0 as usize);
+        match stream.is_some_and(|stream| stream.push(queued)) {
             true => Ok(()),
             false => Err(DeviceError::Unsupported(
                 "queue work on a stream that has ended".to_owned(),
@@ -367,8 +386,38 @@ impl Driver for CpuDriver {
         self.push(stream, Operation::Set { target, value, bytes })
     }
 
+    fn begin_capture(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        match self.captures.insert(stream, Vec::new()) {
+            None => Ok(()),
+            Some(_) => Err(DeviceError::Unsupported("capture a stream twice at once".to_owned())),
+        }
+    }
+
+    fn end_capture(&mut self, stream: Stream) -> Result<Graph, DeviceError> {
+        let captured = self.captures.remove(&stream);
+        let captured =
+            captured.ok_or_else(|| DeviceError::Unsupported("end a capture that did not begin".to_owned()))?;
+        let graph = Graph(self.graphs_made);
+        self.graphs_made += 1;
+        self.graphs.insert(graph, captured.into());
+        Ok(graph)
+    }
+
+    fn launch_graph(&mut self, stream: Stream, graph: Graph) -> Result<(), DeviceError> {
+        let operations = self.graphs.get(&graph).map(Arc::clone);
+        let operations = operations.ok_or_else(|| DeviceError::Unsupported("launch an unknown graph".to_owned()))?;
+        self.queue(stream, Queued::Graph(operations))
+    }
+
+    fn release_graph(&mut self, graph: Graph) {
+        self.graphs.remove(&graph);
+    }
+
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
-        self.push(stream, Operation::Host(work))
+        if self.captures.contains_key(&stream) {
+            return Err(DeviceError::Unsupported("capture host code".to_owned()));
+        }
+        self.queue(stream, Queued::Host(work))
     }
 
     fn raw_stream(&self, _stream: Stream) -> u64 {
@@ -449,6 +498,43 @@ mod tests {
         let mut copied = [0; 8];
         driver.read(memory.offset(8), &mut copied).unwrap();
         assert_eq!(copied, [2; 8]);
+    }
+
+    #[test]
+    fn a_graph_runs_its_captured_work_at_each_launch_and_not_before() {
+        let (mut driver, stream, memory) = device();
+        let (before, after) = (driver.event().unwrap(), driver.event().unwrap());
+        driver.begin_capture(stream).unwrap();
+        driver.record(before, stream).unwrap();
+        driver.set(stream, memory, 5, 4).unwrap();
+        driver.copy(stream, memory.offset(4), memory, 4).unwrap();
+        driver.record(after, stream).unwrap();
+        let graph = driver.end_capture(stream).unwrap();
+        let contents = |driver: &mut CpuDriver| {
+            driver.synchronize(stream).unwrap();
+            let mut bytes = [9; 8];
+            driver.read(memory, &mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(contents(&mut driver), [0; 8]);
+        assert!(driver.elapsed_ns(before, after).is_err(), "nothing has run");
+        for _ in 0..2 {
+            driver.set(stream, memory, 0, 8).unwrap();
+            driver.launch_graph(stream, graph).unwrap();
+            assert_eq!(contents(&mut driver), [5; 8]);
+        }
+        assert!(driver.elapsed_ns(before, after).unwrap() >= 0.0);
+        driver.release_graph(graph);
+        assert!(driver.launch_graph(stream, graph).is_err());
+    }
+
+    #[test]
+    fn a_capture_begins_once_and_holds_no_host_code() {
+        let (mut driver, stream, _) = device();
+        assert!(driver.end_capture(stream).is_err());
+        driver.begin_capture(stream).unwrap();
+        assert!(driver.begin_capture(stream).is_err());
+        assert!(driver.host_call(stream, Box::new(|| Ok(()))).is_err());
     }
 
     #[test]

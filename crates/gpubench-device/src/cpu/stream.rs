@@ -17,7 +17,16 @@ pub(super) type EventTime = Arc<AtomicU64>;
 /// host longer than queuing.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// One queued operation.
+/// One entry of a stream's queue.
+pub(super) enum Queued {
+    One(Operation),
+    /// All operations of a graph, in order.
+    Graph(Arc<[Operation]>),
+    Host(HostWork),
+    Synchronize(mpsc::Sender<Option<DeviceError>>),
+}
+
+/// An operation that can run more than once.
 pub(super) enum Operation {
     Wait {
         word: SharedWord,
@@ -46,8 +55,6 @@ pub(super) enum Operation {
         value: u8,
         bytes: usize,
     },
-    Host(HostWork),
-    Synchronize(mpsc::Sender<Option<DeviceError>>),
 }
 
 /// Argument values, each aligned for any scalar or vector type.
@@ -92,7 +99,7 @@ impl PackedArguments {
 /// cancelled, and the drop waits for the running one. Nothing then uses memory that the driver
 /// unmaps next.
 pub(super) struct StreamQueue {
-    operations: Option<mpsc::Sender<Operation>>,
+    operations: Option<mpsc::Sender<Queued>>,
     /// The pending reply to a synchronization that ran out of patience.
     pending: Option<mpsc::Receiver<Option<DeviceError>>>,
     /// Whether operations were queued after the last synchronization.
@@ -127,10 +134,10 @@ impl StreamQueue {
     }
 
     /// Queues an operation. Returns whether the thread is still running.
-    pub(super) fn push(&mut self, operation: Operation) -> bool {
-        let is_question = matches!(operation, Operation::Synchronize(_));
+    pub(super) fn push(&mut self, queued: Queued) -> bool {
+        let is_question = matches!(queued, Queued::Synchronize(_));
         let operations = self.operations.as_ref();
-        let taken = operations.is_some_and(|operations| operations.send(operation).is_ok());
+        let taken = operations.is_some_and(|operations| operations.send(queued).is_ok());
         self.has_new_work = !(is_question && taken);
         taken
     }
@@ -146,7 +153,7 @@ impl StreamQueue {
                 Some(pending) => pending,
                 None => {
                     let (answer, asked) = mpsc::channel();
-                    self.push(Operation::Synchronize(answer)).then_some(asked)?
+                    self.push(Queued::Synchronize(answer)).then_some(asked)?
                 }
             };
             match answer.recv_timeout(patience.saturating_sub(began.elapsed())) {
@@ -183,55 +190,69 @@ struct StreamThread {
 }
 
 impl StreamThread {
-    fn run(mut self, queue: &mpsc::Receiver<Operation>) {
+    fn run(mut self, queue: &mpsc::Receiver<Queued>) {
         let mut spin = Duration::ZERO;
-        while let Some(operation) = next(queue, spin) {
+        while let Some(queued) = next(queue, spin) {
             // A caller that synchronizes has nothing more to queue for now.
-            spin = match operation {
-                Operation::Synchronize(_) => Duration::ZERO,
+            spin = match queued {
+                Queued::Synchronize(_) => Duration::ZERO,
                 _ => SPIN,
             };
-            match operation {
-                Operation::Synchronize(answer) => {
+            match queued {
+                Queued::Synchronize(answer) => {
                     self.launches = 0;
                     // The receiver may be gone.
                     let _ = answer.send(self.failure.take());
                 }
                 // After a failure nothing runs, as on a GPU with a lost context.
-                _ if self.failure.is_some() || self.cancelled.load(Ordering::Relaxed) => {}
-                operation => self.run_one(operation),
+                _ if self.is_over() => {}
+                Queued::One(operation) => self.run_one(&operation),
+                Queued::Graph(operations) => self.run_graph(&operations),
+                Queued::Host(work) => {
+                    // Threads that the user's code starts inherit this thread's processors.
+                    self.bind(false);
+                    self.failure = work().err().map(DeviceError::Host);
+                }
             }
         }
     }
 
-    fn run_one(&mut self, operation: Operation) {
+    /// Whether the rest of the queue does not run.
+    fn is_over(&self) -> bool {
+        self.failure.is_some() || self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn run_graph(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            if self.is_over() {
+                break;
+            }
+            self.run_one(operation);
+        }
+    }
+
+    fn run_one(&mut self, operation: &Operation) {
         match operation {
-            Operation::Wait { word, value } => word.wait_for(value, &self.cancelled),
+            Operation::Wait { word, value } => word.wait_for(*value, &self.cancelled),
             Operation::Prepare => {
                 self.bind(true);
                 self.pool.wake();
             }
-            Operation::Write { word, value } => word.store(value),
+            Operation::Write { word, value } => word.store(*value),
             Operation::Record(time) => time.store(monotonic_ns(), Ordering::Release),
             Operation::Launch {
                 kernel,
                 shape,
                 arguments,
-            } => self.launch(kernel, &shape, &arguments),
+            } => self.launch(*kernel, shape, arguments),
             // SAFETY: the driver's callers pass mapped ranges that do not overlap.
             Operation::Copy { target, source, bytes } => unsafe {
-                std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes);
+                std::ptr::copy_nonoverlapping(*source as *const u8, *target as *mut u8, *bytes);
             },
             // SAFETY: the driver's callers pass a range that is mapped for stores.
             Operation::Set { target, value, bytes } => unsafe {
-                std::ptr::write_bytes(target as *mut u8, value, bytes);
+                std::ptr::write_bytes(*target as *mut u8, *value, *bytes);
             },
-            Operation::Host(work) => {
-                // Threads that the user's code starts inherit this thread's processors.
-                self.bind(false);
-                self.failure = work().err().map(DeviceError::Host);
-            }
-            Operation::Synchronize(_) => {}
         }
     }
 
@@ -256,11 +277,11 @@ impl StreamThread {
 }
 
 /// Returns the next operation; `None` when the sender is gone.
-fn next(queue: &mpsc::Receiver<Operation>, spin: Duration) -> Option<Operation> {
+fn next(queue: &mpsc::Receiver<Queued>, spin: Duration) -> Option<Queued> {
     let began = Instant::now();
     while began.elapsed() < spin {
         match queue.try_recv() {
-            Ok(operation) => return Some(operation),
+            Ok(queued) => return Some(queued),
             Err(mpsc::TryRecvError::Disconnected) => return None,
             Err(mpsc::TryRecvError::Empty) => std::hint::spin_loop(),
         }
@@ -328,12 +349,12 @@ mod tests {
     #[test]
     fn an_idle_stream_is_not_synchronized_again() {
         let mut queue = queue();
-        assert!(queue.push(Operation::Prepare));
+        assert!(queue.push(Queued::One(Operation::Prepare)));
         assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
         // Without a sender, a new synchronization would fail.
         queue.operations = None;
         assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
-        assert!(!queue.push(Operation::Prepare));
+        assert!(!queue.push(Queued::One(Operation::Prepare)));
         assert_eq!([(); 2].map(|()| is_idle(&mut queue, Duration::MAX)), [None; 2]);
     }
 
@@ -342,7 +363,7 @@ mod tests {
         let (word, mut queue) = (AtomicU32::new(0), queue());
         // SAFETY: the word lives longer than the queue.
         let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
-        assert!(queue.push(Operation::Wait { word, value: 1 }));
+        assert!(queue.push(Queued::One(Operation::Wait { word, value: 1 })));
         assert_eq!(is_idle(&mut queue, Duration::from_millis(1)), Some(false));
         word.store(1);
         queue.operations = None;
@@ -354,9 +375,9 @@ mod tests {
         let (word, time, mut queue) = (AtomicU32::new(0), EventTime::default(), queue());
         // SAFETY: the word lives longer than the queue.
         let word = unsafe { SharedWord::at(word.as_ptr() as u64) };
-        assert!(queue.push(Operation::Wait { word, value: 1 }));
+        assert!(queue.push(Queued::One(Operation::Wait { word, value: 1 })));
         assert_eq!(is_idle(&mut queue, Duration::from_millis(1)), Some(false));
-        assert!(queue.push(Operation::Record(Arc::clone(&time))));
+        assert!(queue.push(Queued::One(Operation::Record(Arc::clone(&time)))));
         word.store(1);
         assert_eq!(is_idle(&mut queue, Duration::MAX), Some(true));
         assert_ne!(time.load(Ordering::Acquire), 0);

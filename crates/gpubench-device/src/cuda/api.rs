@@ -8,8 +8,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUjit_option, CUlaunchConfig, CUmemAccessDesc,
-    CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid, culib,
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUjit_option, CUlaunchConfig,
+    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream,
+    CUuuid, culib,
 };
 
 macro_rules! driver_api {
@@ -120,7 +121,15 @@ driver_api! {
         fn cuEventCreate(*mut CUevent, c_uint);
         fn cuEventDestroy_v2(CUevent);
         fn cuEventRecord(CUevent, CUstream);
+        fn cuEventRecordWithFlags(CUevent, CUstream, c_uint);
         fn cuEventElapsedTime(*mut f32, CUevent, CUevent);
+        fn cuStreamBeginCapture_v2(CUstream, c_uint);
+        fn cuStreamEndCapture(CUstream, *mut CUgraph);
+        fn cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong);
+        fn cuGraphUpload(CUgraphExec, CUstream);
+        fn cuGraphLaunch(CUgraphExec, CUstream);
+        fn cuGraphDestroy(CUgraph);
+        fn cuGraphExecDestroy(CUgraphExec);
     }
     optional {
         fn cuFuncLoad(CUfunction);

@@ -1,10 +1,13 @@
 //! A CUDA GPU as a [`Driver`].
 
+use std::collections::HashSet;
 use std::ffi::c_uint;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::sys::{CUevent, CUevent_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags};
+use cudarc::driver::sys::{
+    CUevent, CUevent_flags, CUevent_record_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags,
+};
 
 use gpubench::plan::TensorMapDescription;
 
@@ -14,6 +17,7 @@ use super::context::Context;
 use super::cupti::CuptiCounter;
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
+use super::graph::CapturedGraph;
 use super::library::Library;
 use super::memory::{SharedMemory, register, unregister};
 use super::module::{Kernel, LoadedModule};
@@ -22,7 +26,7 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, HostFailure,
+    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostFailure,
     HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
 };
 
@@ -37,6 +41,10 @@ pub struct CudaDriver {
     shared: SharedMemory,
     private: Vec<u64>,
     streams: Vec<CUstream>,
+    /// The streams that capture.
+    capturing: HashSet<Stream>,
+    /// The graphs made so far; `None` once released.
+    graphs: Vec<Option<CapturedGraph>>,
     events: Vec<CUevent>,
     modules: Vec<LoadedModule>,
     kernels: Vec<Kernel>,
@@ -62,6 +70,8 @@ impl CudaDriver {
             shared: SharedMemory::default(),
             private: Vec::new(),
             streams: Vec::new(),
+            capturing: HashSet::new(),
+            graphs: Vec::new(),
             events: Vec::new(),
             modules: Vec::new(),
             kernels: Vec::new(),
@@ -115,6 +125,9 @@ impl Drop for CudaDriver {
             let _ = unsafe { (api.cuStreamSynchronize)(*stream) };
             // SAFETY: as above; nothing uses it any more.
             let _ = unsafe { (api.cuStreamDestroy_v2)(*stream) };
+        }
+        for graph in self.graphs.drain(..).flatten() {
+            graph.release(&self.context);
         }
         for event in &self.events {
             // SAFETY: this driver created the event, and nothing uses it any more.
@@ -252,9 +265,17 @@ impl Driver for CudaDriver {
     }
 
     fn record(&mut self, event: Event, stream: Stream) -> Result<(), DeviceError> {
+        let (api, captures) = (self.context.api, self.capturing.contains(&stream));
         let (event, stream) = (self.event_handle(event)?, self.stream_handle(stream)?);
-        // SAFETY: this driver created event and stream.
-        unsafe { call!(self.context.api, cuEventRecord(event, stream)) }.map_err(of_call)
+        // Adds a node that records the event each time the graph runs.
+        let external = CUevent_record_flags::CU_EVENT_RECORD_EXTERNAL as c_uint;
+        let recorded = match captures {
+            // SAFETY: this driver created event and stream.
+            true => unsafe { call!(api, cuEventRecordWithFlags(event, stream, external)) },
+            // SAFETY: as above.
+            false => unsafe { call!(api, cuEventRecord(event, stream)) },
+        };
+        recorded.map_err(of_call)
     }
 
     fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, DeviceError> {
@@ -325,6 +346,32 @@ impl Driver for CudaDriver {
         let (target, bytes) = (target.0, bytes as usize);
         // SAFETY: the trait's callers pass a range that is mapped for stores.
         unsafe { call!(self.context.api, cuMemsetD8Async(target, value, bytes, stream)) }.map_err(of_call)
+    }
+
+    fn begin_capture(&mut self, stream: Stream) -> Result<(), DeviceError> {
+        CapturedGraph::begin(&self.context, self.stream_handle(stream)?)?;
+        self.capturing.insert(stream);
+        Ok(())
+    }
+
+    fn end_capture(&mut self, stream: Stream) -> Result<Graph, DeviceError> {
+        self.capturing.remove(&stream);
+        let graph = CapturedGraph::end(&self.context, self.stream_handle(stream)?)?;
+        self.graphs.push(Some(graph));
+        Ok(Graph(self.graphs.len() as u32 - 1))
+    }
+
+    fn launch_graph(&mut self, stream: Stream, graph: Graph) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        let graph = numbered(&self.graphs, "graph", graph.0)?.as_ref();
+        let graph = graph.ok_or_else(|| DeviceError::Unsupported("launch a released graph".to_owned()))?;
+        graph.launch(&self.context, stream).map_err(of_call)
+    }
+
+    fn release_graph(&mut self, graph: Graph) {
+        if let Some(graph) = self.graphs.get_mut(graph.0 as usize).and_then(Option::take) {
+            graph.release(&self.context);
+        }
     }
 
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {

@@ -19,6 +19,7 @@ mod cupti;
 mod driver;
 mod facts;
 mod fault;
+mod graph;
 mod image;
 mod launch;
 mod library;

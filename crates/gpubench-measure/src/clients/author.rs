@@ -1,5 +1,6 @@
 //! The broker's handle of an author.
 
+use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -68,6 +69,8 @@ pub struct BufferGrant<'a> {
     pub layouts: &'a [BufferLayout],
     /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
+    /// Number of calls that the recording holds, each with its own tensors.
+    pub calls: NonZeroU32,
     /// Compiled kernels for the author to run, by position of their source.
     pub modules: &'a [SourceModule],
     /// Descriptors of the buffers for inputs and answers.
@@ -148,6 +151,7 @@ impl AuthorClient {
             module_bytes: modules.len() as u32,
             request_bytes: grant.request.len() as u32,
             kernels_run_in: grant.kernels_run_in,
+            calls: grant.calls,
         };
         let layouts = bytemuck::cast_slice(grant.layouts);
         let parts = [

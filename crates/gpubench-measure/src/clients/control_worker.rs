@@ -30,7 +30,7 @@ impl ControlWorker {
         let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
         let launch = WorkerLaunch {
             device: self.device,
-            method: opened.method,
+            calls: opened.calls,
             layouts: &opened.layouts,
             modules: &[],
             annotation: None,

@@ -4,9 +4,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_contract::Method;
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
-use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
+use gpubench_protocol::window::{CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
     AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, KernelNeeds, LaunchShape, OpenCase, SourceModule,
     WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
@@ -29,8 +28,8 @@ pub struct CaseOrder<'a> {
     pub case: u64,
     /// The number before that of the first window.
     pub opening: u32,
-    /// How calls are measured.
-    pub method: Method,
+    /// The calls of its windows.
+    pub calls: WindowCalls,
     /// The workers of the case.
     pub workers_of_case: CaseWorkers,
     /// The recording, and the processes that run its code.
@@ -44,8 +43,8 @@ pub struct CaseOrder<'a> {
 /// A case whose buffers the referee has made.
 #[derive(Debug)]
 pub struct OpenedCase {
-    /// How calls are measured.
-    pub method: Method,
+    /// The calls of its windows.
+    pub calls: WindowCalls,
     /// The layout of every tensor and scratch allocation.
     pub layouts: Vec<BufferLayout>,
     /// The pages shared with the workers.
@@ -129,7 +128,8 @@ impl RefereeClient {
             module_bytes: modules.len() as u32,
             workers_of_case: order.workers_of_case,
             opening: order.opening,
-            method: order.method,
+            calls: order.calls,
+            reserved: 0,
         };
         let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
@@ -147,7 +147,7 @@ impl RefereeClient {
         let author_descriptors = descriptors.split_off(pages + buffers);
         let buffers = descriptors.split_off(pages);
         Ok(OpenedCase {
-            method: order.method,
+            calls: order.calls,
             layouts,
             pages: order.workers_of_case.owners().zip(descriptors).collect(),
             buffers,

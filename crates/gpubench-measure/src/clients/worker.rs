@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_contract::Method;
 use gpubench_device::{DeviceOrder, FrozenFile};
+use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
     BufferLayout, Claim, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, encode_modules, from_worker,
     module_descriptors, to_worker,
@@ -27,8 +27,8 @@ pub struct WorkerClient {
 pub struct WorkerLaunch<'a> {
     /// The device.
     pub device: DeviceOrder,
-    /// How calls are measured.
-    pub method: Method,
+    /// The calls of its windows.
+    pub calls: WindowCalls,
     /// The layout of every buffer.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels, by position of their source.
@@ -114,8 +114,7 @@ impl WorkerClient {
             library_files: hosted.library.len() as u32,
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
-            method: launch.method,
-            reserved: 0,
+            calls: launch.calls,
             device: launch.device,
         };
         let parts = [

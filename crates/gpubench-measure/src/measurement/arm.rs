@@ -1,5 +1,6 @@
 //! One arm of a case, window by window: the candidate or the baseline.
 
+use std::num::NonZeroU32;
 use std::time::Instant;
 
 use super::case::ReadyCase;
@@ -30,6 +31,8 @@ pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
     /// Number of the case.
     case: u64,
+    /// Number of calls in a window.
+    calls: NonZeroU32,
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
@@ -96,6 +99,7 @@ impl<'a> Arm<'a> {
         Arm {
             owner: pool.owner(),
             case: case.number,
+            calls: case.calls.count,
             protocol,
             controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
             evidence,
@@ -218,7 +222,7 @@ impl<'a> Arm<'a> {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
                 if let Some(claim) = self.evidence.last_claim() {
-                    self.samples.keep(claim);
+                    self.samples.keep(claim, self.calls);
                 }
             }
         }
@@ -386,6 +390,7 @@ impl<'a> Arm<'a> {
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
         Measured {
+            calls: self.calls,
             judgement,
             worker_samples: workers.iter().map(|samples| samples.len()).collect(),
             windows: self.evidence.windows,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use gpubench::catalog::{Execution, Recording};
 
-use gpubench_contract::Method;
 use gpubench_device::FrozenFile;
+use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that is ready to be measured.
@@ -26,8 +26,8 @@ pub struct ReadyCase<'a> {
     pub modules: &'a [SourceModule],
     /// Compiled kernels of the generators, and of a reference that is a plan.
     pub own_modules: &'a [SourceModule],
-    /// How calls are measured.
-    pub method: Method,
+    /// The calls of its windows.
+    pub calls: WindowCalls,
     /// The least time that a call can take, in nanoseconds, if known.
     pub floor_ns: Option<f64>,
     /// The name of the windows in a profiler, if they are annotated.

@@ -1,5 +1,7 @@
 //! The results of a case's checks, and how much the checks can tell.
 
+use std::num::NonZeroU32;
+
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
@@ -15,30 +17,44 @@ const LEAST_CALLS: usize = 8;
 /// Relative tolerances above this cause a notice.
 const WIDE: f64 = 0.1;
 
-/// Returns a check for every output: of the decisive window, or with the largest errors over all
-/// windows.
-pub(super) fn checks(recording: &Recording, windows: &[WindowEvidence], decisive: Option<usize>) -> Vec<Check> {
-    let checked = |window: &&WindowEvidence| window.facts.end == WindowEnd::Checked;
-    let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
-    outputs
-        .enumerate()
-        .filter_map(|(position, tensor)| {
-            let shown = match decisive {
-                Some(decisive) => *windows.get(decisive).filter(checked)?.facts.outputs().get(position)?,
-                None => {
-                    let checked = windows.iter().filter(checked);
-                    let all = || {
-                        checked
-                            .clone()
-                            .filter_map(|window| window.facts.outputs().get(position))
-                    };
-                    let worst = all().max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?;
-                    let max_abs = all().map(|output| output.max_abs).max_by(f64::total_cmp)?;
-                    OutputFacts { max_abs, ..*worst }
-                }
-            };
-            Some(check(tensor, &shown, old_answers_pass(windows, position)))
-        })
+/// Returns a check for every output of a call: of the decisive window, or with the largest errors
+/// over all windows. `recording` is that of one call; a window has `calls` of them.
+pub(super) fn checks(
+    recording: &Recording,
+    calls: NonZeroU32,
+    windows: &[WindowEvidence],
+    decisive: Option<usize>,
+) -> Vec<Check> {
+    let outputs: Vec<&Tensor> = recording
+        .tensors
+        .iter()
+        .filter(|tensor| tensor.role.is_output())
+        .collect();
+    let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+    let decisive = decisive.map(|position| std::slice::from_ref(&windows[position]));
+    let shown = |position: usize| {
+        // The facts about the output in every call of a window.
+        let in_calls = |window: &'_ WindowEvidence| -> Vec<OutputFacts> {
+            let of_calls = window.facts.outputs().iter().skip(position).step_by(outputs.len());
+            of_calls.take(calls.get() as usize).copied().collect()
+        };
+        match decisive {
+            Some(decisive) => {
+                let checked = decisive.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+                let all: Vec<OutputFacts> = checked.flat_map(in_calls).collect();
+                let wrong = all.iter().find(|output| output.matched != output.elements);
+                wrong.or(all.first()).copied()
+            }
+            None => {
+                let all: Vec<OutputFacts> = checked.clone().flat_map(in_calls).collect();
+                let worst = all.iter().max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?;
+                let max_abs = all.iter().map(|output| output.max_abs).max_by(f64::total_cmp)?;
+                Some(OutputFacts { max_abs, ..*worst })
+            }
+        }
+    };
+    let all = outputs.iter().enumerate();
+    all.filter_map(|(position, tensor)| Some(check(tensor, &shown(position)?, old_answers_pass(windows, position))))
         .collect()
 }
 
@@ -223,7 +239,12 @@ mod tests {
             (facts.outputs[0].max_abs, facts.outputs[0].max_rel) = (max_abs, max_rel);
             WindowEvidence { facts, claim: None }
         };
-        let reported = checks(&recording, &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call), None);
+        let reported = checks(
+            &recording,
+            NonZeroU32::MIN,
+            &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call),
+            None,
+        );
         assert_eq!(
             (reported[0].max_abs_error, reported[0].max_rel_error),
             (Some(3.0), Some(1e-3))

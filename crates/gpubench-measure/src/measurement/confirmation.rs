@@ -208,6 +208,7 @@ mod tests {
 
     fn side((verdict, cause): (Verdict, Option<Cause>)) -> Measured {
         Measured {
+            calls: std::num::NonZeroU32::MIN,
             judgement: Judgement {
                 verdict,
                 cause,

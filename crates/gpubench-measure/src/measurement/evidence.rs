@@ -142,7 +142,7 @@ impl<'a> EvidenceBuilder<'a> {
             last_call: self.last_call,
             execution: &self.execution,
             clock_bound: self.protocol.clock_bound,
-            floor_ns: self.case.floor_ns,
+            floor_ns: self.case.floor_ns.map(|ns| ns * f64::from(self.case.calls.count.get())),
             warm_ups: &[],
             control,
             other_clients: None,

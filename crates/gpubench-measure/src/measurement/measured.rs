@@ -1,5 +1,6 @@
 //! The results of a measurement.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use crate::clients::RoleFailure;
@@ -11,6 +12,8 @@ use gpubench_stats::TimingAudit;
 /// The results of one side.
 #[derive(Debug)]
 pub struct Measured {
+    /// Number of calls in a window.
+    pub calls: NonZeroU32,
     /// The judgement.
     pub judgement: Judgement,
     /// All windows, including warm-up and early checks.
@@ -28,7 +31,7 @@ pub struct Measured {
     pub controls_alone: Vec<WindowEvidence>,
     /// The comparison of the claims with the referee's clock, if it has a bound.
     pub balance: Option<TimingAudit>,
-    /// Samples in nanoseconds.
+    /// Samples in nanoseconds, each the mean of a window's calls.
     pub samples: Vec<f64>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,

@@ -209,7 +209,7 @@ impl<'a> WorkerPool<'a> {
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
             device,
-            method: opened.method,
+            calls: opened.calls,
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,

@@ -33,7 +33,11 @@ pub struct Expectations {
 }
 
 /// Writes a measurement into a case's record.
+///
+/// `recording` is that of one call.
 pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
+    let calls = f64::from(measured.calls.get());
+    record.calls_per_sample = measured.calls.get().into();
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
     record.message = measured.judgement.message;
@@ -45,7 +49,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.grade_reason = measured.judgement.grade_reason.filter(|_| record.grade.is_some());
     let added_ns = measured.balance.map(|balance| match recording.execution {
         gpubench::catalog::Execution::Sealed => 0.0,
-        gpubench::catalog::Execution::Hosted => balance.unclaimed_ns(),
+        gpubench::catalog::Execution::Hosted => balance.unclaimed_ns() / calls,
     });
     let samples: Vec<f64> = measured
         .samples
@@ -66,14 +70,14 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &expectations),
         _ => Throughput::default(),
     };
-    record.checks = checks(recording, &measured.windows, measured.judgement.window);
+    record.checks = checks(recording, measured.calls, &measured.windows, measured.judgement.window);
     record.windows = measured.windows.len() as u64;
     record.window_counts = count(
         &measured.windows,
         &measured.warm_ups,
         measured.control_windows.len() + measured.controls_alone.len(),
     );
-    record.distinct_inputs = distinct_inputs(recording, &measured.windows);
+    record.distinct_inputs = distinct_inputs(recording, &measured.windows) * u64::from(measured.calls.get());
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));

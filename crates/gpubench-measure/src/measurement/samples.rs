@@ -1,5 +1,6 @@
 //! The samples of an arm, by worker.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -9,9 +10,9 @@ use gpubench_protocol::wire::Claim;
 /// The samples of an arm so far.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
-    /// Claims in nanoseconds.
+    /// Claims for one call, in nanoseconds.
     pub(super) ns: Vec<f64>,
-    /// Host times in nanoseconds.
+    /// Host times of one call, in nanoseconds.
     pub(super) host_ns: Vec<f64>,
     /// The turns of all workers so far, including the current one.
     turns: Vec<Turn>,
@@ -47,10 +48,11 @@ impl Samples {
         });
     }
 
-    /// Adds the current worker's claim of a window.
-    pub(super) fn keep(&mut self, claim: &Claim) {
-        self.ns.push(claim.elapsed_ns);
-        self.host_ns.push(claim.host_ns);
+    /// Adds the current worker's claim of a window with `calls` calls: their mean.
+    pub(super) fn keep(&mut self, claim: &Claim, calls: NonZeroU32) {
+        let calls = f64::from(calls.get());
+        self.ns.push(claim.elapsed_ns / calls);
+        self.host_ns.push(claim.host_ns / calls);
         self.turn_mut().samples.end = self.ns.len();
     }
 

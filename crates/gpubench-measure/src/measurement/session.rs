@@ -70,7 +70,7 @@ impl Session<'_> {
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
-            method: case.method,
+            calls: case.calls,
             workers_of_case: CaseWorkers {
                 has_baseline: pair.baseline.is_some(),
                 has_control: *protocol.clock_bound == ClockBound::Exclusive && pair.holds_host_code(),
@@ -141,6 +141,7 @@ fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, placement: &CodePlace
         recording: case.encoded,
         layouts: &opened.layouts[..case.recording.tensors.len()],
         kernels_run_in: placement.home,
+        calls: case.calls.count,
         modules: case.own_modules,
         descriptors: &opened.author_descriptors,
     }

@@ -29,7 +29,8 @@ pub struct Evidence<'a> {
     pub execution: &'a Execution,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
-    /// The least time that a call can take, in nanoseconds, from [`floor_ns`](super::floor_ns).
+    /// The least time that the calls of a window can take, in nanoseconds, from
+    /// [`floor_ns`](super::floor_ns).
     pub floor_ns: Option<f64>,
     /// Ranges of `windows` that are warm-up, one for each worker.
     pub warm_ups: &'a [Range<usize>],

@@ -21,7 +21,12 @@ const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
-    if method != Method::Cold || flush_bytes < cache || peak.is_nan() || peak <= 0.0 {
+    let is_cold = match method {
+        // Each call of a graph has its own tensors, and the flush before it leaves none in the cache.
+        Method::Cold | Method::Graph => flush_bytes >= cache,
+        Method::Warm => false,
+    };
+    if !is_cold || peak.is_nan() || peak <= 0.0 {
         return None;
     }
     let bytes = |tensor: &Tensor| tensor.elements().saturating_mul(tensor.dtype.size() as u64);

@@ -59,10 +59,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             format!("{unwritten} of {elements} elements of `{name}` were not written in call {call}; {first}{hint}")
         }
         Cause::Cached => format!("`{name}` in call {call} repeats the expected output of the first call; {first}"),
-        Cause::Stale => format!(
-            "`{name}` in call {call} repeats the expected output of call {}; {first}",
-            call.saturating_sub(1)
-        ),
+        Cause::Stale => format!("`{name}` in call {call} repeats the expected output of the previous call; {first}"),
         Cause::Constant => {
             let value = ElementValue::from_bits(tensor.dtype, output.got_bits);
             format!("every element of `{name}` is {value} in call {call}; {first}")

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 
 use gpubench::abi::Buffer;
@@ -32,6 +33,8 @@ pub(super) struct Attachment {
     pub(super) home: KernelHost,
     pub(super) request: Vec<u8>,
     pub(super) recording: Recording,
+    /// Number of tensors of one call. The recording may hold several calls.
+    pub(super) tensors_of_call: NonZeroUsize,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
 }
@@ -118,10 +121,16 @@ impl Attached {
             };
             buffers.push(Buffer { data, len });
         }
-        let seed = if constants { order.constant_seed } else { order.seed };
-        // SAFETY: the buffers are this process's own writable mappings and vectors of their
-        // lengths, aligned to at least 16 bytes.
-        unsafe { library.generate(self.case.benchmark, &self.case.request, seed, &buffers)? };
+        for (call, buffers) in (0..).zip(buffers.chunks(self.case.tensors_of_call.get())) {
+            // Constants are the same in all calls; inputs are not.
+            let seed = match constants {
+                true => order.constant_seed,
+                false => order.seed.wrapping_add(seed_step(call)),
+            };
+            // SAFETY: the buffers are this process's own writable mappings and vectors of their
+            // lengths, aligned to at least 16 bytes.
+            unsafe { library.generate(self.case.benchmark, &self.case.request, seed, buffers)? };
+        }
         Ok(())
     }
 
@@ -133,11 +142,18 @@ impl Attached {
         }
         let lens = self.case.layouts.iter().map(|layout| layout.len as usize);
         let buffers: Vec<Buffer> = self.operands.iter().zip(lens).map(for_reference).collect();
-        // SAFETY: contents are readable and answers writable mappings of their lengths, aligned to
-        // at least 16 bytes; nothing else in this process uses them.
-        unsafe { library.reference(self.case.benchmark, &self.case.request, &buffers)? };
+        for buffers in buffers.chunks(self.case.tensors_of_call.get()) {
+            // SAFETY: contents are readable and answers writable mappings of their lengths, aligned
+            // to at least 16 bytes; nothing else in this process uses them.
+            unsafe { library.reference(self.case.benchmark, &self.case.request, buffers)? };
+        }
         Ok(())
     }
+}
+
+/// Returns the distance of a call's seed from that of the window's first call.
+fn seed_step(call: u64) -> u64 {
+    call.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Returns the kernels that the case runs here, and loads them on first use.

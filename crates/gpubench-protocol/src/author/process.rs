@@ -1,5 +1,6 @@
 //! The author's process: it receives orders and sends answers.
 
+use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 
 use gpubench::catalog::Recording;
@@ -106,7 +107,9 @@ fn parse_attach(frame: &mut Frame) -> Result<Attachment, AuthorError> {
     let (modules, rest) = rest.split_at_checked(head.module_bytes as usize).ok_or_else(damaged)?;
     let (request, recording) = rest.split_at_checked(head.request_bytes as usize).ok_or_else(damaged)?;
     let recording: Recording = codec::decode(recording).map_err(|_| damaged())?;
+    let tensors_of_call = recording.tensors.len() / head.calls.get() as usize;
     Ok(Attachment {
+        tensors_of_call: NonZeroUsize::new(tensors_of_call).ok_or_else(damaged)?,
         benchmark: head.benchmark,
         home: head.kernels_run_in,
         request: request.to_vec(),

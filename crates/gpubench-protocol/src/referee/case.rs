@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::Recording;
-use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
 use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
-use crate::window::{CodePlacement, Seeds, WindowId, WindowOwner};
+use crate::window::{CodePlacement, Seeds, WindowCalls, WindowId, WindowOwner};
 use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
@@ -35,8 +34,7 @@ pub(super) struct Referee {
 pub(super) struct OpenCase {
     /// The case, and the number before its first window.
     opening: WindowId,
-    /// How calls are measured.
-    pub(super) method: Method,
+    pub(super) calls: WindowCalls,
     pub(super) recording: Recording,
     pub(super) buffers: Vec<Buffer>,
     /// One page for each worker.
@@ -49,7 +47,7 @@ impl OpenCase {
     pub(super) fn open(
         referee: &mut Referee,
         opening: WindowId,
-        method: Method,
+        calls: WindowCalls,
         workers_of_case: CaseWorkers,
         recording: Recording,
         modules: &[SourceModule],
@@ -60,7 +58,7 @@ impl OpenCase {
         let pages = WorkerPage::for_workers(&mut *referee.driver, workers_of_case)?;
         Ok(OpenCase {
             opening,
-            method,
+            calls,
             recording,
             buffers,
             pages,
@@ -80,6 +78,11 @@ impl OpenCase {
     /// Returns the position of a window, counted from 1; 0 for window 0.
     pub(super) fn position(&self, window: u32) -> u32 {
         window.saturating_sub(self.opening.window)
+    }
+
+    /// Returns the number of tensors of one call.
+    pub(super) fn tensors_of_call(&self) -> usize {
+        self.recording.tensors.len() / self.calls.count.get() as usize
     }
 
     /// Returns which process runs the case's own code.

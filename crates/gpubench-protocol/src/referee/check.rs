@@ -8,6 +8,7 @@ use gpubench_harness::{CheckSummary, NoiseSummary};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
+use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowId, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
@@ -146,9 +147,10 @@ impl Referee {
             let output = &mut facts.outputs[count];
             fill_in(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+            let earlier = EarlierAnswers::of(case, index, answers, call);
             output.old_answer = self.check_old_answer(&comparison, answers, call)? as u64;
             if output.first_wrong != NOWHERE {
-                self.classify_wrong_output(&comparison, buffer, answers, call, output)?;
+                self.classify_wrong_output(&comparison, buffer, earlier, output)?;
             }
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;

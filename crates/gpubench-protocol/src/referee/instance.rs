@@ -22,10 +22,10 @@ impl Referee {
             let Some(pristine) = &buffer.pristine else { continue };
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
-            let key = if tensor.role == Role::Constant {
-                constant_key
-            } else {
-                key
+            // Constants are the same in all calls of a window.
+            let (key, index) = match tensor.role {
+                Role::Constant => (constant_key, index % case.tensors_of_call()),
+                _ => (key, index),
             };
             if pristine.maker == Maker::Harness {
                 for (master, key) in [(pristine.decoy, decoy_key), (pristine.current, key)] {

@@ -31,8 +31,8 @@ impl Referee {
         let s0 = self.stamp(batch)?;
         self.restore(case, place)?;
         let flush_begins = self.stamp(batch)?;
-        match case.method {
-            Method::Cold => self.flush()?,
+        match case.calls.method {
+            Method::Cold | Method::Graph => self.flush()?,
             Method::Warm => {}
         }
         let flush_ends = self.stamp(batch)?;

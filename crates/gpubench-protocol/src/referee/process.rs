@@ -162,12 +162,14 @@ impl Referee {
             case: order.case,
             window: order.opening,
         };
-        let (method, workers_of_case) = (order.method, order.workers_of_case);
+        if recording.tensors.len() % order.calls.count.get() as usize != 0 {
+            return Err(RefereeError::Order("its calls have different tensors"));
+        }
         let case = open.insert(OpenCase::open(
             self,
             opening,
-            method,
-            workers_of_case,
+            order.calls,
+            order.workers_of_case,
             recording,
             &modules,
         )?);

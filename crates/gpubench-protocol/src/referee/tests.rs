@@ -1,7 +1,7 @@
 //! Windows of a referee whose worker is a thread of the test.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::flush::FlushBuffer;
-use crate::window::{Seeds, WindowId, WindowKind, WindowOwner};
+use crate::window::{Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
     BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,
     WindowFacts, WindowOrder,
@@ -197,7 +197,15 @@ impl Stage {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(&mut referee, opening, Method::Cold, WITH_CONTROL, recording, &[]).unwrap();
+        let case = OpenCase::open(
+            &mut referee,
+            opening,
+            WindowCalls::one(Method::Cold),
+            WITH_CONTROL,
+            recording,
+            &[],
+        )
+        .unwrap();
         let layouts = case.layouts();
         let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
         let control_page = descriptors.remove(1);
@@ -254,7 +262,7 @@ fn order(window: u32) -> WindowOrder {
         kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
         owner: WindowOwner::Candidate,
-        reserved: 0,
+        repeats: NonZeroU32::MIN,
     }
 }
 
@@ -309,7 +317,15 @@ fn a_control_window_has_its_own_page_and_does_not_affect_calls() {
 #[test]
 fn a_control_window_without_a_control_worker_is_rejected() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        recording(),
+        &[],
+    )
+    .unwrap();
     let order = WindowOrder {
         kind: WindowKind::Control,
         owner: WindowOwner::Control,
@@ -505,7 +521,15 @@ fn a_window_aborted_during_its_checks_counts() {
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        recording(),
+        &[],
+    )
+    .unwrap();
     referee.generate(&case, 1).unwrap();
     case.page_of(WindowOwner::Candidate)
         .unwrap()
@@ -579,7 +603,15 @@ fn only_a_cold_call_has_a_flush() {
     for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
         referee.flush.kind = gpubench_contract::Flush::Write;
-        let case = OpenCase::open(&mut referee, BEGINNING, method, ALONE, recording(), &[]).unwrap();
+        let case = OpenCase::open(
+            &mut referee,
+            BEGINNING,
+            WindowCalls::one(method),
+            ALONE,
+            recording(),
+            &[],
+        )
+        .unwrap();
         let flush_buffer = |referee: &mut Referee| {
             let mut contents = vec![0; referee.flush.bytes as usize];
             referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
@@ -595,7 +627,14 @@ fn only_a_cold_call_has_a_flush() {
 /// Runs a window of each worker up to its facts. Both workers are idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, WITH_CONTROL, recording(), &[])?;
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        WITH_CONTROL,
+        recording(),
+        &[],
+    )?;
     case.worker_descriptors(&mut *referee.driver)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;

@@ -5,25 +5,49 @@ use gpubench_harness::CheckSummary;
 
 use super::RefereeError;
 use super::buffers::{Answers, Buffer};
-use super::case::Referee;
+use super::case::{OpenCase, Referee};
 use crate::wire::{OutputFacts, Replay};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::Comparison;
 
+/// The right answers to earlier calls, where there are any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EarlierAnswers {
+    /// To the previous call: of the same window if it has several calls, or else of the previous
+    /// window.
+    pub(super) previous: Option<DevicePtr>,
+    /// To the same call of the first window.
+    first: Option<DevicePtr>,
+}
+
+impl EarlierAnswers {
+    /// Returns the earlier answers for the output at `index` of a window, the case's `position`-th.
+    pub(super) fn of(case: &OpenCase, index: usize, answers: &Answers, position: u32) -> EarlierAnswers {
+        let in_window = index.checked_sub(case.tensors_of_call());
+        let in_window = in_window.and_then(|index| case.buffers[index].answers.as_ref());
+        let is_later = position > 1;
+        EarlierAnswers {
+            previous: in_window
+                .map(|answers| answers.expected)
+                .or(is_later.then_some(answers.previous)),
+            first: is_later.then_some(answers.first),
+        }
+    }
+}
+
 impl Referee {
-    /// Adds facts about a wrong output of the case's `call`-th call: the first wrong element,
-    /// whether it repeats an earlier answer, and whether it was written at all.
+    /// Adds facts about a wrong output: the first wrong element, whether it repeats an earlier
+    /// answer, and whether it was written at all.
     pub(super) fn classify_wrong_output(
         &mut self,
         comparison: &Comparison,
         buffer: &Buffer,
-        answers: &Answers,
-        call: u32,
+        earlier: EarlierAnswers,
         output: &mut OutputFacts,
     ) -> Result<(), RefereeError> {
         output.expected_bits = self.element(comparison.expected, comparison.dtype, output.first_wrong)?;
         output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
-        output.replay = self.find_replay(comparison, answers, call)? as u64;
+        output.replay = self.find_replay(comparison, earlier)? as u64;
         if let Some(pristine) = &buffer.pristine {
             output.unwritten = self.left_as_given(comparison, pristine.current, output)?;
         }
@@ -52,18 +76,16 @@ impl Referee {
     }
 
     /// Returns whether a wrong output is the right answer to an earlier call.
-    fn find_replay(&mut self, comparison: &Comparison, answers: &Answers, call: u32) -> Result<Replay, RefereeError> {
-        if call < 2 {
-            return Ok(Replay::None);
-        }
-        let mut equals = |expected: DevicePtr| {
+    fn find_replay(&mut self, comparison: &Comparison, earlier: EarlierAnswers) -> Result<Replay, RefereeError> {
+        let mut equals = |expected: Option<DevicePtr>| {
+            let Some(expected) = expected else { return Ok(false) };
             let other = Comparison {
                 expected,
                 ..*comparison
             };
             Ok::<_, RefereeError>(self.compare(&other)?.all_match())
         };
-        Ok(match (equals(answers.previous)?, equals(answers.first)?) {
+        Ok(match (equals(earlier.previous)?, equals(earlier.first)?) {
             (true, true) => Replay::FirstAndPrevious,
             (true, false) => Replay::Previous,
             (false, true) => Replay::First,

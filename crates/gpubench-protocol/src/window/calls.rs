@@ -1,15 +1,26 @@
-//! Number of calls per window.
+//! The calls of a window.
 
+use std::num::NonZeroU32;
+
+use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench_contract::Method;
 
-/// Returns the number of calls in a window of a method.
-///
-/// The other code assumes one. Before *go* the referee prepares new inputs and poison once; after
-/// *done* it checks once, and the worker's reading is one sample. So each call has new inputs and
-/// is checked. A method with more calls would reuse buffers or need several sets, and its reading
-/// would be the time of all its calls.
-pub fn calls_per_window(method: Method) -> u32 {
-    match method {
-        Method::Cold | Method::Warm => 1,
+/// The calls of a case's windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(C)]
+pub struct WindowCalls {
+    /// How they are measured, which decides their preparation and their stopwatch.
+    pub method: Method,
+    /// How many the recording holds, each with its own tensors.
+    pub count: NonZeroU32,
+}
+
+impl WindowCalls {
+    /// Returns windows of one call.
+    pub fn one(method: Method) -> WindowCalls {
+        WindowCalls {
+            method,
+            count: NonZeroU32::MIN,
+        }
     }
 }

@@ -11,10 +11,12 @@ mod numbering;
 mod owner;
 mod placement;
 mod seeds;
+mod unrolled;
 
-pub use calls::calls_per_window;
+pub use calls::WindowCalls;
 pub use kind::WindowKind;
 pub use numbering::Numbering;
 pub use owner::WindowOwner;
 pub use placement::{CodePlacement, Maker};
 pub use seeds::{ControlPace, KeyPurpose, Seeds, WindowId, case_number};
+pub use unrolled::unrolled;

@@ -22,10 +22,10 @@ pub use text::FixedText;
 /// a mixed installation.
 pub const WIRE_VERSION: u32 = 8;
 
-/// Most output tensors of a benchmark. The shared page has room for this many output digests.
-pub const MAX_OUTPUTS: usize = 16;
+/// Most output tensors of a window. The shared page has room for this many output digests.
+pub const MAX_OUTPUTS: usize = 60;
 
-/// Most tensors and scratch allocations of a benchmark. Their descriptors must fit in one frame.
+/// Most tensors and scratch allocations of a window. Their descriptors must fit in one frame.
 pub const MAX_BUFFERS: usize = 64;
 
 /// Most sources of a benchmark's kernels. Their modules must fit in one frame with the buffers.
@@ -34,3 +34,5 @@ pub const MAX_SOURCES: usize = 64;
 // A worker receives a page and every buffer, the author inputs and answers.
 const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
 const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);
+// The broker receives three pages, every buffer, and the author's inputs and answers.
+const _: () = assert!(3 + 2 * MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);

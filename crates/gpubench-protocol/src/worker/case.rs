@@ -3,13 +3,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::{Recording, Role};
-use gpubench_contract::Method;
 use rustix::process::Pid;
 
 use super::WorkerError;
 use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
-use super::call::Call;
+use super::call::{Call, Work};
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
@@ -39,7 +38,6 @@ pub(super) struct OpenDevice {
 
 /// The case of a worker.
 pub(super) struct Assignment {
-    pub(super) method: Method,
     pub(super) page: SharedPage,
     pub(super) on_device: PageAddresses,
     memories: Vec<Memory>,
@@ -71,7 +69,7 @@ impl Worker {
     /// Returns the overhead of a timed window's stopwatch, in nanoseconds.
     pub(super) fn stopwatch_overhead(&mut self) -> Result<f64, WorkerError> {
         let device = &mut self.device;
-        let stopwatch = device.events.of(self.assignment.method, WindowKind::Timed);
+        let stopwatch = device.events.of(WindowKind::Timed);
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
     }
 
@@ -80,7 +78,7 @@ impl Worker {
     pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
         let Worker { device, assignment } = self;
         let (driver, stream) = (&mut *device.driver, device.stream);
-        let stopwatch = device.events.of(assignment.method, WindowKind::Timed);
+        let stopwatch = device.events.of(WindowKind::Timed);
         Ok(stopwatch.shortest_empty_reading(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
@@ -133,15 +131,22 @@ impl Assignment {
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
         let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
-        let call = match setup.hosted {
+        let work = match setup.hosted {
             Some(order) => {
                 let tensors = setup.recording.tensors.len();
-                Call::Hosted(Hosted::open(driver, stream, order, &buffers, tensors)?)
+                Work::Hosted(Hosted::open(
+                    driver,
+                    stream,
+                    order,
+                    setup.calls.count,
+                    &buffers,
+                    tensors,
+                )?)
             }
-            None => Call::sealed(driver, &setup.recording, &buffers, &modules)?,
+            None => Work::sealed(driver, &setup.recording, &buffers, &modules)?,
         };
+        let call = Call::new(driver, stream, work, setup.calls.method)?;
         Ok(Assignment {
-            method: setup.method,
             on_device: page.mapped_at(on_device.0),
             page,
             memories,
@@ -165,11 +170,12 @@ impl Assignment {
             (WindowKind::Control, None) => Err(DeviceError::Unsupported(
                 "run control windows in a worker with host code".to_owned(),
             )),
-            (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(driver, stream),
+            (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(kind, driver, stream),
         }
     }
 
     fn hand_back(self, driver: &mut dyn Driver) {
+        self.call.release(driver);
         self.memories.into_iter().for_each(|memory| driver.release(memory));
         driver.unregister(self.page.on_host().base());
     }

@@ -1,6 +1,7 @@
 //! A hosted benchmark: the user's library, loaded in a closed sandbox, and its call.
 #![allow(unsafe_code)]
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gpubench::abi::{Buffer, HostEnvironment};
@@ -24,29 +25,35 @@ pub(super) struct HostedOrder {
 
 /// A hosted benchmark after its set-up, with its stream.
 pub(super) struct Hosted {
-    benchmark: HostedBenchmark,
+    /// The benchmark on the tensors of each call of a window.
+    calls: Vec<HostedBenchmark>,
 }
 
-/// The benchmark that the set-up stores. The set-up runs on the stream's host thread.
-type Place = Arc<Mutex<Option<HostedBenchmark>>>;
+/// The benchmarks that the set-up stores. The set-up runs on the stream's host thread.
+type Place = Arc<Mutex<Vec<HostedBenchmark>>>;
 
 impl Hosted {
-    /// Loads the library and runs the set-up with the first `tensors` buffers. From here on the
-    /// user's code runs in this process.
+    /// Loads the library and runs the set-up for each of `calls` calls, which share the first
+    /// `tensors` buffers. From here on the user's code runs in this process.
     pub(super) fn open(
         driver: &mut dyn Driver,
         stream: Stream,
         order: HostedOrder,
+        calls: NonZeroU32,
         buffers: &Buffers,
         tensors: usize,
     ) -> Result<Hosted, WorkerError> {
         let (raw_stream, ordinal) = (driver.raw_stream(stream), driver.ordinal());
         let buffers = addresses(buffers, tensors);
+        let tensors_of_call = tensors / calls.get() as usize;
         let place = Place::default();
         let made = Arc::clone(&place);
         let work = Box::new(move || {
-            let benchmark = set_up(order, raw_stream, ordinal, buffers).map_err(failure)?;
-            *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(benchmark);
+            let library = Library::load(order.library.clone()).map_err(failure)?;
+            for buffers in buffers.chunks(tensors_of_call.max(1)) {
+                let benchmark = set_up(&library, &order, raw_stream, ordinal, buffers).map_err(failure)?;
+                made.lock().unwrap_or_else(PoisonError::into_inner).push(benchmark);
+            }
             Ok(())
         });
         let ended = driver.host_call(stream, work).and_then(|()| driver.synchronize(stream));
@@ -55,35 +62,40 @@ impl Hosted {
             Err(DeviceError::Host(failure)) => return Err(WorkerError::Refused(failure)),
             Err(error) => return Err(error.into()),
         }
-        let made = place.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let benchmark = made.ok_or(WorkerError::Order("the set-up stored no benchmark"))?;
-        Ok(Hosted { benchmark })
+        let made = std::mem::take(&mut *place.lock().unwrap_or_else(PoisonError::into_inner));
+        match made.len() == calls.get() as usize {
+            true => Ok(Hosted { calls: made }),
+            false => Err(WorkerError::Order("the set-up stored another number of benchmarks")),
+        }
     }
 
-    /// Queues one call.
+    /// Queues the calls of a window.
     pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        let benchmark = self.benchmark;
-        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open`
-        // ran on.
-        let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
-        driver.host_call(stream, work)
+        for benchmark in &self.calls {
+            let benchmark = *benchmark;
+            // SAFETY: a driver makes all host calls for one stream on one thread, the one that
+            // `open` ran on.
+            let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
+            driver.host_call(stream, work)?;
+        }
+        Ok(())
     }
 }
 
 /// Runs the set-up on the stream's host thread. Addresses are only numbers there, because the
 /// memory is the device's.
 fn set_up(
-    order: HostedOrder,
+    library: &Library,
+    order: &HostedOrder,
     stream: u64,
     ordinal: u32,
-    buffers: Vec<(u64, u64)>,
+    buffers: &[(u64, u64)],
 ) -> Result<HostedBenchmark, AuthorError> {
-    let library = Library::load(order.library)?;
     let buffer = |(address, bytes): (u64, u64)| Buffer {
         data: address as *mut u8,
         len: bytes as usize,
     };
-    let buffers: Vec<Buffer> = buffers.into_iter().map(buffer).collect();
+    let buffers: Vec<Buffer> = buffers.iter().copied().map(buffer).collect();
     let environment = HostEnvironment {
         stream: stream as *mut _,
         ordinal,

@@ -34,6 +34,9 @@ pub enum WorkerError {
     /// The device rejected the plan or its kernels.
     #[error(transparent)]
     Plan(DeviceError),
+    /// The calls of a window cannot be one graph.
+    #[error("the calls cannot be captured in a graph")]
+    Capture(#[source] DeviceError),
     /// The connection to the broker failed.
     #[error(transparent)]
     Channel(#[from] ChannelError),

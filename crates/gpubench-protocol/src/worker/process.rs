@@ -100,12 +100,13 @@ fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
         WorkerError::Refused(_) => from_worker::REFUSED,
         WorkerError::Device(error)
         | WorkerError::Plan(error)
+        | WorkerError::Capture(error)
         | WorkerError::Replay(ReplayError::Device(error) | ReplayError::Kernel { source: error, .. })
             if error.is_want_of_memory() =>
         {
             from_worker::OUT_OF_MEMORY
         }
-        WorkerError::Plan(_) | WorkerError::Replay(_) => from_worker::PLAN_REFUSED,
+        WorkerError::Plan(_) | WorkerError::Capture(_) | WorkerError::Replay(_) => from_worker::PLAN_REFUSED,
         _ => from_worker::FAILED,
     };
     let text = FixedText::new(&gpubench_diagnostic::chain(error));

@@ -9,6 +9,7 @@ use gpubench_contract::Method;
 use super::WorkerError;
 use super::hosted::HostedOrder;
 use super::twin::launches;
+use crate::window::WindowCalls;
 use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
 use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
@@ -16,7 +17,7 @@ use gpubench_sandbox::ConfinedRole;
 /// A set-up as the broker sent it.
 pub(super) struct Setup {
     pub(super) device: DeviceOrder,
-    pub(super) method: Method,
+    pub(super) calls: WindowCalls,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
     /// The name of the windows in a profiler.
@@ -41,6 +42,7 @@ impl Setup {
             to_worker::SETUP_NULL => {
                 setup.recording.plan.steps.clear();
                 setup.recording.plan.constants.clear();
+                setup.calls = WindowCalls::one(Method::Cold);
                 setup.recording.execution = Execution::Sealed;
                 setup.hosted = None;
             }
@@ -59,7 +61,7 @@ impl Setup {
         let library = take_files(head.library_files as usize, &mut frame.descriptors)?;
         Some(Setup {
             device: head.device,
-            method: head.method,
+            calls: head.calls,
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),

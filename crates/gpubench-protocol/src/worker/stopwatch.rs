@@ -2,8 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use gpubench_contract::Method;
-
 use crate::window::WindowKind;
 use crate::wire::{Claim, PageAddresses, SharedPage};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Event, Stream};
@@ -30,10 +28,10 @@ impl Stopwatch {
     }
 
     /// Returns the stopwatch for a kind of window, with the device's events.
-    pub(super) fn of(self, method: Method, kind: WindowKind) -> Stopwatch {
-        match (method, kind) {
-            (_, WindowKind::EarlyCheck) => Stopwatch::Absent,
-            (Method::Cold | Method::Warm, WindowKind::Timed | WindowKind::Control) => self,
+    pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
+        match kind {
+            WindowKind::EarlyCheck => Stopwatch::Absent,
+            WindowKind::Timed | WindowKind::Control => self,
         }
     }
 

@@ -5,7 +5,6 @@ use std::time::Instant;
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
-use crate::window::calls_per_window;
 use crate::wire::{Claim, FaultPlace, FixedText, UNKNOWN_STEP, WindowOrder};
 use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, HostFailure};
 
@@ -22,12 +21,12 @@ impl Worker {
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
-        let stopwatch = device.events.of(case.method, order.kind);
+        let stopwatch = device.events.of(order.kind);
         let on_device = case.on_device.in_window(order.window);
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
         stopwatch.arm(driver, stream)?;
         let queued_from = Instant::now();
-        for _ in 0..calls_per_window(case.method) {
+        for _ in 0..order.repeats.get() {
             match case.queue(order.kind, driver, harness, stream) {
                 Ok(()) => {}
                 Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),

@@ -54,7 +54,15 @@ struct Watched {
 impl Watched {
     fn open(method: Method) -> Watched {
         let (mut referee, log) = watched();
-        let case = OpenCase::open(&mut referee, BEGINNING, method, WITH_CONTROL, every_role(), &[]).unwrap();
+        let case = OpenCase::open(
+            &mut referee,
+            BEGINNING,
+            WindowCalls::one(method),
+            WITH_CONTROL,
+            every_role(),
+            &[],
+        )
+        .unwrap();
         referee.generate(&case, 0).unwrap();
         Watched { referee, case, log }
     }
@@ -110,7 +118,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     let input = ["noise", "noise", "copy", "lines"];
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
     let flush: &[&str] = match method {
-        Method::Cold => &["flush"],
+        Method::Cold | Method::Graph => &["flush"],
         Method::Warm => &[],
     };
     [
@@ -127,7 +135,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
 
 #[test]
 fn every_window_restores_flushes_and_reveals_in_this_order() {
-    for method in [Method::Cold, Method::Warm] {
+    for method in [Method::Cold, Method::Warm, Method::Graph] {
         let mut watched = Watched::open(method);
         for (window, kind) in windows() {
             let [before, _] = watched.release(window, kind);

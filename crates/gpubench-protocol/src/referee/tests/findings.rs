@@ -4,6 +4,7 @@ use super::calls::every_role;
 use super::*;
 use crate::referee::check::digest_keys;
 use crate::referee::page::WorkerPage;
+use crate::referee::wrong_output::EarlierAnswers;
 use crate::window::KeyPurpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
@@ -28,7 +29,15 @@ fn with_something_before(
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        recording(),
+        &[],
+    )
+    .unwrap();
     let (page, output) = (worker_page(&case).on_device, case.buffers[1].address());
     to_driver.send((page, output)).unwrap();
     referee.generate(&case, 1).unwrap();
@@ -66,7 +75,15 @@ fn a_write_after_the_snapshot_is_late_in_every_kind_of_window() {
 fn a_window_of_every_role_has_room_for_all_its_reports() {
     for kind in KINDS {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+        let case = OpenCase::open(
+            &mut referee,
+            BEGINNING,
+            WindowCalls::one(Method::Cold),
+            ALONE,
+            every_role(),
+            &[],
+        )
+        .unwrap();
         referee.generate(&case, 1).unwrap();
         let order = WindowOrder { kind, ..order(1) };
         let facts = end_at_once(&mut referee, &case, &order).unwrap();
@@ -77,7 +94,15 @@ fn a_window_of_every_role_has_room_for_all_its_reports() {
 #[test]
 fn digests_of_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, recording(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        recording(),
+        &[],
+    )
+    .unwrap();
     let page = worker_page(&case).words.in_window(1);
     page.digests
         .iter()
@@ -149,7 +174,15 @@ fn the_second_call_is_distinguished_from_a_repeated_first_answer() {
 #[test]
 fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        every_role(),
+        &[],
+    )
+    .unwrap();
     let buffer = &case.buffers[3];
     let (pristine, answers) = (buffer.pristine.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
     let halves = |first: f32, second: f32| -> Vec<u8> {
@@ -182,7 +215,12 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
             ..bytemuck::Zeroable::zeroed()
         };
         referee
-            .classify_wrong_output(&comparison, buffer, answers, 1, &mut output)
+            .classify_wrong_output(
+                &comparison,
+                buffer,
+                EarlierAnswers::of(&case, 3, answers, 1),
+                &mut output,
+            )
             .unwrap();
         assert_eq!(output.unwritten, unwritten);
     }
@@ -208,7 +246,15 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
 fn no_write_of_a_call_remains_in_the_next_window() {
     const MARK: u8 = 0xa7;
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        every_role(),
+        &[],
+    )
+    .unwrap();
     let constant = |index: usize| {
         case.recording
             .tensors
@@ -261,7 +307,15 @@ fn an_old_answer_that_differs_only_late_fails() {
         .iter_mut()
         .for_each(|tensor| tensor.shape = vec![LONG as u64]);
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, long, &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        long,
+        &[],
+    )
+    .unwrap();
     let answers = case.buffers[1].answers.as_ref().unwrap();
     let comparison = gpubench_device::harness::Comparison {
         got: answers.snapshot,
@@ -292,7 +346,15 @@ fn an_old_answer_that_differs_only_late_fails() {
 fn the_input_digest_covers_all_inputs() {
     let digest = |change: &dyn Fn(&mut Referee, &[DevicePtr])| {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+        let case = OpenCase::open(
+            &mut referee,
+            BEGINNING,
+            WindowCalls::one(Method::Cold),
+            ALONE,
+            every_role(),
+            &[],
+        )
+        .unwrap();
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
         let pristine = case.buffers.iter().filter_map(|buffer| buffer.pristine.as_ref());
@@ -320,7 +382,15 @@ fn the_input_digest_covers_all_inputs() {
 fn the_first_buffer_with_a_changed_redzone_is_named() {
     let driver = cpu();
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        every_role(),
+        &[],
+    )
+    .unwrap();
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
@@ -349,7 +419,15 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
 fn inputs_are_shared_frozen_and_no_buffer_can_change_size() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, every_role(), &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        every_role(),
+        &[],
+    )
+    .unwrap();
     let descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
     let roles = case.recording.tensors.iter().map(|tensor| tensor.role);
     for (descriptor, role) in descriptors[1..].iter().zip(roles.chain([Role::Scratch])) {
@@ -366,7 +444,15 @@ fn decoys_for_author_inputs_come_from_the_previous_window() {
     let mut of_author = recording();
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(&mut referee, BEGINNING, Method::Cold, ALONE, of_author, &[]).unwrap();
+    let case = OpenCase::open(
+        &mut referee,
+        BEGINNING,
+        WindowCalls::one(Method::Cold),
+        ALONE,
+        of_author,
+        &[],
+    )
+    .unwrap();
     let (pristine, layout) = (case.buffers[0].pristine.as_ref().unwrap(), case.buffers[0].layout);
     let author = pristine.author.as_ref().unwrap().address.offset(layout.offset);
     let made = |window: u8| [window; 4 * ELEMENTS];
@@ -380,5 +466,30 @@ fn decoys_for_author_inputs_come_from_the_previous_window() {
         referee.driver.write(author, &made(10 + window as u8)).unwrap();
         referee.take_inputs(&case).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
+    }
+}
+
+#[test]
+fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let count = NonZeroU32::new(3).unwrap();
+    let calls = WindowCalls {
+        method: Method::Graph,
+        count,
+    };
+    let in_graph = crate::window::unrolled(&recording(), count);
+    let case = OpenCase::open(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
+    let expected = |index: usize| case.buffers[index].answers.as_ref().unwrap().expected;
+    let earlier = |index: usize, position| {
+        EarlierAnswers::of(&case, index, case.buffers[index].answers.as_ref().unwrap(), position).previous
+    };
+    let last_window = case.buffers[1].answers.as_ref().unwrap().previous;
+    assert_eq!(earlier(1, 1), None, "the first call of a case");
+    assert_eq!(earlier(1, 2), Some(last_window));
+    for position in [1, 2] {
+        assert_eq!(
+            [3, 5].map(|index| earlier(index, position)),
+            [1, 3].map(|index| Some(expected(index)))
+        );
     }
 }

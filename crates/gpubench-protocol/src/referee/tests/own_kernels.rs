@@ -89,7 +89,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let case = OpenCase::open(
         &mut referee,
         BEGINNING,
-        Method::Cold,
+        WindowCalls::one(Method::Cold),
         ALONE,
         recording,
         &compile(cache.path()),

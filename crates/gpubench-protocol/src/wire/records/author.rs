@@ -1,5 +1,7 @@
 //! Orders to an author, and its failures.
 
+use std::num::NonZeroU32;
+
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
 use gpubench_device::KernelHost;
@@ -18,6 +20,8 @@ pub struct Attach {
     pub request_bytes: u32,
     /// The process that runs kernels of generators and references.
     pub kernels_run_in: KernelHost,
+    /// Number of calls that the recording holds, each with its own tensors.
+    pub calls: NonZeroU32,
 }
 
 /// An order to generate the author's inputs of a window, with seeds from the referee.

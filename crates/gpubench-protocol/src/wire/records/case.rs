@@ -1,9 +1,11 @@
 //! Orders to the referee about a run, a case and a window.
 
-use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
-use gpubench_contract::{Flush, Method};
+use std::num::NonZeroU32;
 
-use crate::window::{WindowKind, WindowOwner};
+use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use gpubench_contract::Flush;
+
+use crate::window::{WindowCalls, WindowKind, WindowOwner};
 use crate::wire::FixedText;
 use crate::wire::PLACES;
 
@@ -33,8 +35,10 @@ pub struct OpenCase {
     pub workers_of_case: CaseWorkers,
     /// The number before that of the first window.
     pub opening: u32,
-    /// How calls are measured, which decides their preparation.
-    pub method: Method,
+    /// The calls of its windows.
+    pub calls: WindowCalls,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// The workers of a case besides the one under test. Each has its own shared page, which the others
@@ -88,8 +92,8 @@ pub struct WindowOrder {
     pub patience_ns: u64,
     /// The owner of the page; for `RELEASE`.
     pub owner: WindowOwner,
-    /// Zero.
-    pub reserved: u32,
+    /// How often the worker queues the call back to back; for `ARM`.
+    pub repeats: NonZeroU32,
 }
 
 impl WindowOrder {
@@ -100,7 +104,7 @@ impl WindowOrder {
             kind,
             patience_ns: 0,
             owner: WindowOwner::Candidate,
-            reserved: 0,
+            repeats: NonZeroU32::MIN,
         }
     }
 }

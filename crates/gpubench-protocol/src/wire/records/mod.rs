@@ -31,9 +31,11 @@ mod tests {
     use super::*;
     use crate::wire::{ChannelError, Frame};
 
-    /// Returns the bytes of a zeroed record with a number at one offset.
+    /// Reads a record with a number at one offset. From the third on, its other words are 1: counts
+    /// are not 0.
     fn read<R: bytemuck::CheckedBitPattern>(position: usize, number: u32) -> Result<R, ChannelError> {
         let mut payload = vec![0; size_of::<R>()];
+        payload.iter_mut().step_by(4).skip(2).for_each(|byte| *byte = 1);
         payload[position..position + size_of::<u32>()].copy_from_slice(&number.to_le_bytes());
         let frame = Frame {
             kind: 0,

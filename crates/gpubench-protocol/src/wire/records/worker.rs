@@ -2,8 +2,8 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit};
 
+use crate::window::WindowCalls;
 use crate::wire::FixedText;
-use gpubench_contract::Method;
 use gpubench_device::DeviceOrder;
 use gpubench_sandbox::Confinement;
 
@@ -27,10 +27,8 @@ pub struct WorkerSetup {
     /// Processes, besides the broker, whose memory a hosted worker must not reach: referee and
     /// author.
     pub guarded: [u32; 2],
-    /// How calls are measured, which decides their stopwatch.
-    pub method: Method,
-    /// Zero.
-    pub reserved: u32,
+    /// The calls of the windows.
+    pub calls: WindowCalls,
     /// The device.
     pub device: DeviceOrder,
 }
