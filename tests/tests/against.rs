@@ -241,8 +241,8 @@ fn a_slower_revision_is_a_regression_with_exit_code_3() {
         remark.contains("`x` has a different type or shape in the baseline"),
         "{remark}"
     );
-    assert_eq!(comparison["new"], serde_json::json!(["young::n=64"]));
-    assert_eq!(comparison["removed"], serde_json::json!(["old::n=64"]));
+    assert_eq!(comparison["new"], serde_json::json!(["young::n=64 [warm]"]));
+    assert_eq!(comparison["removed"], serde_json::json!(["old::n=64 [warm]"]));
     let records = finished.records();
     assert!(records.results().all(|result| result["verdict"] == "pass"));
     assert_eq!(

@@ -39,7 +39,7 @@ pub(super) struct CaseRunner<'a> {
     reporting: Reporting,
 }
 
-/// The case being measured.
+/// The case being measured, in one of its modes.
 struct CurrentCase<'c> {
     case: &'c Case,
     options: CaseOptions,
@@ -71,8 +71,7 @@ impl<'a> CaseRunner<'a> {
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
         }
-        let cases = selected.cases.iter().enumerate();
-        let announced: Vec<_> = cases.map(|(index, case)| names.announce(case, index)).collect();
+        let announced = announced(&names, selected.cases).concat();
         let run = RunStarted {
             schema_version: SchemaVersion,
             run_id: names.run_id.clone(),
@@ -127,29 +126,43 @@ impl<'a> CaseRunner<'a> {
     pub(super) fn measure(&mut self) -> Result<RunEnd, Interrupted> {
         let (ours, theirs) = self.prepare()?;
         let (selected, measurement) = (self.candidate.selected, &self.settings.options.measurement);
-        for (index, (case, prepared)) in selected.cases.iter().zip(ours).enumerate() {
-            if self.settings.interrupt.is_set() {
-                return Err(Interrupted);
-            }
-            let current = CurrentCase {
-                case,
-                options: measurement.of_case(case, selected.library(case).settings),
-                announced: self.names.announce(case, index),
-            };
-            self.reporting.benchmark_started(&current.announced);
-            let began = Instant::now();
-            let mut result = self.result_of(&current, prepared, &theirs)?;
-            if let Some(benchmark) = selected.benchmark(case) {
-                add_location(&mut result, benchmark);
-            }
-            result.wall_ns = began.elapsed().as_nanos() as u64;
-            self.reporting.benchmark_complete(&result);
-            self.add_owed_result(&current);
-            if result.verdict.is_failure() && self.settings.options.fail_fast {
-                return Ok(RunEnd::FailedFast);
+        let announced = announced(&self.names, selected.cases);
+        for ((case, prepared), announced) in selected.cases.iter().zip(&ours).zip(announced) {
+            for announced in announced {
+                if self.settings.interrupt.is_set() {
+                    return Err(Interrupted);
+                }
+                let current = CurrentCase {
+                    case,
+                    options: measurement.of_case(case, selected.library(case).settings),
+                    announced,
+                };
+                let verdict = self.complete(&current, prepared, &theirs)?;
+                if verdict.is_failure() && self.settings.options.fail_fast {
+                    return Ok(RunEnd::FailedFast);
+                }
             }
         }
         Ok(RunEnd::Completed)
+    }
+
+    /// Measures a case and reports the result. Returns its verdict.
+    fn complete(
+        &mut self,
+        current: &CurrentCase<'_>,
+        prepared: &Prepared,
+        theirs: &[Prepared],
+    ) -> Result<Verdict, Interrupted> {
+        self.reporting.benchmark_started(&current.announced);
+        let began = Instant::now();
+        let mut result = self.result_of(current, prepared, theirs)?;
+        if let Some(benchmark) = self.candidate.selected.benchmark(current.case) {
+            add_location(&mut result, benchmark);
+        }
+        result.wall_ns = began.elapsed().as_nanos() as u64;
+        self.reporting.benchmark_complete(&result);
+        self.add_owed_result(current);
+        Ok(result.verdict)
     }
 
     /// Ends the run and returns the exit code.
@@ -165,11 +178,11 @@ impl<'a> CaseRunner<'a> {
         self.reporting.finish(end, &self.settings.seeds, other)
     }
 
-    /// Returns the result of a case.
+    /// Returns the result of a case in one mode.
     fn result_of(
         &mut self,
         current: &CurrentCase<'_>,
-        prepared: Prepared,
+        prepared: &Prepared,
         theirs: &[Prepared],
     ) -> Result<BenchmarkComplete, Interrupted> {
         let mut result = self.unmeasured(current);
@@ -180,7 +193,7 @@ impl<'a> CaseRunner<'a> {
                 return Ok(result);
             }
             Some(Err(failure)) => {
-                failure.fill_in(&mut result);
+                failure.clone().fill_in(&mut result);
                 return Ok(result);
             }
             Some(Ok(prepared)) => prepared,
@@ -195,7 +208,7 @@ impl<'a> CaseRunner<'a> {
         };
         let mut unmeasured = result.clone();
         self.telemetry.begin_case();
-        match self.measure_one(current, &prepared, &baseline_case) {
+        match self.measure_one(current, prepared, &baseline_case) {
             Ok(measured) => {
                 let expectations = self.settings.expectations(&current.options);
                 fill_in(&mut result, recording, measured.candidate, expectations);
@@ -235,12 +248,13 @@ impl<'a> CaseRunner<'a> {
         let CurrentCase { case, options, .. } = current;
         let settings = &self.settings;
         let selected = self.candidate.selected;
-        let name = case.full_name();
+        // The number selects the inputs: no two results of a run may share them.
+        let name = current.announced.reading().label(&case.full_name());
         let inputs = CaseInputs {
             annotation: settings.options.nvtx.then_some(&*name),
             number: case_number(&name),
             facts: selected.facts,
-            method: settings.method,
+            method: current.announced.mode,
             flush_bytes: settings.flush_bytes,
             graph_calls: calls_in_graph(
                 &prepared.recorded.recording,
@@ -322,7 +336,7 @@ impl<'a> CaseRunner<'a> {
         if let Some(baseline_run) = self
             .baseline_run
             .as_mut()
-            .filter(|baseline_run| baseline_run.lacks_result_of(current.case))
+            .filter(|baseline_run| baseline_run.lacks_result_of(current.case, &current.announced.key()))
         {
             baseline_run.results.results.push(theirs);
         }
@@ -336,8 +350,10 @@ impl<'a> CaseRunner<'a> {
         let device = environment::device(self.candidate.selected.facts).short();
         for case in baseline_run.only_in_baseline {
             let started = self.names.announce(case, 0);
-            let result = BenchmarkComplete::unmeasured(&started, device.clone(), Verdict::Skipped);
-            baseline_run.results.results.push(result);
+            let results = started.iter();
+            let results =
+                results.map(|started| BenchmarkComplete::unmeasured(started, device.clone(), Verdict::Skipped));
+            baseline_run.results.results.extend(results);
         }
     }
 
@@ -345,7 +361,6 @@ impl<'a> CaseRunner<'a> {
         let Side { selected, compiler, .. } = &self.candidate;
         let device = environment::device(selected.facts).short();
         BenchmarkComplete {
-            mode: self.settings.method,
             environment: environment::environment(selected.facts, self.settings.flush(), Some(compiler.identity())),
             problem: selected
                 .benchmark(current.case)
@@ -353,6 +368,17 @@ impl<'a> CaseRunner<'a> {
             ..BenchmarkComplete::unmeasured(&current.announced, device, Verdict::Skipped)
         }
     }
+}
+
+/// Returns the first records of each case's results.
+fn announced(names: &RunNames, cases: &[Case]) -> Vec<Vec<BenchmarkStarted>> {
+    let mut index = 0;
+    let mut announce = |case| {
+        let announced = names.announce(case, index);
+        index += announced.len();
+        announced
+    };
+    cases.iter().map(&mut announce).collect()
 }
 
 /// Telemetry and the reports, updated while a case runs.

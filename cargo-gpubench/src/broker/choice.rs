@@ -6,11 +6,13 @@ use super::against::other_revision::OtherRevision;
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
-use super::options::RunOptions;
+use super::options::{NothingFlushed, RunOptions};
 use super::status::status;
 use crate::build::Built;
+use crate::config::Modes;
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
+use gpubench_measure::measurement::RunMode;
 
 /// The cases of a run, and the cases that it leaves out.
 #[derive(Clone, Debug)]
@@ -27,14 +29,15 @@ impl ChosenCases {
     /// Returns the cases that the command line selects.
     ///
     /// # Errors
-    /// No case is selected, or no case matches.
+    /// No case is selected, no case matches, or calls are to be cold without a flush.
     pub(super) fn of(
         options: &RunOptions,
         built: &Built,
         catalogs: &[Catalog],
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
-        let cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
+        let mut cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
+        choose_modes(&mut cases, options, built, facts)?;
         if cases.is_empty() {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
@@ -54,6 +57,11 @@ impl ChosenCases {
         })
     }
 
+    /// Returns the number of results that the cases will have.
+    pub(super) fn results(&self) -> usize {
+        self.cases.iter().map(|case| case.readings().count()).sum()
+    }
+
     /// Returns the form in which names are shown.
     pub(super) fn naming(&self) -> Naming {
         Naming::for_packages(self.packages.len())
@@ -62,20 +70,43 @@ impl ChosenCases {
 
 /// Returns the baseline's cases that match the command line. Ignores `--partition`: its counted
 /// parts start at other cases there. A selection that matches nothing only prints a warning.
+///
+/// # Errors
+/// Calls are to be cold, but nothing is flushed.
 pub(super) fn choose_other_cases(
     options: &RunOptions,
     other: &OtherRevision,
     catalogs: &[Catalog],
     facts: &Facts,
-) -> Vec<Case> {
+) -> Result<Vec<Case>, NothingFlushed> {
     let selection = CaseSelection {
         partition: None,
         ..options.cases.clone()
     };
-    cases_of(other.built(), catalogs, CaseDevice::of(facts), &selection).unwrap_or_else(|error| {
+    let cases = cases_of(other.built(), catalogs, CaseDevice::of(facts), &selection);
+    let mut cases = cases.unwrap_or_else(|error| {
         print_warning(&format!("the baseline has nothing to compare: {}", chain(&error)));
         Vec::new()
-    })
+    });
+    choose_modes(&mut cases, options, other.built(), facts)?;
+    Ok(cases)
+}
+
+/// Sets the modes of the cases.
+///
+/// # Errors
+/// Calls are to be cold, but nothing is flushed.
+fn choose_modes(cases: &mut [Case], options: &RunOptions, built: &Built, facts: &Facts) -> Result<(), NothingFlushed> {
+    for case in cases {
+        let library = built.libraries.iter().find(|library| library.package == case.package);
+        let package = library.map(|library| library.settings).unwrap_or_default();
+        let modes = options.measurement.modes_of(case, package, facts)?;
+        case.modes = match RunMode::from(options.action).is_timed() {
+            true => modes,
+            false => Modes::only(modes.first()),
+        };
+    }
+    Ok(())
 }
 
 /// Returns the cases of the libraries on a device, including ignored ones.

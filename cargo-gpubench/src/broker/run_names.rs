@@ -1,7 +1,7 @@
 //! Names of a run and its cases in records.
 
 use super::cases::{Case, Naming};
-use gpubench_contract::{BenchmarkStarted, SchemaVersion};
+use gpubench_contract::{BenchmarkStarted, Method, Metric, SchemaVersion};
 
 /// Names of a run and its cases.
 pub(super) struct RunNames {
@@ -20,8 +20,16 @@ impl RunNames {
         }
     }
 
-    /// Returns the first record of a case.
-    pub(super) fn announce(&self, case: &Case, index: usize) -> BenchmarkStarted {
+    /// Returns the first record of each of a case's results; `index` is the position of the first
+    /// in the run.
+    pub(super) fn announce(&self, case: &Case, index: usize) -> Vec<BenchmarkStarted> {
+        let results = case.modes.iter().zip(index..);
+        results
+            .map(|(mode, index)| self.announce_one(case, mode, index))
+            .collect()
+    }
+
+    fn announce_one(&self, case: &Case, mode: Method, index: usize) -> BenchmarkStarted {
         BenchmarkStarted {
             schema_version: SchemaVersion,
             run_id: self.run_id.clone(),
@@ -29,6 +37,8 @@ impl RunNames {
             benchmark: case.path.clone(),
             params: (&case.params).into(),
             case: case.name_as(self.naming),
+            mode,
+            metric: Metric::time(),
             index: index as u64,
         }
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use super::against::baseline_run::BaselineCase;
 use super::against::decision::DecisionRule;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
-use gpubench_contract::{Flush, Method, ThresholdSource};
+use gpubench_contract::{Flush, ThresholdSource};
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
@@ -20,9 +20,7 @@ pub(super) struct RunSettings<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) mode: RunMode,
     pub(super) seeds: Seeds,
-    /// The method: cold or warm.
-    pub(super) method: Method,
-    /// Bytes to flush before each call.
+    /// Bytes to flush before each cold call.
     pub(super) flush_bytes: u64,
     pub(super) interrupt: &'a Interrupt,
     device: DeviceOrder,
@@ -42,13 +40,11 @@ impl<'a> RunSettings<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<RunSettings<'a>, Failure> {
         let mode = RunMode::from(options.action);
-        let (method, flush_bytes) = options.measurement.method(facts);
         Ok(RunSettings {
             options,
             mode,
             seeds: seeds(options.measurement.seed)?,
-            method,
-            flush_bytes,
+            flush_bytes: options.measurement.flushed_bytes(facts),
             interrupt,
             device,
             facts,

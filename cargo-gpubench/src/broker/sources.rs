@@ -105,7 +105,7 @@ impl Sources {
     /// Selects the cases.
     ///
     /// # Errors
-    /// No case is selected, or no case matches.
+    /// No case is selected, no case matches, or calls are to be cold without a flush.
     pub(super) fn select(
         &self,
         options: &RunOptions,
@@ -118,21 +118,22 @@ impl Sources {
             remember_names(built, &ours);
         }
         warn_of_idle_overrides(&options.measurement.cases.overrides, &ours, built, &catalogs.candidate);
-        let theirs = self
-            .other
-            .as_ref()
-            .zip(catalogs.other.as_ref())
-            .map(|(other, catalogs)| {
-                let theirs = choose_other_cases(options, other, catalogs, facts);
-                let theirs = OtherCases::split(&ours.cases, &ours.left_out, theirs);
-                if theirs.share_none() {
-                    let name = other.name();
-                    print_warning(&format!(
-                        "the baseline `{name}` has none of the selected cases; nothing is compared"
-                    ));
-                }
-                theirs
-            });
+        let theirs =
+            self.other
+                .as_ref()
+                .zip(catalogs.other.as_ref())
+                .map(|(other, catalogs)| -> Result<OtherCases, Failure> {
+                    let theirs = choose_other_cases(options, other, catalogs, facts)?;
+                    let theirs = OtherCases::split(&ours.cases, &ours.left_out, theirs);
+                    if theirs.share_none() {
+                        let name = other.name();
+                        print_warning(&format!(
+                            "the baseline `{name}` has none of the selected cases; nothing is compared"
+                        ));
+                    }
+                    Ok(theirs)
+                });
+        let theirs = theirs.transpose()?;
         Ok(Chosen { catalogs, ours, theirs })
     }
 

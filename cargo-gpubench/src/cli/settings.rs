@@ -211,12 +211,12 @@ settings! {
         #[command(flatten)]
         cases: SamplingArguments;
 
-        /// Flush this much cache before every call [default: twice a GPU's L2 cache, 8MiB on the
-        /// CPU device]
+        /// Flush this much cache before every cold call [default: twice a GPU's L2 cache, 8MiB on
+        /// the CPU device]
         ///
-        /// `8MiB`, `512KiB`, `64MB`, or a number of bytes. `0` measures with a warm cache. The CPU
-        /// device does not flush the whole cache by default, because shared machines report caches
-        /// of hundreds of MiB.
+        /// `8MiB`, `512KiB`, `64MB`, or a number of bytes. `0` makes `warm` the default of
+        /// `--mode`. The CPU device does not flush the whole cache by default, because shared
+        /// machines report caches of hundreds of MiB.
         #[arg(long, value_name = "SIZE", value_parser = parse_size)]
         flush_bytes: Option<u64> => Profile "--flush-bytes 256MiB";
 

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::{Denied, Fraction, LeastGrade, SampleCount, TimeLimit, WorkerCount, settings};
+use super::{Denied, Fraction, LeastGrade, Modes, SampleCount, TimeLimit, WorkerCount, settings};
+use gpubench_contract::Method;
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
 
@@ -74,6 +75,16 @@ macro_rules! case_settings {
 case_settings! {
     #[command(next_help_heading = "Measure")]
     struct SamplingArguments {
+        /// Measure each case in these modes: `cold`, `warm`, or several as in `cold,warm` [default:
+        /// cold]
+        ///
+        /// `cold` flushes the caches before each call. `warm` flushes nothing. With several modes,
+        /// each case is measured in one after the other and has a result for each. Results are
+        /// compared and ranked only with results of the same mode. `--test` and `--profile-time`
+        /// use the first mode. With `--flush-bytes 0` the default is `warm`.
+        #[arg(value_name = "MODES", hide_default_value = true)]
+        "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
+
         /// Give up on a case if one call of its kernels takes longer than this
         ///
         /// The limit includes everything around the call: `10s`, `500ms`, `2min`. The case fails

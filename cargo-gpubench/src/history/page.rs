@@ -5,7 +5,7 @@ use anstyle::Style;
 use super::case_name::in_form;
 use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
-use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Flush, HistoryRun, Revision};
+use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Flush, HistoryRun, Reading, Revision};
 use gpubench_diagnostic::layout::{fitted, unbroken};
 use gpubench_diagnostic::printable_line;
 
@@ -64,7 +64,8 @@ fn section(history: &BenchmarkHistory, naming: Naming) -> String {
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
     };
-    let name = printable_line(in_form(&history.case, naming));
+    let reading = Reading::of(history.mode, &history.metric);
+    let name = printable_line(&reading.label(in_form(&history.case, naming)));
     let heading = format!(
         "{TITLE}{name}{TITLE:#}  {}, times in UTC",
         counted(history.runs.len(), "run")

@@ -2,28 +2,29 @@
 
 use std::collections::HashSet;
 
-use gpubench_contract::{BenchmarkHistory, HistoryRun, Metric, SchemaVersion};
+use gpubench_contract::{BenchmarkHistory, HistoryRun, Metric, Reading, SchemaVersion};
 use gpubench_stats::history_fence;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry};
 
-/// Returns the cases of a history: those of the latest run in its order, then those of earlier runs
-/// only.
+/// Returns the cases of a history in each mode: those of the latest run in its order, then those of
+/// earlier runs only.
 pub(super) fn trends(history: &History) -> Vec<BenchmarkHistory> {
     let mut seen = HashSet::new();
     let latest_first = history.entries.iter().rev();
-    let names = latest_first
-        .flat_map(|entry| entry.cases.iter().map(|case| case.case.as_str()))
-        .filter(|name| seen.insert(*name));
-    names.map(|name| trend(history, name)).collect()
+    let cases = latest_first
+        .flat_map(|entry| &entry.cases)
+        .filter(|case| seen.insert((&*case.case, case.reading())));
+    cases.map(|case| trend(history, &case.case, &case.reading())).collect()
 }
 
-fn trend<'a>(history: &'a History, case: &str) -> BenchmarkHistory {
+fn trend<'a>(history: &'a History, case: &str, reading: &Reading) -> BenchmarkHistory {
     let found = |entry: &'a HistoryEntry| {
-        let found = entry.cases.iter().find(|known| known.case == case)?;
+        let mut cases = entry.cases.iter();
+        let found = cases.find(|known| known.case == case && known.reading() == *reading)?;
         Some((entry, found))
     };
     let found: Vec<(&HistoryEntry, &HistoryCase)> = history.entries.iter().filter_map(found).collect();
-    // A case whose metric changed starts a new history.
+    // A case whose unit changed starts a new history.
     let metric = found
         .last()
         .map_or_else(Metric::time, |(_, latest)| latest.metric.clone());
@@ -33,7 +34,8 @@ fn trend<'a>(history: &'a History, case: &str) -> BenchmarkHistory {
         schema_version: SchemaVersion,
         device: history.identity.clone(),
         case: case.to_owned(),
-        usual_change: history_fence(&history.values(case, &metric)),
+        mode: reading.mode,
+        usual_change: history_fence(&history.values(case, reading.mode, &metric)),
         metric,
         runs,
     }

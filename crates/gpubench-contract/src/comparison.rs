@@ -6,7 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{BenchmarkComplete, Device, Grade, Metric, Params, Revision, SchemaVersion, Verdict};
+use super::{
+    BenchmarkComplete, Device, Grade, Method, Metric, Params, Reading, ResultKey, Revision, SchemaVersion, Verdict,
+};
 
 /// A comparison of two runs. The tables and pages for people show nothing that is not in this
 /// record.
@@ -27,9 +29,10 @@ pub struct ComparisonComplete {
     /// Benchmarks in both runs, in the candidate's order. Benchmarks that both runs skipped are
     /// left out.
     pub rows: Vec<ComparisonRow>,
-    /// Benchmarks that only the candidate has.
+    /// Results that only the candidate has: names of cases, with the mode if it is not `cold`, as
+    /// in `image::blur [warm]`.
     pub new: Vec<String>,
-    /// Benchmarks that only the baseline has.
+    /// Results that only the baseline has, named in the same way.
     pub removed: Vec<String>,
     /// Benchmarks that `rows` leaves out because they changed too little. Null if none were left
     /// out.
@@ -97,6 +100,10 @@ pub struct ComparisonRow {
     /// Name of the case in the baseline, with its package in front. It differs from `case` if
     /// `--group` paired two names.
     pub baseline_case: String,
+    /// How each call of the candidate was measured. Missing in records of older versions of the
+    /// tool.
+    #[serde(default = "Reading::first_mode")]
+    pub mode: Method,
     /// What the samples measure. Two results are compared only if they have the same metric.
     pub metric: Metric,
     /// The baseline's result.
@@ -223,9 +230,9 @@ impl ComparisonComplete {
             && !self.rows.iter().any(differs)
     }
 
-    /// Returns the row of each of the candidate's cases, by case name.
-    pub fn rows_by_case(&self) -> HashMap<&str, &ComparisonRow> {
-        self.rows.iter().map(|row| (&*row.case, row)).collect()
+    /// Returns the row of each of the candidate's results.
+    pub fn rows_by_result(&self) -> HashMap<ResultKey, &ComparisonRow> {
+        self.rows.iter().map(|row| (row.key(), row)).collect()
     }
 
     /// Returns the number of benchmarks with a verdict, including those that were left out.
@@ -338,9 +345,10 @@ impl fmt::Display for ChangeVerdict {
 }
 
 impl ComparisonRow {
-    /// Whether the row describes the case of a result of the candidate.
+    /// Whether the row describes a result of the candidate.
     pub fn is_of(&self, result: &BenchmarkComplete) -> bool {
         (&self.package, &self.benchmark, &self.params) == (&result.package, &result.benchmark, &result.params)
+            && self.reading() == result.reading()
     }
 
     /// Whether the candidate failed, regardless of the baseline.

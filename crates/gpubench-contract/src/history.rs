@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIdentity, Metric, Revision, SchemaVersion};
+use super::{DeviceIdentity, Method, Metric, Reading, Revision, SchemaVersion};
 
-/// The history of a case on one device, oldest run first.
+/// The history of a case in one mode on one device, oldest run first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkHistory {
@@ -14,6 +14,9 @@ pub struct BenchmarkHistory {
     pub device: DeviceIdentity,
     /// Name of the case, with its package in front.
     pub case: String,
+    /// How each call was measured. Missing in records of older versions of the tool.
+    #[serde(default = "Reading::first_mode")]
+    pub mode: Method,
     /// What the values measure.
     pub metric: Metric,
     /// The relative change that is normal between consecutive runs, as a fraction. Null with fewer

@@ -23,9 +23,9 @@ pub struct DeviceIdentity {
     pub driver: Option<String>,
     /// The host's processor, on the CPU device. Null on a GPU.
     pub host_cpu: Option<String>,
-    /// How caches are flushed before a call. Null if they are not.
+    /// How caches are flushed before a cold call. Null if nothing is flushed.
     pub flush: Option<Flush>,
-    /// Size of the cache flush, in bytes.
+    /// Size of that flush, in bytes.
     pub flush_bytes: Option<u64>,
 }
 

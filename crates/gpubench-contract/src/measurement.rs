@@ -332,9 +332,9 @@ pub struct Environment {
     pub driver: Option<String>,
     /// Number of threads of the CPU device.
     pub threads: Option<u64>,
-    /// Size of the cache flush, in bytes.
+    /// Size of the cache flush before a cold call, in bytes.
     pub flush_bytes: Option<u64>,
-    /// How the flush accesses its memory. Null if not known.
+    /// How that flush accesses its memory. Null if not known.
     pub flush: Option<Flush>,
     /// Clock of the device's multiprocessors after the case, in hertz. In the first record of a
     /// run, before the run.

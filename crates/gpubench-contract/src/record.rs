@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
-    HostTime, KernelUse, Method, Metric, Params, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict,
+    HostTime, KernelUse, Method, Metric, Params, Reading, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict,
     WindowCounts, WorkerShare,
 };
 
@@ -19,9 +19,10 @@ use super::{
 pub enum Record {
     /// The start of a run. Printed once, before the first case.
     RunStarted(Box<RunStarted>),
-    /// The start of a case. Printed before each case.
+    /// The start of a case in one of its modes. Printed before each result.
     BenchmarkStarted(BenchmarkStarted),
-    /// The result of a case. Printed after each case, including skipped and failed ones.
+    /// The result of a case in one of its modes. Printed after each, including skipped and failed
+    /// ones.
     BenchmarkComplete(Box<BenchmarkComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
@@ -61,7 +62,8 @@ pub struct RunStarted {
     pub device: Device,
     /// Packages with selected cases.
     pub packages: Vec<String>,
-    /// Number of selected cases, including those that will be skipped.
+    /// Number of results that the run will have: one for each selected case and mode, including
+    /// those that will be skipped.
     pub cases: u64,
     /// Environment at the start.
     pub environment: Environment,
@@ -142,7 +144,7 @@ impl Device {
     }
 }
 
-/// The start of a case.
+/// The start of a case in one of its modes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkStarted {
@@ -158,7 +160,14 @@ pub struct BenchmarkStarted {
     pub params: Params,
     /// The name that `--exact` accepts: `image::grayscale::width=1024,height=1024`.
     pub case: String,
-    /// Position in the run, from 0.
+    /// How each call will be measured. A case with several modes starts once for each. Missing in
+    /// records of older versions of the tool.
+    #[serde(default = "Reading::first_mode")]
+    pub mode: Method,
+    /// What the samples will measure. Missing in records of older versions of the tool.
+    #[serde(default = "Metric::time")]
+    pub metric: Metric,
+    /// Position of the result in the run, from 0.
     pub index: u64,
 }
 
@@ -183,7 +192,7 @@ pub struct BenchmarkListed {
     pub skipped: Option<String>,
 }
 
-/// The result of a case.
+/// The result of a case in one of its modes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct BenchmarkComplete {
@@ -199,7 +208,7 @@ pub struct BenchmarkComplete {
     pub params: Params,
     /// The name that `--exact` accepts.
     pub case: String,
-    /// Position in the run, from 0.
+    /// Position of the result in the run, from 0.
     pub index: u64,
     /// The problem that the benchmark solves. The benchmarks of one problem are ranked.
     pub problem: Option<String>,
@@ -312,9 +321,9 @@ impl BenchmarkComplete {
             grade: None,
             grade_reason: None,
             execution: None,
-            mode: Method::Cold,
+            mode: started.mode,
             device,
-            metric: Metric::time(),
+            metric: started.metric.clone(),
             calls_per_sample: one_call(),
             samples: Vec::new(),
             workers: Vec::new(),
@@ -369,13 +378,13 @@ pub struct RunFinished {
     pub schema_version: SchemaVersion,
     /// ID of the run.
     pub run_id: String,
-    /// Number of cases that passed.
+    /// Number of results that passed.
     pub passed: u64,
-    /// Number of cases that failed.
+    /// Number of results that failed.
     pub failed: u64,
-    /// Number of cases that were skipped.
+    /// Number of results that were skipped.
     pub skipped: u64,
-    /// Number of selected cases that did not run because the run ended early.
+    /// Number of results that are missing because the run ended early.
     pub not_run: u64,
     /// The master seed, in hexadecimal. The first record of the run has its hash. `--seed` with
     /// this seed repeats the run's inputs.

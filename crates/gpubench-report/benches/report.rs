@@ -8,8 +8,8 @@ use std::time::Instant;
 use gpubench::catalog::Work;
 use gpubench_contract::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
-    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, ParamValue, Params, Peaks, RunStarted,
-    SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
+    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, Method, Metric, ParamValue, Params, Peaks,
+    RunStarted, SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 use gpubench_report::HtmlReport;
 use gpubench_stats::summary;
@@ -92,6 +92,8 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         case: format!("{benchmark}::{params}"),
         benchmark,
         params,
+        mode: Method::Cold,
+        metric: Metric::time(),
         index,
     };
     let center = 1e4 * (1.0 + index as f64);

@@ -1,4 +1,4 @@
-//! Results as comma-separated values (RFC 4180): one row per case, values in the unit of their
+//! Results as comma-separated values (RFC 4180): one row per result, values in the unit of their
 //! metric, empty fields for unknown values.
 //!
 //! The columns and their order are fixed. Later versions append columns, before those of the axes.
@@ -10,7 +10,7 @@ use gpubench_contract::{
 };
 use gpubench_diagnostic::printable_line;
 
-/// The value of a case in one column.
+/// The value of a result in one column.
 type Value = fn(&Row<'_>) -> Field;
 
 /// Columns before those of the axes. The columns from `baseline` on are empty without a comparison.
@@ -69,7 +69,7 @@ const COLUMNS: [(&str, Value); 40] = [
     ("drift", |row| number(row.change().and_then(|change| change.drift))),
 ];
 
-/// Writes one row per case, as soon as the case has its verdict. If there will be a comparison, it
+/// Writes one row per result, as soon as it has its verdict. If there will be a comparison, it
 /// writes all rows at the end of the run. Every axis of a selected case has a column `param_<axis>`
 /// after the others.
 pub struct CsvReporter {
@@ -141,13 +141,13 @@ impl Reporter for CsvReporter {
         let comparison = self.comparison.take();
         let rows = comparison
             .as_ref()
-            .map(ComparisonComplete::rows_by_case)
+            .map(ComparisonComplete::rows_by_result)
             .unwrap_or_default();
         for result in &waiting {
             let row = Row {
                 result,
                 comparison: comparison.as_ref(),
-                compared: rows.get(&*result.case).copied(),
+                compared: rows.get(&result.key()).copied(),
             };
             self.write_row(&row.fields(&self.axes))?;
         }
@@ -183,7 +183,7 @@ impl Row<'_> {
     }
 
     fn change_verdict(&self) -> Option<&'static str> {
-        let is_new = || self.comparison?.new.contains(&self.result.case).then_some("new");
+        let is_new = || self.comparison?.new.contains(&self.result.label()).then_some("new");
         self.compared.map(|compared| compared.verdict.as_str()).or_else(is_new)
     }
 

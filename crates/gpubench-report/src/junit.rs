@@ -89,14 +89,14 @@ impl JunitReporter {
         let results: HashMap<u64, &BenchmarkComplete> =
             self.results.iter().map(|result| (result.index, result)).collect();
         let comparison = self.comparison.as_ref();
-        let rows = comparison.map(ComparisonComplete::rows_by_case).unwrap_or_default();
+        let rows = comparison.map(ComparisonComplete::rows_by_result).unwrap_or_default();
         for started in &self.cases {
             let case = Case {
                 started,
                 result: results.get(&started.index).copied(),
                 end,
                 compared: rows
-                    .get(&*started.case)
+                    .get(&started.key())
                     .zip(comparison)
                     .map(|(row, comparison)| Compared {
                         row,
@@ -169,7 +169,7 @@ impl Case<'_> {
         let module = module.map(|(module, _)| format!("::{module}"));
         let class = format!("{}{}", started.package, module.unwrap_or_default());
         let (status, output) = self.outcome();
-        let mut element = TestCase::new(printable_line(&started.case), status);
+        let mut element = TestCase::new(printable_line(&started.label()), status);
         element.set_classname(printable_line(&class)).set_time(self.wall_time());
         if !output.is_empty() {
             element.set_system_out(printable(&output.join("\n")));

@@ -8,7 +8,7 @@ use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
 
-/// Writes a table with one row per case, as soon as the case has its verdict. Remarks and the
+/// Writes a table with one row per result, as soon as it has its verdict. Remarks and the
 /// summary follow below. The output fits into one GitHub comment: rows and remarks beyond the limit
 /// are counted.
 pub struct MarkdownReporter {
@@ -110,7 +110,7 @@ impl Reporter for MarkdownReporter {
         if let Some(head) = self.head.take() {
             self.print(&head.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
         }
-        self.remarks.add_result(result, &result.case);
+        self.remarks.add_result(result, &result.label());
         let row = row(result);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;
@@ -139,7 +139,7 @@ fn row(result: &BenchmarkComplete) -> String {
     };
     let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     let cells = [
-        format!("{} {}", plain(&result.package), code(&result.case)),
+        format!("{} {}", plain(&result.package), code(&result.label())),
         format!("{verdict}{cause}"),
         shown(stats.map(|stats| result.metric.quantity(stats.value))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),

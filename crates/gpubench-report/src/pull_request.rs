@@ -208,8 +208,8 @@ fn verdict(row: &ComparisonRow) -> String {
 
 fn name(row: &ComparisonRow) -> String {
     match row.baseline_name() {
-        Some(other) => format!("{} against {}", code(&row.case), code(other)),
-        None => code(&row.case),
+        Some(other) => format!("{} against {}", code(&row.label()), code(other)),
+        None => code(&row.label()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::wording::best;
-use gpubench_contract::{BenchmarkComplete, Metric, Params, Verdict};
+use gpubench_contract::{BenchmarkComplete, Method, Metric, Params, Reading, Verdict};
 
 /// The results that passed, in order of arrival.
 #[derive(Default)]
@@ -16,17 +16,21 @@ struct Entry {
     problem: String,
     benchmark: String,
     params: Params,
+    mode: Method,
     value: f64,
     interval: [f64; 2],
     metric: Metric,
 }
 
-/// A ranking for one problem and one set of values for the axes that all implementations have.
+/// A ranking for one problem, one mode and one set of values for the axes that all implementations
+/// have.
 pub(super) struct Ranking<'a> {
     /// The problem.
     pub(super) problem: &'a str,
     /// Metric of the values.
     pub(super) metric: &'a Metric,
+    /// How the calls were measured.
+    mode: Method,
     /// Axes that all implementations have.
     pub(super) params: Params,
     /// Implementations, fastest first.
@@ -94,14 +98,15 @@ impl Rankings {
             problem: problem.clone(),
             benchmark: result.benchmark.clone(),
             params: result.params.clone(),
+            mode: result.mode,
             value: stats.value,
             interval: stats.ci95,
             metric: result.metric.clone(),
         });
     }
 
-    /// Returns a ranking for every problem that at least two implementations solved, for each set
-    /// of values of the axes that all of them have.
+    /// Returns a ranking for every problem that at least two implementations solved, for each mode
+    /// and each set of values of the axes that all of them have.
     pub(super) fn rankings(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
@@ -127,7 +132,7 @@ impl Rankings {
             let name = format!("{} {own}", entry.benchmark).trim_end().to_owned();
             let mut alike = groups
                 .iter_mut()
-                .filter(|(known, group)| *known == params && group[0].1.metric == entry.metric);
+                .filter(|(known, group)| *known == params && group[0].1.is_measured_like(entry));
             match alike.next() {
                 Some((_, group)) => group.push((name, entry)),
                 None => groups.push((params, vec![(name, entry)])),
@@ -146,6 +151,11 @@ impl Rankings {
 }
 
 impl<'a> Ranking<'a> {
+    /// Returns how its results were measured.
+    pub(super) fn reading(&self) -> Reading {
+        Reading::of(self.mode, self.metric)
+    }
+
     /// Returns the remark for a ranking in which a large ratio is not significant.
     pub(super) fn remark(&self) -> Option<&'static str> {
         let mut ranks = self.entries.iter().map(|ranked| ranked.rank);
@@ -161,6 +171,7 @@ impl<'a> Ranking<'a> {
         Ranking {
             problem: &best.problem,
             metric: &best.metric,
+            mode: best.mode,
             params,
             entries: entries
                 .into_iter()
@@ -176,6 +187,10 @@ impl<'a> Ranking<'a> {
 }
 
 impl Entry {
+    fn is_measured_like(&self, other: &Entry) -> bool {
+        (self.mode, &self.metric) == (other.mode, &other.metric)
+    }
+
     fn rank(&self, best: &Entry) -> Rank {
         let ratio = self.value / best.value;
         let overlap = self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1];
@@ -198,6 +213,7 @@ mod tests {
             index: 0,
             package: "suite".to_owned(),
             problem: "matmul".to_owned(),
+            mode: Method::Cold,
             benchmark: benchmark.to_owned(),
             params: Params(
                 params

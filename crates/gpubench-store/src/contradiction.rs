@@ -11,10 +11,10 @@ use gpubench_contract::BenchmarkComplete;
 /// A contradiction in a stored run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Contradiction {
-    /// A case appears twice.
+    /// A result appears twice.
     #[error("`{case}` appears twice")]
     Twice {
-        /// The case.
+        /// The case, with its mode.
         case: String,
     },
     /// A count differs from the number of samples.
@@ -38,10 +38,8 @@ pub enum Contradiction {
 pub(super) fn check(stored: &StoredRun) -> Result<(), Contradiction> {
     let mut seen = HashSet::new();
     for result in &stored.results {
-        if !seen.insert(result.full_name()) {
-            return Err(Contradiction::Twice {
-                case: result.case.clone(),
-            });
+        if !seen.insert(result.key()) {
+            return Err(Contradiction::Twice { case: result.label() });
         }
         check_counts(result)?;
     }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use thiserror::Error;
 
 use super::StoredRun;
-use gpubench_contract::{BenchmarkComplete, DeviceIdentity, EarlierRun, RunStarted, Verdict};
+use gpubench_contract::{BenchmarkComplete, DeviceIdentity, EarlierRun, ResultKey, RunStarted, Verdict};
 
 /// Which stored results stay if the new run does not have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,12 +39,12 @@ impl Others {
     }
 
     /// Whether the new run replaces every result of the stored run.
-    pub(super) fn is_replaced(&self, previous: &StoredRun, measured: &HashSet<String>) -> bool {
+    pub(super) fn is_replaced(&self, previous: &StoredRun, measured: &HashSet<ResultKey>) -> bool {
         *self != Others::Stay && !previous.results.iter().any(|result| self.stays(result, measured))
     }
 
-    fn stays(&self, result: &BenchmarkComplete, measured: &HashSet<String>) -> bool {
-        !measured.contains(&result.full_name()) && self.keep(result)
+    fn stays(&self, result: &BenchmarkComplete, measured: &HashSet<ResultKey>) -> bool {
+        !measured.contains(&result.key()) && self.keep(result)
     }
 }
 
@@ -65,10 +65,11 @@ pub struct Saved {
     pub kept: usize,
     /// Number of results that were removed without a replacement.
     pub gone: usize,
-    /// Full names of benchmarks that passed before and failed now, whose earlier results stayed.
+    /// Full names of cases that passed before and failed now, whose earlier results stayed, with
+    /// their modes.
     pub spared: Vec<String>,
-    /// Full names of benchmarks that passed before and failed now, whose earlier results were
-    /// removed because their setup differs.
+    /// Full names of cases that passed before and failed now, whose earlier results were removed
+    /// because their setup differs, with their modes.
     pub lost: Vec<String>,
 }
 
@@ -80,7 +81,7 @@ pub struct Saved {
 pub(super) fn count_kept(
     previous: &StoredRun,
     identity: &DeviceIdentity,
-    measured: &HashSet<String>,
+    measured: &HashSet<ResultKey>,
     others: &Others,
 ) -> Result<usize, SetupMismatch> {
     let stays = |result: &&BenchmarkComplete| others.stays(result, measured);
@@ -107,22 +108,23 @@ pub(super) fn merged(
     previous: StoredRun,
     others: &Others,
 ) -> Result<(StoredRun, Saved), SetupMismatch> {
-    let measured: HashSet<String> = run.results.iter().map(BenchmarkComplete::full_name).collect();
+    let measured: HashSet<ResultKey> = run.results.iter().map(BenchmarkComplete::key).collect();
     let kept = count_kept(&previous, &run.origin().identity(), &measured, others)?;
     let gone = previous
         .results
         .iter()
-        .filter(|result| !measured.contains(&result.full_name()))
+        .filter(|result| !measured.contains(&result.key()))
         .count()
         - kept;
     let (spared, lost) = earlier_good_results(&run, &previous, others);
     let saved = Saved {
         kept,
         gone,
-        spared,
-        lost,
+        spared: labels(&spared),
+        lost: labels(&lost),
     };
-    if kept == 0 && saved.spared.is_empty() {
+    let spared: HashSet<ResultKey> = spared.into_iter().map(BenchmarkComplete::key).collect();
+    if kept == 0 && spared.is_empty() {
         return Ok((run, saved));
     }
     let earlier_runs = [
@@ -131,17 +133,18 @@ pub(super) fn merged(
         previous.run.earlier_runs,
     ]
     .concat();
-    let places: HashMap<String, usize> = run
+    let places: HashMap<ResultKey, usize> = run
         .results
         .iter()
         .enumerate()
-        .map(|(place, result)| (result.full_name(), place))
+        .map(|(place, result)| (result.key(), place))
         .collect();
     let mut new_results: Vec<Option<BenchmarkComplete>> = run.results.into_iter().map(Some).collect();
     let mut results = Vec::with_capacity(new_results.len() + kept);
     for result in previous.results {
-        match places.get(&result.full_name()) {
-            Some(place) if saved.spared.contains(&result.full_name()) => {
+        let key = result.key();
+        match places.get(&key) {
+            Some(place) if spared.contains(&key) => {
                 new_results[*place] = None;
                 results.push(result);
             }
@@ -180,22 +183,28 @@ pub(super) fn merged(
     Ok((run, saved))
 }
 
-/// Returns the benchmarks that passed in `previous` and fail in `run`: those whose earlier results
-/// can stay, and those whose setup differs. A run that replaces the whole file is copied with its
-/// failures.
-fn earlier_good_results(run: &StoredRun, previous: &StoredRun, others: &Others) -> (Vec<String>, Vec<String>) {
+/// Returns the results that passed in `previous` and failed in `run`: those that can stay, and
+/// those whose setup differs. A run that replaces the whole file is copied with its failures.
+fn earlier_good_results<'a>(
+    run: &StoredRun,
+    previous: &'a StoredRun,
+    others: &Others,
+) -> (Vec<&'a BenchmarkComplete>, Vec<&'a BenchmarkComplete>) {
     if *others == Others::Go {
         return (Vec::new(), Vec::new());
     }
     let failed = run.results.iter().filter(|result| result.verdict.is_failure());
-    let failed: HashSet<String> = failed.map(BenchmarkComplete::full_name).collect();
+    let failed: HashSet<ResultKey> = failed.map(BenchmarkComplete::key).collect();
     let identity = run.origin().identity();
     let passed = previous.results.iter().filter(|result| result.verdict == Verdict::Pass);
-    let good = passed.filter(|result| failed.contains(&result.full_name()));
-    let (spared, lost): (Vec<_>, Vec<_>) =
-        good.partition(|result| previous.origin_of(result).identity().difference(&identity).is_none());
-    let names = |results: Vec<&BenchmarkComplete>| results.into_iter().map(BenchmarkComplete::full_name).collect();
-    (names(spared), names(lost))
+    let good = passed.filter(|result| failed.contains(&result.key()));
+    good.partition(|result| previous.origin_of(result).identity().difference(&identity).is_none())
+}
+
+/// Returns the full names of results, with their readings.
+fn labels(results: &[&BenchmarkComplete]) -> Vec<String> {
+    let label = |result: &&BenchmarkComplete| result.reading().label(&result.full_name());
+    results.iter().map(label).collect()
 }
 
 /// Renumbers results of several runs and makes their names unique, because reports identify results

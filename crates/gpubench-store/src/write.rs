@@ -10,7 +10,7 @@ use super::layout::text_of;
 use super::read::{contents, read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
 use crate::Replacement;
-use gpubench_contract::{BenchmarkComplete, DeviceIdentity};
+use gpubench_contract::{BenchmarkComplete, DeviceIdentity, ResultKey};
 
 /// A path for a stored run: free, or occupied by a stored run that may be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,19 +39,19 @@ impl Destination {
     }
 
     /// Checks that the results that stay can share a file with a run with this device identity and
-    /// these cases, by full name.
+    /// these results.
     ///
     /// # Errors
     /// They have another device or setup, or the file was edited.
     pub fn ensure_keepable(
         &self,
         identity: &DeviceIdentity,
-        cases: &HashSet<String>,
+        results: &HashSet<ResultKey>,
         others: &Others,
     ) -> Result<(), StoreError> {
-        match self.previous(cases, others)? {
+        match self.previous(results, others)? {
             None => Ok(()),
-            Some(previous) => count_kept(&previous, identity, cases, others)
+            Some(previous) => count_kept(&previous, identity, results, others)
                 .map(|_| ())
                 .map_err(|setup_mismatch| self.setup_mismatch(setup_mismatch)),
         }
@@ -63,7 +63,7 @@ impl Destination {
     /// # Errors
     /// The same as for [`save`] and [`ensure_keepable`](Self::ensure_keepable).
     pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
-        let measured = stored.results.iter().map(BenchmarkComplete::full_name).collect();
+        let measured = stored.results.iter().map(BenchmarkComplete::key).collect();
         replace(&self.path, || {
             let (run, outcome) = match self.previous(&measured, others)? {
                 None => (stored, Saved::default()),
@@ -77,7 +77,7 @@ impl Destination {
 
     /// Reads the existing run, from which results may stay. Edited results cannot be trusted: an
     /// edited file is replaced if no result would stay, and is an error otherwise.
-    fn previous(&self, measured: &HashSet<String>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
+    fn previous(&self, measured: &HashSet<ResultKey>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
         match read(&self.path) {
             Ok(previous) => Ok(Some(previous)),
             Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -103,7 +103,7 @@ pub fn compared_run() -> SampleRun {
             let remark = (verdict == Inconclusive).then(|| "the samples cannot rule out a change beyond 5.00%".into());
             ComparisonRow {
                 remark,
-                ..row(&result.case, verdict, figures(3_648.0, ratio, 0.012))
+                ..row_of(result, verdict, figures(3_648.0, ratio, 0.012))
             }
         })
         .collect();
@@ -111,10 +111,10 @@ pub fn compared_run() -> SampleRun {
     rows.extend(failed.map(|result| ComparisonRow {
         remark: Some(format!("the candidate ended in `{}`", result.verdict)),
         change: None,
-        ..row(&result.case, NowFails, figures(3_648.0, 1.0, 0.0))
+        ..row_of(result, NowFails, figures(3_648.0, 1.0, 0.0))
     }));
-    let is_new = |result: &&BenchmarkComplete| rows.iter().all(|row| row.case != result.case);
-    let new = run.results.iter().filter(is_new).map(|result| result.case.clone());
+    let is_new = |result: &&BenchmarkComplete| rows.iter().all(|row| !row.is_of(result));
+    let new = run.results.iter().filter(is_new).map(BenchmarkComplete::label);
     run.comparison = Some(ComparisonComplete {
         new: new.collect(),
         rows,
@@ -179,6 +179,16 @@ fn history((baseline, change): (f64, Change), threshold: f64) -> (f64, Change) {
     (baseline, change)
 }
 
+fn row_of(candidate: &BenchmarkComplete, verdict: ChangeVerdict, figures: (f64, Change)) -> ComparisonRow {
+    ComparisonRow {
+        package: candidate.package.clone(),
+        benchmark: candidate.benchmark.clone(),
+        params: candidate.params.clone(),
+        mode: candidate.mode,
+        ..row(&candidate.case, verdict, figures)
+    }
+}
+
 fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) -> ComparisonRow {
     let result = |value| ComparedResult {
         verdict: Verdict::Pass,
@@ -194,6 +204,7 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         params: Params::default(),
         case: case.into(),
         baseline_case: case.into(),
+        mode: Method::Cold,
         metric: Metric::time(),
         baseline: result(baseline),
         candidate: result(baseline * change.ratio),

@@ -384,6 +384,8 @@ impl Cases {
             benchmark: benchmark.into(),
             params,
             case,
+            mode: Method::Cold,
+            metric: Metric::time(),
             index: self.cases.len() as u64,
         };
         self.results.push(result(&started));

@@ -10,6 +10,7 @@ use crate::broker::cases::{Case, Disposition, full_names};
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
 use crate::broker::selected::{Selected, Side};
+use gpubench_contract::ResultKey;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
@@ -101,11 +102,12 @@ impl<'a> BaselineRun<'a> {
         }
     }
 
-    /// Returns whether the baseline has a case of the candidate but no result of it.
-    pub(crate) fn lacks_result_of(&self, candidate: &Case) -> bool {
+    /// Returns whether the baseline has a case of the candidate but no result with this key, which
+    /// is of the case.
+    pub(crate) fn lacks_result_of(&self, candidate: &Case, key: &ResultKey) -> bool {
         let name = candidate.full_name();
         let has = self.side.selected.cases.iter().any(|case| case.full_name() == name);
-        has && !self.results.has(candidate)
+        has && !self.results.has(key)
     }
 }
 
@@ -176,6 +178,8 @@ mod tests {
     use gpubench::catalog::{AxisValue, DType, Role, Tolerance};
 
     use super::*;
+    use crate::config::Modes;
+    use gpubench_contract::Method;
 
     fn tensor(name: &str) -> Tensor {
         Tensor {
@@ -195,6 +199,7 @@ mod tests {
             benchmark: 0,
             path: "axpy".to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
+            modes: Modes::only(Method::Cold),
             disposition: Disposition::Run,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };

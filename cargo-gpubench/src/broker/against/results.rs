@@ -1,11 +1,10 @@
 //! The results of the baseline of an interleaved run.
 
 use super::other_revision::OtherRevision;
-use crate::broker::cases::Case;
-use gpubench_contract::{BenchmarkComplete, Revision};
+use gpubench_contract::{BenchmarkComplete, ResultKey, Revision};
 use gpubench_device::compilers::Compiler;
 use gpubench_stats::InterimAnalyses;
-use gpubench_store::compare::{AnalysesTaken, CaseKey};
+use gpubench_store::compare::AnalysesTaken;
 
 /// The results of the baseline so far.
 #[derive(Clone, Debug)]
@@ -16,9 +15,9 @@ pub(crate) struct OtherResults {
     pub(crate) revision: Option<Revision>,
     /// The compiler of the kernels.
     pub(crate) compiler: String,
-    /// The result of each case.
+    /// The results of each case.
     pub(crate) results: Vec<BenchmarkComplete>,
-    /// The interim analyses of each case.
+    /// The interim analyses of each result.
     pub(crate) analyses: AnalysesTaken,
 }
 
@@ -36,13 +35,12 @@ impl OtherResults {
 
     /// Adds a result and the interim analyses that may have ended its sampling.
     pub(crate) fn add(&mut self, result: BenchmarkComplete, analyses: InterimAnalyses) {
-        self.analyses.insert(CaseKey::of(&result), analyses);
+        self.analyses.insert(result.key(), analyses);
         self.results.push(result);
     }
 
-    /// Returns whether there is a result of a case.
-    pub(crate) fn has(&self, case: &Case) -> bool {
-        let name = case.full_name();
-        self.results.iter().any(|result| result.full_name() == name)
+    /// Returns whether there is a result with a key.
+    pub(crate) fn has(&self, key: &ResultKey) -> bool {
+        self.results.iter().any(|result| result.key() == *key)
     }
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
+use crate::config::Modes;
+use gpubench_contract::{CaseKey, Metric, Reading, ResultKey};
 use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
@@ -18,6 +20,8 @@ pub struct Case {
     pub path: String,
     /// A value for every axis, in axis order.
     pub params: Params,
+    /// The modes in which it is measured.
+    pub modes: Modes,
     /// Whether the case runs.
     pub disposition: Disposition,
 }
@@ -88,6 +92,20 @@ impl Case {
         format!("{}::{}", self.package, self.name())
     }
 
+    /// Returns the readings of its results, in order.
+    pub fn readings(&self) -> impl Iterator<Item = Reading> + use<> {
+        self.modes.iter().map(|mode| Reading::of(mode, &Metric::time()))
+    }
+
+    /// Returns the keys of its results, in order.
+    pub fn result_keys(&self) -> impl Iterator<Item = ResultKey> + use<> {
+        let case = CaseKey::of(&self.package, &self.path, &(&self.params).into());
+        self.readings().map(move |reading| ResultKey {
+            case: case.clone(),
+            reading,
+        })
+    }
+
     /// Returns the name in one of its forms.
     pub fn name_as(&self, naming: Naming) -> String {
         match naming {
@@ -151,6 +169,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_contract::Method;
 
     fn case(params: &[(&str, AxisValue)]) -> Case {
         Case {
@@ -161,6 +180,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| (name.to_string(), value.clone()))
                 .collect(),
+            modes: Modes::only(Method::Cold),
             disposition: Disposition::Run,
         }
     }

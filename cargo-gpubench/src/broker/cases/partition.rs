@@ -120,6 +120,8 @@ mod tests {
 
     use super::*;
     use crate::broker::cases::Disposition;
+    use crate::config::Modes;
+    use gpubench_contract::Method;
 
     fn case(package: &str, path: &str, n: i64) -> Case {
         Case {
@@ -127,6 +129,7 @@ mod tests {
             benchmark: 0,
             path: path.to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
+            modes: Modes::only(Method::Cold),
             disposition: Disposition::Run,
         }
     }

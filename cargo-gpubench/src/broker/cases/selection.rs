@@ -9,7 +9,8 @@ use super::{
     AxisOverride, Case, CaseError, Disposition, EmptyReason, IgnoredSelection, NameFilter, NamePattern, Naming,
     Partition,
 };
-use gpubench_contract::DeviceWords;
+use crate::config::Modes;
+use gpubench_contract::{DeviceWords, Method};
 use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::closest;
 
@@ -164,6 +165,7 @@ fn candidates<'a>(
                     benchmark: position,
                     path: benchmark.path.clone(),
                     params,
+                    modes: Modes::only(Method::Cold),
                     disposition: disposition(benchmark, device),
                 },
                 benchmark,

@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes};
 use gpubench_contract::{Flush, Method};
 use gpubench_device::Facts;
+use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::measurement::PassCriteria;
 use gpubench_stats::{InterimAnalyses, StopRule};
 
@@ -15,8 +16,8 @@ use gpubench_stats::{InterimAnalyses, StopRule};
 pub struct MeasurementOptions {
     /// The source of the seed for inputs and their order.
     pub seed: MasterSeed,
-    /// Bytes to flush before each cold call; by default, as many as the device needs. 0 selects
-    /// warm calls.
+    /// Bytes to flush before each cold call; by default, as many as the device needs. If they are
+    /// 0, calls are warm by default.
     pub flush_bytes: Option<u64>,
     /// How the flush accesses them.
     pub flush: Flush,
@@ -58,23 +59,57 @@ pub struct CaseOptions {
     pub reference_within: Duration,
 }
 
+/// Cold calls without a cache flush.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{case}` has the mode `cold`, but `--flush-bytes 0` flushes nothing")]
+pub struct NothingFlushed {
+    case: String,
+}
+
+impl Expected for NothingFlushed {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Usage
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("leave out `--flush-bytes 0`, or measure only `--mode warm`".to_owned())
+    }
+}
+
 impl MeasurementOptions {
-    /// Returns the method on a device and the bytes to flush before each call.
-    pub fn method(&self, facts: &Facts) -> (Method, u64) {
-        match self.flush_bytes.unwrap_or(facts.flush_bytes) {
-            0 => (Method::Warm, 0),
-            bytes => (Method::Cold, bytes),
+    /// Returns the bytes to flush before each cold call on a device.
+    pub fn flushed_bytes(&self, facts: &Facts) -> u64 {
+        self.flush_bytes.unwrap_or(facts.flush_bytes)
+    }
+
+    /// Returns the modes of a case whose package has the settings `package`.
+    ///
+    /// # Errors
+    /// Its calls are to be cold, but nothing is flushed.
+    pub fn modes_of(&self, case: &Case, package: CaseSettings, facts: &Facts) -> Result<Modes, NothingFlushed> {
+        let flushes = self.flushed_bytes(facts) > 0;
+        match self.settings_of(case, package).mode {
+            None if flushes => Ok(Modes::only(Method::Cold)),
+            None => Ok(Modes::only(Method::Warm)),
+            Some(modes) if !flushes && modes.iter().any(|mode| mode == Method::Cold) => {
+                Err(NothingFlushed { case: case.name() })
+            }
+            Some(modes) => Ok(modes),
         }
     }
 
     /// Returns the options of a case whose package has the settings `package`.
     pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
+        CaseOptions::from(self.settings_of(case, package))
+    }
+
+    fn settings_of(&self, case: &Case, package: CaseSettings) -> CaseSettings {
         let (name, full_name) = (case.name(), case.full_name());
         let names = CaseNames {
             name: &name,
             full_name: &full_name,
         };
-        CaseOptions::from(self.cases.settings_of_case(names, package))
+        self.cases.settings_of_case(names, package)
     }
 
     /// Returns the options that apply to no particular case.

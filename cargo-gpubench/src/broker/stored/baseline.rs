@@ -1,14 +1,12 @@
 //! The stored run that results are compared with.
 
-use std::collections::HashSet;
-
 use super::stored_cases::{case_of, chosen};
 use super::stored_run::load_run;
 use crate::broker::BaselineError;
-use crate::broker::cases::{Disposition, NameFilter, full_names};
+use crate::broker::cases::{Case, Disposition, NameFilter, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::{BaselineOptions, NewBenchmarks};
-use gpubench_contract::BenchmarkComplete;
+use gpubench_contract::{BenchmarkComplete, ResultKeys};
 use gpubench_store::{Home, StoreError, StoredRun};
 
 /// A stored run that results are compared with.
@@ -30,28 +28,33 @@ impl Baseline {
         })
     }
 
-    /// Drops the results of cases that the run does not select. Otherwise they would look removed.
+    /// Drops the results of cases and modes that the run does not select. Otherwise they would look
+    /// removed.
     ///
     /// # Errors
-    /// The baseline lacks a selected benchmark, and the options do not allow that.
+    /// The baseline lacks a selected case or one of its modes, and the options do not allow that.
     pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<Baseline, BaselineError> {
         let Baseline { asked, mut run } = self;
-        let stored: HashSet<String> = run.results.iter().map(case_name).collect();
+        let stored: ResultKeys = run.results.iter().map(BenchmarkComplete::key).collect();
+        let planned: ResultKeys = ours.cases.iter().flat_map(Case::result_keys).collect();
         let to_run = ours.cases.iter().filter(|case| case.disposition == Disposition::Run);
         let lacking: Vec<String> = to_run
-            .filter(|case| !stored.contains(&case.full_name()))
-            .map(|case| case.name_as(ours.naming()))
+            .flat_map(|case| case.result_keys().map(move |key| (case, key)))
+            .filter(|(_, key)| planned.counterpart(key, &stored).is_none())
+            .map(|(case, key)| key.reading.label(&case.name_as(ours.naming())))
             .collect();
         if !lacking.is_empty() && asked.newcomers == NewBenchmarks::Refused {
             return Err(BaselineError::Lacks {
                 baseline: asked.name.to_string(),
                 lacking,
-                of: ours.cases.len(),
+                of: ours.results(),
             });
         }
         let (selected, left_out) = (full_names(&ours.cases), full_names(&ours.left_out));
         let results = std::mem::take(&mut run.results).into_iter();
-        let (shared, mut others): (Vec<_>, Vec<_>) = results.partition(|result| selected.contains(&case_name(result)));
+        let (mut shared, mut others): (Vec<_>, Vec<_>) =
+            results.partition(|result| selected.contains(&case_name(result)));
+        shared.retain(|result| stored.counterpart(&result.key(), &planned).is_some());
         others.retain(|result| ours.packages.contains(&result.package) && !left_out.contains(&case_name(result)));
         run.results = [shared, chosen(others, names, ours.naming())].concat();
         Ok(Baseline { asked, run })

@@ -13,14 +13,14 @@ const MOST_NAMES: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// The baseline lacks selected benchmarks.
-    #[error("the baseline `{baseline}` lacks {} of {of} selected cases:{}", lacking.len(), listed(lacking))]
+    /// The baseline lacks results of the selected cases.
+    #[error("the baseline `{baseline}` lacks {} of {of} results of the selected cases:{}", lacking.len(), listed(lacking))]
     Lacks {
         /// Its name.
         baseline: String,
-        /// The missing benchmarks.
+        /// The missing results: names of cases with their modes.
         lacking: Vec<String>,
-        /// Number of selected benchmarks.
+        /// Number of results that the run will have.
         of: usize,
     },
     /// No stored result matches the filters.
@@ -52,7 +52,7 @@ impl Expected for BaselineError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Lacks { baseline, .. } => Some(format!(
-                "nothing was measured; to measure the missing cases and list them as new, use `--baseline-lenient {baseline}`"
+                "nothing was measured; to measure these and list them as new, use `--baseline-lenient {baseline}`"
             )),
             Self::NothingFits { .. } => None,
             Self::NothingMatches { example, .. } => example
@@ -90,10 +90,10 @@ mod tests {
             anstream::adapter::strip_str(&Explanation(&error).to_string()).to_string()
         };
         insta::assert_snapshot!(lacks(2), @r"
-        error: the baseline `main` lacks 2 of 14 selected cases:
+        error: the baseline `main` lacks 2 of 14 results of the selected cases:
           suite::axpy::n=0
           suite::axpy::n=1
-        (hint: nothing was measured; to measure the missing cases and list them as new, use `--baseline-lenient main`)
+        (hint: nothing was measured; to measure these and list them as new, use `--baseline-lenient main`)
         ");
         assert!(lacks(13).contains("n=9\n  and 3 more\n"));
         assert!(!lacks(10).contains("more\n"));

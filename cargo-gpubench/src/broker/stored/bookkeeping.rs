@@ -9,7 +9,7 @@ use super::noise_floors::NoiseFloors;
 use super::saving::SavePlan;
 use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
-use crate::broker::cases::{NameFilter, full_names};
+use crate::broker::cases::{Case, NameFilter};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
@@ -119,7 +119,7 @@ impl ResultTargets {
             save: self.save.map(|(name, destination)| SavePlan {
                 name,
                 destination,
-                cases: full_names(&ours.cases),
+                results: ours.cases.iter().flat_map(Case::result_keys).collect(),
                 others,
             }),
             origin: origin.unwrap_or(self.origin),

@@ -2,14 +2,14 @@
 
 use gpubench_contract::BenchmarkComplete;
 use gpubench_stats::history_fence;
-use gpubench_store::compare::{CaseKey, Fences};
+use gpubench_store::compare::Fences;
 use gpubench_store::history::History;
 
-/// Returns the usual change between neighbouring runs of each case with enough history.
+/// Returns the usual change between neighbouring runs of each result with enough history.
 pub(crate) fn fences(past: &History, results: &[BenchmarkComplete]) -> Fences {
     let fence = |result: &BenchmarkComplete| {
-        let fence = history_fence(&past.values(&result.full_name(), &result.metric))?;
-        Some((CaseKey::of(result), fence))
+        let fence = history_fence(&past.values(&result.full_name(), result.mode, &result.metric))?;
+        Some((result.key(), fence))
     };
     results.iter().filter_map(fence).collect()
 }

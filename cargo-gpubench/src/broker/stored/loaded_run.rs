@@ -74,6 +74,8 @@ fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
         benchmark: result.benchmark.clone(),
         params: result.params.clone(),
         case: result.case.clone(),
+        mode: result.mode,
+        metric: result.metric.clone(),
         index: result.index,
     }
 }

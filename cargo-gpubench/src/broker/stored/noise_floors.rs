@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::build::BuiltLibrary;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::BenchmarkComplete;
-use gpubench_store::compare::{CaseKey, Floors};
+use gpubench_store::compare::Floors;
 
 /// The noise thresholds of the profile's overrides and the packages' manifests.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ impl NoiseFloors {
     pub(crate) fn of_results(&self, results: &[BenchmarkComplete]) -> Floors {
         results
             .iter()
-            .map(|result| (CaseKey::of(result), self.of_result(result)))
+            .map(|result| (result.key(), self.of_result(result)))
             .collect()
     }
 

@@ -6,8 +6,8 @@ use crate::broker::cases::{CaseSelection, NameFilter, SelectedPart, full_names};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::{first_of, status};
-use gpubench_contract::DeviceIdentity;
 use gpubench_contract::units::counted;
+use gpubench_contract::{DeviceIdentity, ResultKey};
 use gpubench_diagnostic::print_warning;
 use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
 
@@ -19,8 +19,8 @@ const NAMES_SHOWN: usize = 5;
 pub(crate) struct SavePlan {
     pub(crate) name: RunName,
     pub(crate) destination: Destination,
-    /// Full names of the cases that the run has results of.
-    pub(crate) cases: HashSet<String>,
+    /// The results that the run will have.
+    pub(crate) results: HashSet<ResultKey>,
     pub(crate) others: Others,
 }
 
@@ -51,7 +51,7 @@ impl SavePlan {
     /// # Errors
     /// The results that would stay are of another device.
     pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
-        self.destination.ensure_keepable(device, &self.cases, &self.others)
+        self.destination.ensure_keepable(device, &self.results, &self.others)
     }
 
     /// Saves a complete run.
@@ -68,7 +68,9 @@ impl SavePlan {
         } = destination.save(stored.clone(), &self.others)?;
         if gone > 0 {
             let results = counted(gone, "result");
-            print_warning(&format!("removed {results} from `{name}`: their cases no longer exist"));
+            print_warning(&format!(
+                "removed {results} from `{name}`: this run does not have their cases or modes"
+            ));
         }
         if !spared.is_empty() {
             print_warning(&format!(
@@ -86,7 +88,7 @@ impl SavePlan {
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
         if kept > 0 {
             let results = counted(kept, "result");
-            let what = format_args!("{results} of cases that this run did not measure, in `{name}`");
+            let what = format_args!("{results} that this run did not measure, in `{name}`");
             status(verbosity, "Kept", what);
         }
         Ok(())

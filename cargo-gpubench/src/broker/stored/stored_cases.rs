@@ -3,6 +3,7 @@
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
+use crate::config::Modes;
 use gpubench_contract::{BenchmarkComplete, ParamValue};
 
 /// Returns the stored results whose names are selected.
@@ -28,6 +29,7 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
         benchmark: 0,
         path: result.benchmark.clone(),
         params: params.map(|(name, param)| (name.clone(), value(param))).collect(),
+        modes: Modes::only(result.mode),
         disposition: Disposition::Run,
     }
 }

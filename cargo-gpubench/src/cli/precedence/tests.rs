@@ -204,7 +204,7 @@ fn a_profile_sets_options_of_every_kind() {
     assert_eq!(stopping.target_cv, 0.005);
     assert_eq!(options.measurement.flush_bytes, Some(0));
     let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
-    assert_eq!(options.measurement.method(&facts), (gpubench_contract::Method::Warm, 0));
+    assert_eq!(options.measurement.flushed_bytes(&facts), 0);
     let exports: Vec<_> = options
         .output
         .exports
@@ -408,7 +408,7 @@ fn example_of(option: &Arg) -> String {
     };
     let texts = [
         "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash", "(n)", "all",
-        "notices", "sealed",
+        "notices", "sealed", "cold",
     ];
     texts
         .iter()
@@ -442,13 +442,14 @@ fn the_template_sets_the_built_in_values() {
         )
     );
     let unsaid = CaseSettings {
+        mode: None,
         workers: None,
         ..CaseSettings::BUILT_IN
     };
     assert_eq!(
         workspace.options(&[], &[]).measurement.everywhere(),
         CaseOptions::from(unsaid),
-        "a copy of the file says everything but a number of workers"
+        "a copy of the file says everything but the modes and a number of workers"
     );
 }
 

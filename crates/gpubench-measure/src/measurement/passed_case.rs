@@ -1,6 +1,8 @@
 //! A record for tests.
 
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, DeviceKind, DeviceName, Params, SchemaVersion, Verdict};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, DeviceKind, DeviceName, Method, Metric, Params, SchemaVersion, Verdict,
+};
 
 /// Returns the record of a case that passed on a device, without samples.
 pub(super) fn passed_case(kind: DeviceKind) -> BenchmarkComplete {
@@ -11,6 +13,8 @@ pub(super) fn passed_case(kind: DeviceKind) -> BenchmarkComplete {
         benchmark: "axpy".to_owned(),
         params: Params::default(),
         case: "axpy".to_owned(),
+        mode: Method::Cold,
+        metric: Metric::time(),
         index: 0,
     };
     let device = DeviceName {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
-use super::names::{Anchor, marked, moment, name_with_params, revision};
+use super::names::{Anchor, marked, moment, name_with_reading, revision};
 use crate::wording::{change_sign, interval, lower_and_higher, metric_of, one_run};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
@@ -52,7 +52,7 @@ pub(super) fn anchor(position: usize) -> String {
 
 /// Returns the name of a row. It links to the case's section if the page shows the candidate.
 pub(super) fn linked_name(run: &StoredRun, row: &ComparisonRow) -> Markup {
-    let name = name_with_params(&row.benchmark, &row.params);
+    let name = name_with_reading(&row.benchmark, &row.params, &row.reading());
     match run.results.iter().position(|result| row.is_of(result)) {
         Some(position) => Anchor(position).link(name).into(),
         None => name,

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use super::markup::{Element, Markup, element, span, text};
 use crate::wording::sign;
 use gpubench_contract::units::listed;
-use gpubench_contract::{BenchmarkComplete, Grade, Params, Revision, Verdict};
+use gpubench_contract::{BenchmarkComplete, Grade, Params, Reading, Revision, Verdict};
 
 /// Returns the anchor of a case's section. It is the position among the results, because names may
 /// not be unique.
@@ -25,9 +25,16 @@ impl Anchor {
     }
 }
 
-/// Returns a benchmark and its axis values.
+/// Returns a benchmark, its axis values and its reading, if it is not the usual one.
 pub(super) fn case_name(result: &BenchmarkComplete) -> Markup {
-    name_with_params(&result.benchmark, &result.params)
+    name_with_reading(&result.benchmark, &result.params, &result.reading())
+}
+
+/// Returns a name followed by axis values and a reading, if it is not the usual one.
+pub(super) fn name_with_reading(name: &str, params: &Params, reading: &Reading) -> Markup {
+    let words = reading.words();
+    let words = (!words.is_empty()).then(|| text(" ").then(span("reading").text(words.join(", "))));
+    name_with_params(name, params).then(words)
 }
 
 /// Returns a name followed by axis values.

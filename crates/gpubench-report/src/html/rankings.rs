@@ -2,7 +2,7 @@
 
 use super::chart::rectangle;
 use super::markup::{self, Element, Markup, cell, element, span, text};
-use super::names::{Anchor, name, name_with_params};
+use super::names::{Anchor, name, name_with_reading};
 use crate::ranking::{Rank, Ranked, Ranking, Rankings};
 use crate::wording::best;
 use gpubench_contract::Metric;
@@ -29,7 +29,7 @@ fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
         .entries
         .iter()
         .map(|ranked| row(run, ranking.metric, ranked, most));
-    let caption = name_with_params(ranking.problem, &ranking.params);
+    let caption = name_with_reading(ranking.problem, &ranking.params, &ranking.reading());
     markup::table(caption, columns).child(element("tbody").children(rows))
 }
 

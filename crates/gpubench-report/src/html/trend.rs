@@ -6,8 +6,8 @@ use super::chart::{self, Path, Scale, drawing, extent, label, line};
 use super::markup::{Element, Markup, element, folded, text};
 use super::names::{moment, revision};
 use crate::wording::capitalized;
-use gpubench_contract::BenchmarkComplete;
 use gpubench_contract::units::counted;
+use gpubench_contract::{BenchmarkComplete, Reading};
 use gpubench_store::StoredRun;
 use gpubench_store::history::{HistoryCase, HistoryEntry};
 
@@ -24,8 +24,8 @@ const RUNS: usize = 40;
 /// Maximum number of runs in the list.
 const NAMED: usize = 5;
 
-/// The results of earlier runs, by case.
-pub(super) struct Past<'a>(HashMap<&'a str, Vec<PastResult<'a>>>);
+/// The results of earlier runs, by case and reading.
+pub(super) struct Past<'a>(HashMap<(String, Reading), Vec<PastResult<'a>>>);
 
 /// The result of one earlier run for a case.
 #[derive(Clone, Copy)]
@@ -43,18 +43,23 @@ impl<'a> Past<'a> {
             let is_later = began(&entry.started_at).zip(now).is_some_and(|(then, now)| then > now);
             entry.run_id != run.run.run_id && !is_later
         };
-        let mut cases: HashMap<&str, Vec<PastResult<'_>>> = HashMap::new();
+        let mut cases: HashMap<(String, Reading), Vec<PastResult<'_>>> = HashMap::new();
         for entry in history.iter().filter(is_earlier) {
             for case in &entry.cases {
-                cases.entry(&case.case).or_default().push(PastResult { entry, case });
+                cases
+                    .entry((case.case.clone(), case.reading()))
+                    .or_default()
+                    .push(PastResult { entry, case });
             }
         }
         Past(cases)
     }
 
-    /// Returns the earlier results for a case.
+    /// Returns the earlier results of a case with the reading of this one.
     pub(super) fn of(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
-        self.0.get(&*result.full_name()).map_or(&[], Vec::as_slice)
+        self.0
+            .get(&(result.full_name(), result.reading()))
+            .map_or(&[], Vec::as_slice)
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn suite(gate: Gate, comparison: &ComparisonComplete, started_at: &st
             baseline,
             is_stopped: true,
         };
-        format!("\n{}: {}", row.case, compared.in_words())
+        format!("\n{}: {}", row.label(), compared.in_words())
     });
     let details = format!("{why}{}", details.collect::<String>());
     let status = failed(NonSuccessKind::Failure, "inconclusive", &why, &details);

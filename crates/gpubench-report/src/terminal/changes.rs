@@ -132,7 +132,7 @@ fn drift_of(row: &ComparisonRow) -> Option<f64> {
 }
 
 fn name_of(row: &ComparisonRow) -> String {
-    in_one_line(&printable_line(&row.case), usize::MAX)
+    in_one_line(&printable_line(&row.label()), usize::MAX)
 }
 
 /// Returns a verdict's sign, for readers who skim.

@@ -102,7 +102,7 @@ impl Page<'_> {
                     .any(|difference| remark.ends_with(difference))
             };
             if let Some(remark) = row.remark.as_ref().filter(|remark| !of_the_runs(remark)) {
-                remarks.add(remark.clone(), row.case.clone());
+                remarks.add(remark.clone(), row.label());
             }
         }
         below_the_table(&remarks, self.options)

@@ -87,7 +87,11 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let room = line_width.saturating_sub(width(BAR)).max(20);
     let (sign, style) = sign_of(result.verdict);
-    let name = format!("{} {}", printable_line(&result.package), printable_line(&result.case));
+    let name = format!(
+        "{} {}",
+        printable_line(&result.package),
+        printable_line(&result.label())
+    );
     let [sign, name] = [(style, &*sign.to_string()), (TITLE, &*name)].map(|(style, text)| styling.paint(style, text));
     let mut lines = vec![fitted(&format!("{sign} {name}"), line_width)];
     let mut body = wrapped(&styled_outcome(result, styling), room);
@@ -102,7 +106,7 @@ pub(super) fn lines(
             body.extend(message_lines.flat_map(|line| folded(line, room)));
         }
         Message::SameAs(other) => {
-            let same = format!("same error as `{}` above", printable_line(&other.case));
+            let same = format!("same error as `{}` above", printable_line(&other.label()));
             body.extend(wrapped(&same, room));
         }
     }

@@ -36,7 +36,7 @@ impl ProgressLine {
 
     /// Shows the start of a case.
     pub(super) fn start(&mut self, started: &BenchmarkStarted) {
-        self.case = printable_line(&started.case);
+        self.case = printable_line(&started.label());
         self.draw(None);
     }
 

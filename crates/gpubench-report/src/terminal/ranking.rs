@@ -27,7 +27,7 @@ fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
     let longest = ranked.iter().map(|(_, rank)| width(rank)).max().unwrap_or(0);
     let room = options.table_width().saturating_sub(longest);
     let table: Table<()> = Table::new(Vec::new(), ranked.iter().map(|(name, _)| width(name)), room, styling);
-    let title = styling.paint(TITLE, &printable_line(ranking.problem));
+    let title = styling.paint(TITLE, &printable_line(&ranking.reading().label(ranking.problem)));
     let params = styling.paint(FAINT, &printable_line(&ranking.params.to_string()));
     let lines = ranked.iter().map(|(name, rank)| table.row(name, "  ", rank));
     let remark = ranking

@@ -169,7 +169,7 @@ impl TerminalReporter {
         let figures = columns::figures(table, result, line);
         let mut lines = self.tree.reveal(result.index);
         let Some(own) = lines.pop() else {
-            return format!("{}{figures}\n", printable_line(&result.case));
+            return format!("{}{figures}\n", printable_line(&result.label()));
         };
         let mut text: String = lines
             .into_iter()
@@ -258,7 +258,7 @@ impl Reporter for TerminalReporter {
         self.rankings.add(result);
         // With full detail, the remarks of a passed case are below its line.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
-            self.remarks.add_result(result, &result.case);
+            self.remarks.add_result(result, &result.label());
         }
         self.progress.iter_mut().for_each(ProgressLine::advance);
         if self.options.detail == Detail::Brief {

@@ -138,6 +138,9 @@ fn path_of(case: &BenchmarkStarted) -> Vec<String> {
     if !case.params.0.is_empty() {
         path.push(axis_values(&case.params));
     }
+    if let Some(last) = path.last_mut() {
+        *last = case.reading().label(last);
+    }
     path
 }
 

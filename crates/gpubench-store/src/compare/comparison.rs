@@ -69,7 +69,7 @@ fn tick(run: &NamedRun<'_>) -> f64 {
 }
 
 fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
-    results.iter().map(|result| result.case.clone()).collect()
+    results.iter().map(|result| result.label()).collect()
 }
 
 impl NamedRun<'_> {

@@ -50,7 +50,7 @@ pub(super) fn of_runs(baseline: &EarlierRun, candidate: &EarlierRun) -> Vec<Diff
 /// Returns the differences between two results that are not differences between their runs.
 pub(super) fn of_results(baseline: &BenchmarkComplete, candidate: &BenchmarkComplete) -> Vec<Difference> {
     differing([baseline, candidate].map(|result| {
-        let mut facts = vec![("caches before a call", Some(result.mode.to_string()), Weight::Decides)];
+        let mut facts = vec![("mode", Some(result.mode.to_string()), Weight::Decides)];
         facts.extend(facts_of_environment(&result.environment));
         let execution = result.execution.map(|execution| execution.as_str().to_owned());
         facts.push(("execution", execution, Weight::Decides));

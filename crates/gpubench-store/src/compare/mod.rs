@@ -17,5 +17,4 @@ mod tests;
 
 pub use comparison::{NamedRun, compare};
 pub use judgement::{CANNOT_RULE_OUT, FINDS, NOISY_HISTORY, is_decided, judge};
-pub use key::CaseKey;
 pub use rules::{AnalysesTaken, Fences, Floors, Matching, Rules, Setups, Threshold};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{CaseKey, Matching};
-use gpubench_contract::{BenchmarkComplete, Verdict};
+use super::Matching;
+use gpubench_contract::{BenchmarkComplete, ResultKey, ResultKeys, Verdict};
 
 /// The matched and unmatched results of two runs.
 #[derive(Debug)]
@@ -42,22 +42,23 @@ impl<'a> Pairing<'a> {
     ) -> Pairing<'a> {
         let before = by_key(baseline, matching);
         let after = by_key(candidate, matching);
+        let [theirs, ours] = [&before, &after].map(|side| side.keys().cloned().collect::<ResultKeys>());
         let mut pairing = Pairing {
             both: Vec::new(),
             new: Vec::new(),
             removed: Vec::new(),
         };
         for (key, result) in keyed(candidate, matching) {
-            match (before.get(&key), after.get(&key)) {
-                (Some(baselines), Some(candidates)) => pairing.both.push(Pair {
-                    baseline: baselines[0],
+            match ours.counterpart(&key, &theirs) {
+                Some(counterpart) => pairing.both.push(Pair {
+                    baseline: before[&counterpart][0],
                     candidate: result,
-                    ambiguous: ambiguous(baselines, candidates),
+                    ambiguous: ambiguous(&before[&counterpart], &after[&key]),
                 }),
-                _ => pairing.new.push(result),
+                None => pairing.new.push(result),
             }
         }
-        let gone = keyed(baseline, matching).filter(|(key, _)| !after.contains_key(key));
+        let gone = keyed(baseline, matching).filter(|(key, _)| theirs.counterpart(key, &ours).is_none());
         pairing.removed = gone.map(|(_, result)| result).collect();
         pairing
     }
@@ -67,14 +68,14 @@ impl<'a> Pairing<'a> {
 fn keyed<'a>(
     results: &'a [BenchmarkComplete],
     matching: &Matching,
-) -> impl Iterator<Item = (CaseKey, &'a BenchmarkComplete)> {
+) -> impl Iterator<Item = (ResultKey, &'a BenchmarkComplete)> {
     results
         .iter()
         .filter_map(|result| Some((matching.key(result)?, result)))
 }
 
-fn by_key<'a>(results: &'a [BenchmarkComplete], matching: &Matching) -> HashMap<CaseKey, Vec<&'a BenchmarkComplete>> {
-    let mut by_key: HashMap<CaseKey, Vec<&BenchmarkComplete>> = HashMap::new();
+fn by_key<'a>(results: &'a [BenchmarkComplete], matching: &Matching) -> HashMap<ResultKey, Vec<&'a BenchmarkComplete>> {
+    let mut by_key: HashMap<ResultKey, Vec<&BenchmarkComplete>> = HashMap::new();
     for (key, result) in keyed(results, matching) {
         by_key.entry(key).or_default().push(result);
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
-use super::{CaseKey, Rules, Setups, Threshold};
+use super::{Rules, Setups, Threshold};
 use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
@@ -58,6 +58,7 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
         params: after.params.clone(),
         case: after.case.clone(),
         baseline_case: before.case.clone(),
+        mode: after.mode,
         metric: after.metric.clone(),
         baseline: compared_result(before, sides[0].as_ref(), of_baseline),
         candidate: compared_result(after, sides[1].as_ref(), of_candidate),
@@ -205,13 +206,13 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
 fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> bool {
     context.arrangement == Arrangement::Apart
         && origins[0].run_id == origins[1].run_id
-        && CaseKey::of(pair.baseline) == CaseKey::of(pair.candidate)
+        && pair.baseline.key() == pair.candidate.key()
         && pair.baseline.samples == pair.candidate.samples
 }
 
 /// Returns the finding for a measurement that is compared with itself.
 fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
-    let threshold = context.rules.threshold(&CaseKey::of(pair.candidate));
+    let threshold = context.rules.threshold(&pair.candidate.key());
     let ratio = Ratio {
         estimate: 1.0,
         interval: Interval { low: 1.0, high: 1.0 },
@@ -261,7 +262,7 @@ fn compared(
     let ([Some(baseline), Some(candidate)], Some(of_values)) = (sides, of_values) else {
         return without_change(pair, format!("a {} of zero or less has no ratio", metric.name));
     };
-    let key = CaseKey::of(pair.candidate);
+    let key = pair.candidate.key();
     let threshold = context.rules.threshold(&key);
     let analyses = context.rules.analyses.get(&key).copied().unwrap_or_default();
     let paired = match context.arrangement {

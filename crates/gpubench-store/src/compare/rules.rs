@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use regex::Regex;
 
-use super::CaseKey;
-use gpubench_contract::{BenchmarkComplete, ThresholdSource};
+use super::key::by_groups;
+use gpubench_contract::{BenchmarkComplete, ResultKey, ThresholdSource};
 use gpubench_stats::{Confidence, InterimAnalyses};
 
 /// The rules of a comparison.
@@ -29,14 +29,14 @@ pub struct Rules {
 
 /// The normal relative change between consecutive runs of a benchmark, from
 /// [`history_fence`](gpubench_stats::history_fence).
-pub type Fences = HashMap<CaseKey, f64>;
+pub type Fences = HashMap<ResultKey, f64>;
 
 /// The relative change of a benchmark that always counts as noise, as a fraction.
-pub type Floors = HashMap<CaseKey, f64>;
+pub type Floors = HashMap<ResultKey, f64>;
 
 /// The interim analyses of each benchmark that alternated. Benchmarks that are missing here were
 /// analyzed once.
-pub type AnalysesTaken = HashMap<CaseKey, InterimAnalyses>;
+pub type AnalysesTaken = HashMap<ResultKey, InterimAnalyses>;
 
 /// How the benchmarks of two runs are matched.
 #[derive(Clone, Debug, Default)]
@@ -55,11 +55,14 @@ impl Matching {
         self.key(result).is_some()
     }
 
-    /// Returns the key of a benchmark. `None` if it is left out.
-    pub(super) fn key(&self, result: &BenchmarkComplete) -> Option<CaseKey> {
+    /// Returns the key of a result. `None` if its benchmark is left out.
+    pub(super) fn key(&self, result: &BenchmarkComplete) -> Option<ResultKey> {
         match self {
-            Matching::Names => Some(CaseKey::of(result)),
-            Matching::Groups(expression) => CaseKey::by_groups(expression, result),
+            Matching::Names => Some(result.key()),
+            Matching::Groups(expression) => Some(ResultKey {
+                case: by_groups(expression, result)?,
+                reading: result.reading(),
+            }),
         }
     }
 }
@@ -88,7 +91,7 @@ impl Rules {
     pub const FLOOR: f64 = 0.01;
 
     /// Returns the threshold of a benchmark: the larger of its floor and its fence.
-    pub fn threshold(&self, key: &CaseKey) -> Threshold {
+    pub fn threshold(&self, key: &ResultKey) -> Threshold {
         let floor = self.floors.get(key).copied().unwrap_or(self.floor);
         match self.fences.get(key) {
             Some(fence) if *fence > floor => Threshold {

@@ -71,6 +71,8 @@ fn result(name: &str, verdict: Verdict) -> BenchmarkComplete {
         benchmark: name.into(),
         params: Params::default(),
         case: name.into(),
+        mode: Method::Cold,
+        metric: Metric::time(),
         index: 0,
     };
     BenchmarkComplete {

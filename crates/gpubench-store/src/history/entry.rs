@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StoredRun;
-use gpubench_contract::{BenchmarkComplete, Metric, Revision, Verdict};
+use gpubench_contract::{BenchmarkComplete, Method, Metric, Reading, Revision, Verdict};
 
 /// One run in a history, a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,16 +17,19 @@ pub struct HistoryEntry {
     pub tool_version: String,
     /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
-    /// The cases that passed.
+    /// The results that passed.
     pub cases: Vec<HistoryCase>,
 }
 
-/// A case in a history.
+/// A result in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryCase {
     /// Name of the case, with its package in front.
     pub case: String,
+    /// How each call was measured. Missing if it is cold.
+    #[serde(default = "cold", skip_serializing_if = "is_cold")]
+    pub mode: Method,
     /// What the value measures. Missing if it is [`Metric::time`].
     #[serde(default = "Metric::time", skip_serializing_if = "is_time")]
     pub metric: Metric,
@@ -38,6 +41,14 @@ pub struct HistoryCase {
     pub n: u64,
     /// Number of fresh workers that took the samples.
     pub workers: u64,
+}
+
+fn cold() -> Method {
+    Method::Cold
+}
+
+fn is_cold(mode: &Method) -> bool {
+    *mode == cold()
 }
 
 fn is_time(metric: &Metric) -> bool {
@@ -58,11 +69,17 @@ impl HistoryEntry {
 }
 
 impl HistoryCase {
-    /// Returns the entry for a case. `None` if it did not pass.
+    /// Returns how the value was measured.
+    pub fn reading(&self) -> Reading {
+        Reading::of(self.mode, &self.metric)
+    }
+
+    /// Returns the entry for a result. `None` if it did not pass.
     fn of(result: &BenchmarkComplete) -> Option<HistoryCase> {
         let stats = result.stats.as_ref().filter(|_| result.verdict == Verdict::Pass)?;
         Some(HistoryCase {
             case: result.full_name(),
+            mode: result.mode,
             metric: result.metric.clone(),
             value: stats.value,
             ci95: stats.ci95,

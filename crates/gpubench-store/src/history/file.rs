@@ -10,7 +10,7 @@ use super::HistoryEntry;
 use crate::StoreError;
 use crate::error::{LEFT_ALONE, MALFORMED};
 use crate::read::{contents, from_json};
-use gpubench_contract::{DeviceIdentity, Metric};
+use gpubench_contract::{DeviceIdentity, Method, Metric};
 use gpubench_stats::PastValue;
 
 /// The `format` in the first line of every history.
@@ -76,16 +76,16 @@ pub enum Tail {
 }
 
 impl History {
-    /// Returns the values of a case in a metric, in all runs that have it, with the commits.
-    /// Modified sources have no commit, because they may differ between runs.
-    pub fn values(&self, case: &str, metric: &Metric) -> Vec<PastValue<&str>> {
+    /// Returns the values of a case in a mode and a metric, in all runs that have it, with the
+    /// commits. Modified sources have no commit, because they may differ between runs.
+    pub fn values(&self, case: &str, mode: Method, metric: &Metric) -> Vec<PastValue<&str>> {
         let mut values = Vec::new();
         for entry in &self.entries {
             let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
             let found = entry
                 .cases
                 .iter()
-                .find(|known| known.case == case && known.metric == *metric);
+                .find(|known| known.case == case && known.mode == mode && known.metric == *metric);
             values.extend(found.map(|found| PastValue {
                 value: found.value,
                 sources: revision.map(|revision| revision.commit.as_str()),
@@ -171,10 +171,21 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<History, StoreError> {
             source,
         })
     };
-    let entries = filled.map(entry).collect::<Result<_, _>>()?;
+    let mut entries: Vec<HistoryEntry> = filled.map(entry).collect::<Result<_, _>>()?;
+    name_warm_calls(&identity, &mut entries);
     Ok(History {
         identity,
         entries,
         tail,
     })
+}
+
+/// Corrects the mode of entries that older versions of the tool wrote without one. If nothing was
+/// flushed, no call was cold.
+fn name_warm_calls(identity: &DeviceIdentity, entries: &mut [HistoryEntry]) {
+    if identity.flush_bytes == Some(0) {
+        let cases = entries.iter_mut().flat_map(|entry| &mut entry.cases);
+        let cold = cases.filter(|case| case.mode == Method::Cold);
+        cold.for_each(|case| case.mode = Method::Warm);
+    }
 }

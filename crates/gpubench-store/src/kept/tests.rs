@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::tests::stored;
 use crate::{Destination, Home, StoreError, read};
-use gpubench_contract::{Cause, Revision};
+use gpubench_contract::{Cause, Method, Revision};
 use gpubench_testing::on_gpu;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
@@ -58,6 +58,10 @@ fn is_axpy(result: &BenchmarkComplete) -> bool {
     result.benchmark == "axpy::add_one"
 }
 
+fn keys(run: &StoredRun) -> HashSet<ResultKey> {
+    run.results.iter().map(BenchmarkComplete::key).collect()
+}
+
 fn names(run: &StoredRun) -> Vec<String> {
     run.results.iter().map(BenchmarkComplete::full_name).collect()
 }
@@ -91,6 +95,24 @@ fn a_run_of_some_benchmarks_keeps_the_results_of_the_others() {
             assert_eq!(origin.revision, whole().revision);
         }
     }
+}
+
+#[test]
+fn results_in_another_mode_stay_unless_the_run_is_of_all_benchmarks() {
+    let place = place();
+    let mut warm = later(is_axpy);
+    warm.results.iter_mut().for_each(|result| result.mode = Method::Warm);
+    place.destination.save(whole(), &Others::Go).unwrap();
+    let saved = place.destination.save(warm.clone(), &Others::Stay).unwrap();
+    assert_eq!((saved.kept, saved.gone), (whole().results.len(), 0));
+    let merged = read(place.destination.path()).unwrap();
+    assert_eq!(merged.results.len(), whole().results.len() + warm.results.len());
+    let all = Others::GoWithTheirBenchmarks {
+        packages: HashSet::from(["suite".to_owned()]),
+        left_out: HashSet::new(),
+    };
+    let saved = place.destination.save(warm.clone(), &all).unwrap();
+    assert_eq!((saved.kept, saved.gone), (0, whole().results.len()));
 }
 
 #[test]
@@ -197,7 +219,7 @@ fn results_of_different_devices_never_share_a_file() {
     let mut elsewhere = later(is_axpy);
     elsewhere.run.environment.driver = Some("590.1 (CUDA 13.1)".to_owned());
     let identity = elsewhere.origin().identity();
-    let cases = names(&elsewhere).into_iter().collect();
+    let cases = keys(&elsewhere);
     let refusals = [
         place
             .destination
@@ -219,7 +241,7 @@ fn results_of_different_devices_never_share_a_file() {
     assert_eq!(std::fs::read(place.destination.path()).unwrap(), before);
     place
         .destination
-        .ensure_keepable(&identity, &names(&whole()).into_iter().collect(), &Others::Stay)
+        .ensure_keepable(&identity, &keys(&whole()), &Others::Stay)
         .unwrap();
     place.destination.save(elsewhere, &Others::Go).unwrap();
 }
@@ -250,7 +272,7 @@ fn a_run_of_one_package_does_not_replace_an_edited_run_of_several() {
         left_out: HashSet::new(),
     };
     let (run, identity) = (whole(), whole().origin().identity());
-    let cases = names(&run).into_iter().collect();
+    let cases = keys(&run);
     let refusals = [
         place
             .destination

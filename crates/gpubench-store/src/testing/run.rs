@@ -2,8 +2,8 @@
 
 use crate::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Params, RunEnd,
-    RunFinished, RunStarted, SchemaVersion, Verdict,
+    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Method, Metric, Params,
+    RunEnd, RunFinished, RunStarted, SchemaVersion, Verdict,
 };
 use gpubench_stats::{summary, twin, worker_share};
 
@@ -84,6 +84,8 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         benchmark: name.into(),
         params: Params::default(),
         case: name.into(),
+        mode: Method::Cold,
+        metric: Metric::time(),
         index,
     };
     let by_worker: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();

@@ -133,6 +133,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         params: result.params.clone(),
         case: result.case.clone(),
         baseline_case: result.case.clone(),
+        mode: result.mode,
         metric: result.metric.clone(),
         baseline: compared(median.map(|median| median / ratio)),
         candidate: compared(median),

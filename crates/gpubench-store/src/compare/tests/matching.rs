@@ -14,6 +14,57 @@ fn new_and_removed_benchmarks_are_listed_without_a_row() {
     assert_eq!(comparison.rows.len(), 1);
 }
 
+fn warm(result: BenchmarkComplete) -> BenchmarkComplete {
+    BenchmarkComplete {
+        mode: Method::Warm,
+        ..result
+    }
+}
+
+#[test]
+fn each_mode_of_a_case_is_compared_with_the_same_mode() {
+    let both = |cold: f64, hot: f64| run(vec![quiet("axpy", cold), warm(quiet("axpy", hot))]);
+    let comparison = compared(&both(1e5, 5e4), &both(1e5, 6e4), &Rules::default());
+    let rows: Vec<(Method, ChangeVerdict)> = comparison.rows.iter().map(|row| (row.mode, row.verdict)).collect();
+    assert_eq!(
+        rows,
+        [
+            (Method::Cold, ChangeVerdict::NoChange),
+            (Method::Warm, ChangeVerdict::Regressed)
+        ]
+    );
+    let label = comparison.rows[1].label();
+    assert_eq!(comparison.rows_by_result()[&comparison.rows[1].key()].label(), label);
+}
+
+#[test]
+fn a_mode_that_only_one_run_has_is_new_or_removed() {
+    let one = || run(vec![quiet("axpy", 1e5)]);
+    let both = || run(vec![quiet("axpy", 1e5), warm(quiet("axpy", 5e4))]);
+    let later = compared(&one(), &both(), &Rules::default());
+    assert_eq!((later.rows.len(), later.new), (1, vec!["axpy [warm]".to_owned()]));
+    let earlier = compared(&both(), &one(), &Rules::default());
+    assert_eq!(
+        (earlier.rows.len(), earlier.removed),
+        (1, vec!["axpy [warm]".to_owned()])
+    );
+}
+
+#[test]
+fn the_threshold_of_one_mode_is_not_that_of_another() {
+    let both = || run(vec![quiet("axpy", 1e5), warm(quiet("axpy", 5e4))]);
+    let rules = Rules {
+        floors: Floors::from([(warm(quiet("axpy", 1e5)).key(), 0.2)]),
+        ..Rules::default()
+    };
+    let rows = compared(&both(), &both(), &rules).rows;
+    let thresholds: Vec<f64> = rows
+        .iter()
+        .map(|row| row.change.as_ref().expect("a change").threshold)
+        .collect();
+    assert_eq!(thresholds, [Rules::FLOOR, 0.2]);
+}
+
 #[test]
 fn rows_are_in_the_order_of_the_candidate() {
     let baseline = run(vec![quiet("a", 1e5), quiet("b", 1e5), quiet("c", 1e5)]);

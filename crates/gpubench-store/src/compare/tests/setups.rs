@@ -84,10 +84,7 @@ fn cold_and_warm_results_are_not_compared() {
     };
     let row = row_of(quiet("axpy", 1e5), warm, &lenient);
     assert_eq!(row.verdict, ChangeVerdict::NoChange);
-    assert_eq!(
-        remark(&row),
-        "caches before a call: cold in the baseline, warm in the candidate"
-    );
+    assert_eq!(remark(&row), "mode: cold in the baseline, warm in the candidate");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::*;
 fn the_threshold_of_a_benchmark_overrides_the_common_one() {
     let after = quiet("axpy", 1.03e5);
     let rules = Rules {
-        floors: Floors::from([(CaseKey::of(&after), 0.05)]),
+        floors: Floors::from([(after.key(), 0.05)]),
         ..Rules::default()
     };
     assert_eq!(
@@ -31,7 +31,7 @@ fn a_larger_threshold_turns_a_regression_into_noise() {
 fn the_history_of_a_benchmark_raises_its_threshold_and_never_lowers_it() {
     let (before, after) = (quiet("axpy", 1e5), quiet("axpy", 1.03e5));
     let fenced = |fence| Rules {
-        fences: Fences::from([(CaseKey::of(&before), fence)]),
+        fences: Fences::from([(before.key(), fence)]),
         ..Rules::default()
     };
     let noisy = row_of(before.clone(), after.clone(), &fenced(0.08));
@@ -52,7 +52,7 @@ fn the_history_of_a_benchmark_raises_its_threshold_and_never_lowers_it() {
 #[test]
 fn the_history_of_another_benchmark_does_not_count() {
     let rules = Rules {
-        fences: Fences::from([(CaseKey::of(&quiet("softmax", 1e5)), 0.5)]),
+        fences: Fences::from([(quiet("softmax", 1e5).key(), 0.5)]),
         ..Rules::default()
     };
     let row = row_of(quiet("axpy", 1e5), quiet("axpy", 1.03e5), &rules);
@@ -64,7 +64,7 @@ fn a_history_that_hides_changes_above_a_tenth_has_a_remark() {
     let fenced = |fence, candidate| {
         let before = quiet("axpy", 1e5);
         let rules = Rules {
-            fences: Fences::from([(CaseKey::of(&before), fence)]),
+            fences: Fences::from([(before.key(), fence)]),
             ..Rules::default()
         };
         row_of(before, candidate, &rules)

@@ -73,7 +73,7 @@ fn interim_analyses_use_a_wider_interval_for_the_same_confidence() {
     let [before, after] = drifting(5, 1.03);
     let at = |analyses| {
         let rules = Rules {
-            analyses: AnalysesTaken::from([(CaseKey::of(&after), analyses)]),
+            analyses: AnalysesTaken::from([(after.key(), analyses)]),
             ..Rules::default()
         };
         alternating_row_by(&rules, before.clone(), after.clone())

@@ -1,0 +1,166 @@
+//! Several modes in one run: a result for each, compared, saved, exported and remembered by mode.
+#![forbid(unsafe_code)]
+
+use gpubench_tests::{Fixture, Records, Run, RunFolder};
+use serde_json::Value;
+
+/// Returns a run of one case in some modes, with enough workers for a comparison.
+fn in_modes(modes: &str) -> Run {
+    of_walk(modes).args(["--flush-bytes", "256KiB"])
+}
+
+fn of_walk(modes: &str) -> Run {
+    Run::on(&Fixture::of("paced"))
+        .args(["walk", "--mode", modes, "--workers", "3", "--max-samples", "30"])
+        .args(["--threads", "1"])
+}
+
+fn modes(records: &Records) -> Vec<&Value> {
+    records.results().map(|result| &result["mode"]).collect()
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    let texts = value.as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn each_mode_has_a_result() {
+    let records = in_modes("cold,warm").json().finish().expect_code(0).records();
+    assert_eq!(modes(&records), ["cold", "warm"]);
+    let started: Vec<&Value> = records
+        .with_reason("benchmark-started")
+        .map(|one| &one["mode"])
+        .collect();
+    assert_eq!(started, ["cold", "warm"]);
+    let results: Vec<&Value> = records.results().collect();
+    assert_eq!(results[0]["case"], results[1]["case"]);
+    assert_eq!((&results[0]["index"], &results[1]["index"]), (&0.into(), &1.into()));
+    assert_eq!(
+        (
+            &records.the("run-started")["cases"],
+            &records.the("run-finished")["passed"]
+        ),
+        (&2.into(), &2.into())
+    );
+}
+
+#[test]
+fn a_baseline_is_compared_by_mode_and_a_mode_that_it_lacks_is_new() {
+    let folder = RunFolder::new();
+    let baseline = folder.path("main.json").into_string();
+    let _ = in_modes("cold")
+        .args(["--save-baseline", &baseline])
+        .finish()
+        .expect_code(0);
+    let refused = in_modes("cold,warm")
+        .args(["--baseline", &baseline])
+        .finish()
+        .expect_code(2);
+    assert!(
+        refused
+            .stderr
+            .contains("lacks 1 of 2 results of the selected cases:\n  steps::walk::n=1000 [warm]"),
+        "{}",
+        refused.stderr
+    );
+    let lenient = in_modes("cold,warm").args(["--baseline-lenient", &baseline, "--no-fail-on-regression"]);
+    let records = lenient.json().finish().expect_code(0).records();
+    let comparison = records.the("comparison-complete");
+    assert_eq!(comparison["rows"].as_array().expect("a list").len(), 1);
+    assert_eq!(comparison["rows"][0]["mode"], "cold");
+    assert_eq!(texts(&comparison["new"]), ["steps::walk::n=1000 [warm]"]);
+
+    let _ = in_modes("warm,cold")
+        .args(["--save-baseline", &baseline])
+        .finish()
+        .expect_code(0);
+    let both = in_modes("cold,warm").args(["--baseline", &baseline, "--no-fail-on-regression"]);
+    let records = both.json().finish().expect_code(0).records();
+    let rows = records.the("comparison-complete")["rows"].as_array().expect("a list");
+    let modes: Vec<&Value> = rows.iter().map(|row| &row["mode"]).collect();
+    assert_eq!(modes, ["cold", "warm"]);
+    assert!(rows.iter().all(|row| row["change"]["ratio"].is_f64()), "{rows:#?}");
+}
+
+#[test]
+fn a_history_keeps_modes_apart() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    for modes in ["cold,warm", "warm"] {
+        let run = in_modes(modes).args(["--history", "--history-dir", &history]);
+        let _ = run.finish().expect_code(0);
+    }
+    let shown = Run::on_verb("history", &Fixture::of("paced")).args(["--history-dir", &history]);
+    let records = shown.json().finish().expect_code(0).records();
+    let runs: Vec<(&str, usize)> = records
+        .with_reason("benchmark-history")
+        .map(|history| {
+            let runs = history["runs"].as_array().expect("a list");
+            (history["mode"].as_str().expect("a mode"), runs.len())
+        })
+        .collect();
+    assert_eq!(runs, [("warm", 2), ("cold", 1)], "in one file: the device is the same");
+}
+
+#[test]
+fn exports_have_an_entry_for_each_mode() {
+    let folder = RunFolder::new();
+    let [csv, junit] = ["a.csv", "a.xml"].map(|name| folder.path(name).into_string());
+    let run = in_modes("cold,warm").args(["--export-csv", &csv, "--export-junit", &junit]);
+    let table = run.finish().expect_code(0).stdout;
+    let rows = std::fs::read_to_string(csv).expect("it was written");
+    assert!(rows.contains(",cold,pass,") && rows.contains(",warm,pass,"), "{rows}");
+    let cases = std::fs::read_to_string(junit).expect("it was written");
+    assert!(
+        cases.contains("name=\"steps::walk::n=1000\"") && cases.contains("name=\"steps::walk::n=1000 [warm]\""),
+        "{cases}"
+    );
+    assert!(table.contains("2 passed"), "{table}");
+}
+
+#[test]
+fn alternating_sides_are_paired_by_mode() {
+    let fixture = Fixture::of("paced");
+    let folder = RunFolder::new();
+    let archive = folder.path("other.tar.zst");
+    let _ = Run::archiving(&fixture, &archive).finish().expect_code(0);
+    let run = in_modes("cold,warm").args(["--against-archive", archive.as_str(), "--no-fail-on-regression"]);
+    let records = run.json().finish().expect_code(0).records();
+    let rows = records.the("comparison-complete")["rows"].as_array().expect("a list");
+    let modes: Vec<&Value> = rows.iter().map(|row| &row["mode"]).collect();
+    assert_eq!(modes, ["cold", "warm"]);
+}
+
+#[test]
+fn wrong_modes_are_refused() {
+    let refused = in_modes("cold,wram").finish().expect_code(2);
+    assert!(refused.stderr.contains("unknown mode `wram`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("did you mean `warm`?"), "{}", refused.stderr);
+    let twice = in_modes("cold,cold").finish().expect_code(2);
+    assert!(
+        twice.stderr.contains("the mode `cold` is there twice"),
+        "{}",
+        twice.stderr
+    );
+    let unflushed = of_walk("cold").args(["--flush-bytes", "0"]).finish().expect_code(2);
+    assert!(
+        unflushed
+            .stderr
+            .contains("`steps::walk::n=1000` has the mode `cold`, but `--flush-bytes 0` flushes nothing"),
+        "{}",
+        unflushed.stderr
+    );
+}
+
+#[test]
+fn without_a_flush_calls_are_warm_by_default() {
+    let run = Run::on(&Fixture::of("paced")).args(["walk", "--workers", "1", "--max-samples", "5"]);
+    let records = run
+        .args(["--flush-bytes", "0"])
+        .json()
+        .finish()
+        .expect_code(0)
+        .records();
+    assert_eq!(modes(&records), ["warm"]);
+}
