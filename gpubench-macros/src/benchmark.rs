@@ -134,6 +134,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         device_axes,
         ..
     } = parts;
+    let settings = options.mode.iter().map(|modes| quote!(("mode", #modes)));
     let body = body(function, options.execution);
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {
@@ -147,6 +148,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
             condition: #condition,
             axes: || #axes,
             device_axes: || #device_axes,
+            settings: &[#(#settings),*],
             problem: #problem,
             body: #body,
         }

@@ -39,6 +39,7 @@ pub(crate) struct Options {
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) name: Option<LitStr>,
+    pub(crate) mode: Option<LitStr>,
     pub(crate) ignore: Option<Span>,
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
@@ -91,6 +92,7 @@ impl Options {
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
+            "mode" => self.mode = Some(value(&option, input, "mode = \"cold,warm\"")?),
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
@@ -137,6 +139,7 @@ impl Attribute {
                 ("flops", "flops = .."),
                 ("problem", "problem = .."),
                 ("name", "name = \"..\""),
+                ("mode", "mode = \"..\""),
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
                 ("requires", "requires(..)"),
@@ -171,7 +174,7 @@ impl Attribute {
             (Attribute::Problem, "reference") => {
                 "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
             }
-            (Attribute::Problem, "hosted" | "ignore" | "name" | "problem") => {
+            (Attribute::Problem, "hosted" | "ignore" | "mode" | "name" | "problem") => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }
             _ => format!("unknown option `{option}`: {}", self.expectation()),

@@ -35,6 +35,9 @@ pub struct Benchmark {
     pub axes: Vec<Axis>,
     /// Axes that replace the axes of the same name on one kind of device.
     pub device_axes: Vec<(DeviceKind, Vec<Axis>)>,
+    /// Settings of its cases, with the keys and values that a profile has: `mode` and `cold,warm`.
+    /// The tool checks them.
+    pub settings: Vec<(String, String)>,
 }
 
 /// Whether a benchmark runs by default.

@@ -164,3 +164,29 @@ fn without_a_flush_calls_are_warm_by_default() {
         .records();
     assert_eq!(modes(&records), ["warm"]);
 }
+
+#[test]
+fn an_attribute_sets_the_modes_of_a_benchmark_and_the_command_line_replaces_them() {
+    let sway = || {
+        let run = Run::on(&Fixture::of("paced")).args(["sway", "--features", "modal"]);
+        run.args(["--workers", "1", "--max-samples", "5"]).json()
+    };
+    assert_eq!(modes(&sway().finish().expect_code(0).records()), ["warm", "cold"]);
+    let replaced = sway().args(["--mode", "cold"]).finish().expect_code(0).records();
+    assert_eq!(modes(&replaced), ["cold"]);
+    let checked = sway().args(["--test"]).finish().expect_code(0).records();
+    assert_eq!(modes(&checked), ["warm"], "a check needs no other mode");
+}
+
+#[test]
+fn a_wrong_mode_in_an_attribute_is_refused_with_its_line() {
+    let run = Run::on(&Fixture::of("paced")).args(["swya", "--features", "misspelt"]);
+    let refused = run.finish().expect_code(104);
+    let (place, reason) = ("src/steps.rs:", "`mode` of `steps::swya` has an invalid value");
+    let words = [place, reason, "unknown mode `wram`", "did you mean `warm`?"];
+    assert!(
+        words.iter().all(|word| refused.stderr.contains(word)),
+        "{}",
+        refused.stderr
+    );
+}

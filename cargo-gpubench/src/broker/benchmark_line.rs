@@ -44,6 +44,7 @@ mod tests {
             requirements: Vec::new(),
             axes: Vec::new(),
             device_axes: Vec::new(),
+            settings: Vec::new(),
         };
         let mut result = every_verdict().results.remove(0);
         (result.cause, result.message) = (Some(cause), Some(message.to_owned()));

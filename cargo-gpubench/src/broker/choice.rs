@@ -3,16 +3,15 @@
 use gpubench::catalog::Catalog;
 
 use super::against::other_revision::OtherRevision;
+use super::case_modes::{ModeError, choose_modes};
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
-use super::options::{NothingFlushed, RunOptions};
+use super::options::RunOptions;
 use super::status::status;
 use crate::build::Built;
-use crate::config::Modes;
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
-use gpubench_measure::measurement::RunMode;
 
 /// The cases of a run, and the cases that it leaves out.
 #[derive(Clone, Debug)]
@@ -29,7 +28,7 @@ impl ChosenCases {
     /// Returns the cases that the command line selects.
     ///
     /// # Errors
-    /// No case is selected, no case matches, or calls are to be cold without a flush.
+    /// No case is selected, no case matches, or the modes of a case are invalid.
     pub(super) fn of(
         options: &RunOptions,
         built: &Built,
@@ -37,7 +36,7 @@ impl ChosenCases {
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
         let mut cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
-        choose_modes(&mut cases, options, built, facts)?;
+        choose_modes(&mut cases, options, (built, catalogs), facts)?;
         if cases.is_empty() {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
@@ -72,13 +71,13 @@ impl ChosenCases {
 /// parts start at other cases there. A selection that matches nothing only prints a warning.
 ///
 /// # Errors
-/// Calls are to be cold, but nothing is flushed.
+/// The modes of a case are invalid.
 pub(super) fn choose_other_cases(
     options: &RunOptions,
     other: &OtherRevision,
     catalogs: &[Catalog],
     facts: &Facts,
-) -> Result<Vec<Case>, NothingFlushed> {
+) -> Result<Vec<Case>, ModeError> {
     let selection = CaseSelection {
         partition: None,
         ..options.cases.clone()
@@ -88,25 +87,8 @@ pub(super) fn choose_other_cases(
         print_warning(&format!("the baseline has nothing to compare: {}", chain(&error)));
         Vec::new()
     });
-    choose_modes(&mut cases, options, other.built(), facts)?;
+    choose_modes(&mut cases, options, (other.built(), catalogs), facts)?;
     Ok(cases)
-}
-
-/// Sets the modes of the cases.
-///
-/// # Errors
-/// Calls are to be cold, but nothing is flushed.
-fn choose_modes(cases: &mut [Case], options: &RunOptions, built: &Built, facts: &Facts) -> Result<(), NothingFlushed> {
-    for case in cases {
-        let library = built.libraries.iter().find(|library| library.package == case.package);
-        let package = library.map(|library| library.settings).unwrap_or_default();
-        let modes = options.measurement.modes_of(case, package, facts)?;
-        case.modes = match RunMode::from(options.action).is_timed() {
-            true => modes,
-            false => Modes::only(modes.first()),
-        };
-    }
-    Ok(())
 }
 
 /// Returns the cases of the libraries on a device, including ignored ones.

@@ -105,7 +105,7 @@ impl Sources {
     /// Selects the cases.
     ///
     /// # Errors
-    /// No case is selected, no case matches, or calls are to be cold without a flush.
+    /// No case is selected, no case matches, or the modes of a case are invalid.
     pub(super) fn select(
         &self,
         options: &RunOptions,

@@ -9,10 +9,10 @@ pub const ENTRY_SYMBOL: &str = "gpubench_abi_v1";
 pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 
 /// Major version. The tool rejects a table with another major version.
-pub const ABI_MAJOR: u32 = 2;
+pub const ABI_MAJOR: u32 = 3;
 
 /// Minor version. It grows when [`Table`] gets a field or [`Status`] a value.
-pub const ABI_MINOR: u32 = 2;
+pub const ABI_MINOR: u32 = 0;
 
 /// Type of the exported function.
 pub type EntryPoint = unsafe extern "C" fn() -> *const Table;

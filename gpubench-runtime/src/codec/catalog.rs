@@ -13,7 +13,8 @@ codec_struct!(Benchmark {
     selection,
     requirements,
     axes,
-    device_axes
+    device_axes,
+    settings
 });
 codec_enum!(Selection { 0 = Default, 1 = Ignored });
 codec_struct!(Axis { name, values });

@@ -42,9 +42,10 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
         vec(requirement, 0..3),
         axes(),
         vec((device_kind(), axes()), 0..3),
+        vec((text(), text()), 0..3),
     )
         .prop_map(
-            |((library, path, problem, file), line, selection, requirements, axes, device_axes)| Benchmark {
+            |((library, path, problem, file), line, selection, requirements, axes, device_axes, settings)| Benchmark {
                 library,
                 path,
                 problem,
@@ -54,6 +55,7 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
                 requirements,
                 axes,
                 device_axes,
+                settings,
             },
         )
 }

@@ -27,6 +27,8 @@ pub struct BenchmarkEntry {
     pub axes: fn() -> Vec<Axis>,
     /// Axes that replace the problem's on one kind of device.
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
+    /// Settings of its cases: keys and values.
+    pub settings: &'static [(&'static str, &'static str)],
     pub problem: &'static ProblemDefinition,
     pub body: Body,
 }
@@ -67,6 +69,7 @@ impl BenchmarkEntry {
                 .filter(|own| !self.problem.requirements.contains(own))
                 .cloned(),
         );
+        let settings = self.settings.iter();
         Benchmark {
             library: self.library().to_owned(),
             path: self.path(),
@@ -77,6 +80,9 @@ impl BenchmarkEntry {
             requirements,
             axes: self.all_axes(),
             device_axes: merge((self.problem.device_axes)(), (self.device_axes)()),
+            settings: settings
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
         }
     }
 }

@@ -108,6 +108,7 @@ mod tests {
             requirements: Vec::new(),
             axes,
             device_axes,
+            settings: Vec::new(),
         }
     }
 

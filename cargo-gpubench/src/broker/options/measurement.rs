@@ -4,10 +4,9 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes};
-use gpubench_contract::{Flush, Method};
+use crate::config::{CaseLayers, CaseNames, CaseSettings};
+use gpubench_contract::Flush;
 use gpubench_device::Facts;
-use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::measurement::PassCriteria;
 use gpubench_stats::{InterimAnalyses, StopRule};
 
@@ -59,43 +58,10 @@ pub struct CaseOptions {
     pub reference_within: Duration,
 }
 
-/// Cold calls without a cache flush.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{case}` has the mode `cold`, but `--flush-bytes 0` flushes nothing")]
-pub struct NothingFlushed {
-    case: String,
-}
-
-impl Expected for NothingFlushed {
-    fn exit_code(&self) -> ExitCode {
-        ExitCode::Usage
-    }
-
-    fn hint(&self) -> Option<String> {
-        Some("leave out `--flush-bytes 0`, or measure only `--mode warm`".to_owned())
-    }
-}
-
 impl MeasurementOptions {
     /// Returns the bytes to flush before each cold call on a device.
     pub fn flushed_bytes(&self, facts: &Facts) -> u64 {
         self.flush_bytes.unwrap_or(facts.flush_bytes)
-    }
-
-    /// Returns the modes of a case whose package has the settings `package`.
-    ///
-    /// # Errors
-    /// Its calls are to be cold, but nothing is flushed.
-    pub fn modes_of(&self, case: &Case, package: CaseSettings, facts: &Facts) -> Result<Modes, NothingFlushed> {
-        let flushes = self.flushed_bytes(facts) > 0;
-        match self.settings_of(case, package).mode {
-            None if flushes => Ok(Modes::only(Method::Cold)),
-            None => Ok(Modes::only(Method::Warm)),
-            Some(modes) if !flushes && modes.iter().any(|mode| mode == Method::Cold) => {
-                Err(NothingFlushed { case: case.name() })
-            }
-            Some(modes) => Ok(modes),
-        }
     }
 
     /// Returns the options of a case whose package has the settings `package`.
@@ -103,7 +69,9 @@ impl MeasurementOptions {
         CaseOptions::from(self.settings_of(case, package))
     }
 
-    fn settings_of(&self, case: &Case, package: CaseSettings) -> CaseSettings {
+    /// Returns the settings of a case, without built-in values. `package` has the settings of its
+    /// package and its benchmark.
+    pub(crate) fn settings_of(&self, case: &Case, package: CaseSettings) -> CaseSettings {
         let (name, full_name) = (case.name(), case.full_name());
         let names = CaseNames {
             name: &name,

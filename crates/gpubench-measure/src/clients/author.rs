@@ -322,6 +322,7 @@ mod tests {
                 requirements: Vec::new(),
                 axes: Vec::new(),
                 device_axes: vec![(gpubench::catalog::DeviceKind::Cpu, vec![axis])],
+                settings: Vec::new(),
             };
             let catalog = Catalog {
                 benchmarks: vec![benchmark],

@@ -32,6 +32,7 @@ fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
         requirements: Vec::new(),
         axes,
         device_axes: Vec::new(),
+        settings: Vec::new(),
     }
 }
 

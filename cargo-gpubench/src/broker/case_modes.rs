@@ -1,0 +1,119 @@
+//! The modes of each case: from the settings, then from its benchmark's attribute, then by default.
+
+use gpubench::catalog::{Benchmark, Catalog};
+use thiserror::Error;
+
+use super::cases::Case;
+use super::options::RunOptions;
+use crate::build::Built;
+use crate::config::{CaseSettings, InvalidSetting, Modes};
+use gpubench_contract::Method;
+use gpubench_device::Facts;
+use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_measure::measurement::RunMode;
+
+/// The modes of a case are invalid.
+#[derive(Debug, Error)]
+pub(super) enum ModeError {
+    /// Cold calls without a cache flush.
+    #[error("`{case}` has the mode `cold`, but `--flush-bytes 0` flushes nothing")]
+    NothingFlushed { case: String },
+    /// An attribute has an invalid setting.
+    #[error("{file}:{line}: `{key}` of `{path}` has an invalid value")]
+    Attribute {
+        file: String,
+        line: u32,
+        path: String,
+        key: String,
+        source: InvalidSetting,
+    },
+}
+
+impl Expected for ModeError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::NothingFlushed { .. } => ExitCode::Usage,
+            Self::Attribute { .. } => ExitCode::ListingFailed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::NothingFlushed { .. } => Some("leave out `--flush-bytes 0`, or use `--mode warm`".to_owned()),
+            Self::Attribute { .. } => None,
+        }
+    }
+}
+
+/// Sets the modes of the cases of these libraries. A run that times nothing uses the first.
+///
+/// # Errors
+/// Calls are to be cold, but nothing is flushed; or an attribute has an invalid setting.
+pub(super) fn choose_modes(
+    cases: &mut [Case],
+    options: &RunOptions,
+    (built, catalogs): (&Built, &[Catalog]),
+    facts: &Facts,
+) -> Result<(), ModeError> {
+    let measurement = &options.measurement;
+    let flushes = measurement.flushed_bytes(facts) > 0;
+    for case in cases {
+        let mut libraries = built.libraries.iter().zip(catalogs);
+        let library = libraries.find(|(library, _)| library.package == case.package);
+        let package = library.map(|(library, _)| library.settings).unwrap_or_default();
+        let benchmark = library.and_then(|(_, catalog)| catalog.benchmarks.get(case.benchmark));
+        let own = benchmark.map(settings_of).transpose()?.unwrap_or_default();
+        let wanted = measurement.settings_of(case, own.over(package)).mode;
+        let modes = modes_of(wanted, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
+        case.modes = match RunMode::from(options.action).is_timed() {
+            true => modes,
+            false => Modes::only(modes.first()),
+        };
+    }
+    Ok(())
+}
+
+/// Returns the wanted modes, or the default. `None` if calls are to be cold without a flush.
+fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
+    match wanted {
+        None if flushes => Some(Modes::only(Method::Cold)),
+        None => Some(Modes::only(Method::Warm)),
+        Some(modes) => Some(modes).filter(|modes| flushes || modes.iter().all(|mode| mode != Method::Cold)),
+    }
+}
+
+/// Returns the settings of a benchmark's attribute.
+fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ModeError> {
+    let mut settings = CaseSettings::default();
+    for (key, value) in &benchmark.settings {
+        settings.set(key, value).map_err(|source| ModeError::Attribute {
+            file: benchmark.file.clone(),
+            line: benchmark.line,
+            path: benchmark.path.clone(),
+            key: key.clone(),
+            source,
+        })?;
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_cold_by_default_and_warm_without_a_flush() {
+        let [cold, warm] = [Method::Cold, Method::Warm].map(Modes::only);
+        assert_eq!(modes_of(None, true), Some(cold));
+        assert_eq!(modes_of(None, false), Some(warm));
+        assert_eq!(modes_of(Some(warm), true), Some(warm));
+        assert_eq!(modes_of(Some(warm), false), Some(warm));
+    }
+
+    #[test]
+    fn cold_calls_need_a_flush() {
+        let both = "warm,cold".parse().expect("modes");
+        assert_eq!(modes_of(Some(both), true), Some(both));
+        assert_eq!(modes_of(Some(both), false), None);
+    }
+}
