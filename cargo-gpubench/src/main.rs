@@ -37,6 +37,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Run(options) => broker::run(&options),
         Command::Archive(options) => broker::archive(&options),
         Command::Compare(options) => broker::compare_runs(&options),
+        Command::Emit(options) => broker::emit(&options),
         Command::Doctor(options) => doctor::examine(&options),
         Command::Print(what, text) => {
             let mut out = io::stdout().lock();

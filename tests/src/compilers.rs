@@ -1,4 +1,4 @@
-//! GPU compilers. They need no GPU.
+//! GPU compilers and their tools. They need no GPU.
 
 use std::process::Command;
 
@@ -9,9 +9,22 @@ use crate::fixture::repository;
 /// # Panics
 /// If it cannot be installed.
 pub fn nvrtc() -> String {
+    packages("12")
+}
+
+/// Returns the folder of a pinned `nvdisasm`.
+///
+/// # Panics
+/// If it cannot be installed.
+pub fn nvdisasm() -> String {
+    format!("{}/nvidia/cu13/bin", packages("sass"))
+}
+
+/// Installs Python packages and returns their folder.
+fn packages(name: &str) -> String {
     let script = repository().join(".ci/cuda-tools");
-    let found = Command::new(script).arg("12").output().expect("the script runs");
+    let found = Command::new(script).arg(name).output().expect("the script runs");
     let stderr = String::from_utf8_lossy(&found.stderr);
-    assert!(found.status.success(), "NVRTC could not be installed: {stderr}");
+    assert!(found.status.success(), "`{name}` could not be installed: {stderr}");
     String::from_utf8(found.stdout).expect("a path").trim().to_owned()
 }

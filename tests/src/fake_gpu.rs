@@ -65,6 +65,11 @@ impl FakeGpu {
         text(&self.shared)
     }
 
+    /// Returns a run of a subcommand that finds the driver.
+    pub fn run_of_verb(&self, verb: &str, fixture: &Fixture) -> Run {
+        Run::on_verb(verb, fixture).env("LD_LIBRARY_PATH", &text(&self.libraries))
+    }
+
     /// Returns a run that finds the driver and chooses its compiler.
     ///
     /// # Panics

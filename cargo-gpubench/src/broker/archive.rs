@@ -160,7 +160,7 @@ fn warn_of_lack(target: &str, reason: &str) {
 
 /// Returns the facts for recording. Benchmark functions see the target's device facts. The target's
 /// free memory is unknown.
-fn facts_for_recording(device: DeviceFacts) -> Facts {
+pub(super) fn facts_for_recording(device: DeviceFacts) -> Facts {
     Facts {
         device,
         free_memory: None,

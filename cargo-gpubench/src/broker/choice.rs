@@ -103,7 +103,11 @@ pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice
     }
 }
 
-fn cases_of(
+/// Returns the selected cases of the libraries on a device.
+///
+/// # Errors
+/// No case is selected, or the selection does not fit the benchmarks.
+pub(super) fn cases_of(
     built: &Built,
     catalogs: &[Catalog],
     device: CaseDevice,

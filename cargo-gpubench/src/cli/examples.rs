@@ -4,20 +4,23 @@ use clap::{Arg, Command};
 
 use crate::config::Row;
 
-/// The arguments that a subcommand requires in the example of a shared option.
-const PREFIXES: &[(&str, &str)] = &[
-    ("archive", "archive --archive-file kernels.tar.gz "),
-    ("compare", "compare main pr "),
-    ("report", "report results.jsonl "),
+/// The arguments that a subcommand requires in the example of a shared option. Examples with one of
+/// the words have them already.
+const PREFIXES: &[(&str, &str, &[&str])] = &[
+    ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
+    ("compare", "compare main pr ", &["main"]),
+    ("emit", "emit --ptx ", &["--ptx", "--sass"]),
+    ("report", "report results.jsonl ", &["results.jsonl"]),
 ];
 
 /// Returns an example command line for an option.
 fn example(command: &Command, option: &Arg, rows: &[Row]) -> Option<String> {
     let row = rows.iter().find(|row| option.get_id() == row.id)?;
     let own = command.get_name();
-    let prefix = match PREFIXES.iter().find(|(verb, _)| *verb == own) {
+    let is_complete = |words: &[&str]| row.example.split(' ').any(|word| words.contains(&word));
+    let prefix = match PREFIXES.iter().find(|(verb, ..)| *verb == own) {
         _ if own == "gpubench" || row.example.starts_with(own) => String::new(),
-        Some((_, prefix)) if row.example.starts_with('-') && !prefix.contains(row.example) => prefix.to_string(),
+        Some((_, prefix, words)) if !is_complete(words) => prefix.to_string(),
         _ => format!("{own} "),
     };
     Some(format!("cargo gpubench {prefix}{}", row.example))

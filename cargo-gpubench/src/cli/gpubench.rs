@@ -8,6 +8,7 @@ use super::archive::ArchiveArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
+use super::emit::EmitArguments;
 use super::history::HistoryArguments;
 use super::man::{ManArguments, Manual};
 use super::overwriting::refuse_to_overwrite;
@@ -17,7 +18,7 @@ use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
-use crate::broker::{CompareOptions, ReportOptions};
+use crate::broker::{CompareOptions, EmitOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -26,7 +27,7 @@ use gpubench_report::Color;
 /// The options of `cargo gpubench`, from the command line, the environment and the configuration.
 #[derive(Debug, Args)]
 #[command(version, display_name = "cargo-gpubench", disable_help_subcommand = true, after_help = MORE, after_long_help = EXIT_CODES)]
-#[command(override_usage = "cargo gpubench [OPTIONS] [FILTERS]...\n       cargo gpubench <COMMAND>")]
+#[command(override_usage = "cargo gpubench [OPTIONS] [FILTERS]...  or  cargo gpubench <COMMAND>")]
 pub struct GpubenchArguments {
     #[command(subcommand)]
     subcommand: Option<GpubenchSubcommand>,
@@ -97,6 +98,12 @@ subcommands! {
     /// or network.
     "archive" => Archive(ArchiveArguments);
 
+    /// Print the kernels of cases as PTX or SASS
+    ///
+    /// Builds the crate, records the launch plans of the selected cases, and compiles their kernels
+    /// as a run would, for this machine's GPU or for `--gpu-arch`. Nothing is measured.
+    "emit" => Emit(EmitArguments);
+
     /// Show what this machine can measure, and what limits it
     ///
     /// Checks the compilers, the GPU's driver, its clocks and its other users, and the operating
@@ -127,6 +134,8 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A comparison of stored runs.
     Compare(Box<CompareOptions>),
+    /// Compiled kernels as text.
+    Emit(Box<EmitOptions>),
     /// A check of the machine.
     Doctor(DoctorOptions),
     /// A name and a text for standard output.
@@ -182,6 +191,7 @@ impl GpubenchArguments {
         Ok(match subcommand {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
+            Below::Emit(arguments) => Command::Emit(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),

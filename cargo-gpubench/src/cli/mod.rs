@@ -12,6 +12,7 @@ mod cargo;
 mod compare;
 mod completions;
 mod doctor;
+mod emit;
 mod environment;
 mod error;
 mod examples;

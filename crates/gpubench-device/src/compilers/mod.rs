@@ -35,7 +35,8 @@ pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
 pub(crate) use gpu::cupti_libraries;
 pub use gpu::{
-    GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound, ServeError, serve,
+    Disassembler, GpuCompiler, GpuCompilers, Listing, NamedCompilers, NamedNotFound, NoDisassembler, NoListing,
+    NvccNotFound, NvrtcNotFound, ServeError, serve,
 };
 pub use host_compiler::HostCompiler;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};

@@ -14,6 +14,20 @@ pub struct KernelImage {
     pub image: Vec<u8>,
 }
 
+/// The form of the code in an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageForm {
+    /// Machine code for one architecture.
+    Cubin,
+    /// Several images, compressed.
+    Fatbin,
+    /// Text that the driver compiles.
+    Ptx,
+}
+
+/// The first bytes of a fatbin.
+const FATBIN: &[u8] = b"\x50\xed\x55\xba";
+
 /// Why bytes are not a kernel image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamagedImage {
@@ -33,6 +47,15 @@ impl KernelImage {
     pub fn symbol<'a>(&'a self, name: &'a str) -> &'a str {
         let found = self.names.iter().find(|(expression, _)| expression == name);
         found.map_or(name, |(_, symbol)| symbol)
+    }
+
+    /// Returns the form of the code.
+    pub fn form(&self) -> ImageForm {
+        match &*self.image {
+            image if image.starts_with(b"\x7fELF") => ImageForm::Cubin,
+            image if image.starts_with(FATBIN) => ImageForm::Fatbin,
+            _ => ImageForm::Ptx,
+        }
     }
 
     /// Returns the bytes of the file.

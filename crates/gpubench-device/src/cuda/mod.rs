@@ -38,7 +38,7 @@ mod tests;
 pub use architecture::{Architecture, Features, UnusableArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
-pub use image::{DamagedImage, KernelImage};
+pub use image::{DamagedImage, ImageForm, KernelImage};
 pub use mps::mps_daemon;
 
 /// The process that runs the kernels of references and generators on this device.

@@ -183,7 +183,17 @@ fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
 pub struct GpuCompiler {
     architecture: Architecture,
     compilers: GpuCompilers,
+    product: Product,
     identity: String,
+}
+
+/// What sources are compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Product {
+    /// Machine code where the compiler can make it, else PTX.
+    Code,
+    /// PTX, for people.
+    Ptx,
 }
 
 impl GpuCompiler {
@@ -197,7 +207,17 @@ impl GpuCompiler {
                 true => "none".to_owned(),
                 false => names.join(", "),
             },
+            product: Product::Code,
             compilers,
+        }
+    }
+
+    /// Returns the compiler that makes PTX, to be read.
+    #[must_use]
+    pub fn to_ptx(self) -> GpuCompiler {
+        GpuCompiler {
+            product: Product::Ptx,
+            ..self
         }
     }
 
@@ -325,7 +345,11 @@ impl Compiler for GpuCompiler {
 impl GpuCompiler {
     fn compile_with(&self, chosen: &dyn Tool, maker: Maker, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
-        let path = store::cached(wanted, maker, &chosen.version(), self.architecture);
+        let compiler = match self.product {
+            Product::Code => chosen.version(),
+            Product::Ptx => format!("{} to PTX", chosen.version()),
+        };
+        let path = store::cached(wanted, maker, &compiler, self.architecture);
         if store::is_image(&path) {
             return Ok(path);
         }
@@ -338,11 +362,15 @@ impl GpuCompiler {
             ))
         })?;
         let architecture = wanted_architecture(source, &options, self.architecture)?;
+        let code = chosen.code(architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;
         let image = chosen.compile(&Job {
             wanted,
             device: self.architecture,
-            code: chosen.code(architecture)?,
+            code: match self.product {
+                Product::Code => code,
+                Product::Ptx => code.as_ptx(),
+            },
             source_options: &options,
             scratch: &scratch,
         })?;

@@ -1,4 +1,4 @@
-//! Finds NVRTC, nvcc and their headers, and CUPTI.
+//! Finds NVRTC, nvcc and their headers, CUPTI, and other programs of toolkits.
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +33,9 @@ const CUPTI_NAMES: &[&str] = &["libcupti.so.13", "libcupti.so.12", "libcupti.so"
 
 /// The folder of a toolkit with CUPTI, where toolkits do not have it among their libraries.
 const CUPTI_FOLDER: &str = "extras/CUPTI";
+
+/// nvcc's program.
+const NVCC: &str = "nvcc";
 
 /// Library folders of a toolkit or a wheel.
 const LIBRARY_FOLDERS: &[&str] = &["", "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"];
@@ -86,18 +89,22 @@ impl Surroundings {
     /// Returns the programs to try as nvcc, in this order: from `NVCC`, next to the user's NVRTC
     /// (`nearby`), on the path, from toolkits, from Python packages.
     pub(super) fn nvcc(&self, nearby: &[PathBuf]) -> Vec<PathBuf> {
-        let on_path = self.path.iter().map(|folder| folder.join("nvcc"));
-        let of_toolkits = self.toolkit_folders().into_iter().map(|folder| folder.join("bin/nvcc"));
-        let of_python = self.python_folders().into_iter().flat_map(|site| nvcc_of_wheels(&site));
         let named = self.nvcc.iter().chain(nearby).cloned();
-        named
-            .chain(
-                on_path
-                    .chain(of_toolkits)
-                    .chain(of_python)
-                    .filter(|path| path.is_file()),
-            )
-            .collect()
+        named.chain(self.programs(NVCC)).collect()
+    }
+
+    /// Returns the programs of a name, in this order: on the path, from toolkits, from Python
+    /// packages.
+    pub(super) fn programs(&self, name: &str) -> Vec<PathBuf> {
+        let on_path = self.path.iter().map(|folder| folder.join(name));
+        let of_toolkits = self
+            .toolkit_folders()
+            .into_iter()
+            .map(|folder| folder.join("bin").join(name));
+        let sites = self.python_folders().into_iter();
+        let of_python = sites.flat_map(|site| programs_of_wheels(&site, name));
+        let all = on_path.chain(of_toolkits).chain(of_python);
+        all.filter(|path| path.is_file()).collect()
     }
 
     /// Returns the headers of installed toolkits, for a library that comes without headers.
@@ -157,28 +164,37 @@ pub(super) fn named(path: &Path) -> Vec<PathBuf> {
 /// Returns the programs that a path of `--nvcc` may mean: the file itself, or programs in the
 /// folder, at the usual places of toolkits and wheels.
 pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
-    if !path.is_dir() {
-        return vec![path.to_owned()];
+    match path.is_dir() {
+        true => programs_below(path, NVCC),
+        false => vec![path.to_owned()],
     }
-    let places = ["nvcc", "bin/nvcc"].map(|place| path.join(place)).into_iter();
-    places
-        .chain(nvcc_of_wheels(path))
-        .filter(|program| program.is_file())
-        .collect()
+}
+
+/// Returns the programs of a name in a folder, at the usual places of toolkits and wheels.
+fn programs_below(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let places = [folder.join(name), folder.join("bin").join(name)];
+    let all = places.into_iter().chain(programs_of_wheels(folder, name));
+    all.filter(|program| program.is_file()).collect()
 }
 
 /// Returns the nvcc of the same toolkit or Python packages as the NVRTC of `--nvrtc`.
 pub(super) fn nvcc_next_to(nvrtc: &Path) -> Vec<PathBuf> {
-    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python packages, and one or two in
-    // a toolkit.
-    let folders = nvrtc.ancestors().take(4).filter(|folder| folder.is_dir());
-    distinct(folders.flat_map(named_nvcc).filter(|program| program.is_file()))
+    program_next_to(NVCC, nvrtc)
 }
 
-fn nvcc_of_wheels(site: &Path) -> Vec<PathBuf> {
+/// Returns the programs of a name in the same toolkit or Python packages as a compiler that the
+/// user named.
+pub(super) fn program_next_to(name: &str, compiler: &Path) -> Vec<PathBuf> {
+    // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python packages, and one or two in
+    // a toolkit.
+    let folders = compiler.ancestors().take(4).filter(|folder| folder.is_dir());
+    distinct(folders.flat_map(|folder| programs_below(folder, name)))
+}
+
+fn programs_of_wheels(site: &Path, name: &str) -> Vec<PathBuf> {
     let mut wheels = entries(&site.join("nvidia"), |name| name.starts_with("cu"));
     wheels.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
-    wheels.into_iter().map(|wheel| wheel.join("bin/nvcc")).collect()
+    wheels.into_iter().map(|wheel| wheel.join("bin").join(name)).collect()
 }
 
 fn libraries_in(toolkit: &Path, name: &str) -> Vec<PathBuf> {
