@@ -233,6 +233,9 @@ pub struct WindowCounts {
     pub timed: u64,
     /// Early-check windows: their outputs are checked right after the call, to catch late writes.
     pub early_check: u64,
+    /// Windows that time the parts of a call one by one. Their times are not among the samples.
+    #[serde(default)]
+    pub parts: u64,
     /// Control windows, in which the twin runs instead of the call. They do not count in the
     /// case's `windows`.
     pub control: u64,
@@ -241,7 +244,7 @@ pub struct WindowCounts {
 impl WindowCounts {
     /// Returns the number of windows of the worker under test.
     pub fn total(self) -> u64 {
-        self.warm_up + self.timed + self.early_check
+        self.warm_up + self.timed + self.early_check + self.parts
     }
 }
 

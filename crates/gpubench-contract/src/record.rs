@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
-    HostTime, KernelUse, Method, Metric, Params, Reading, Revision, SampleFlag, Stats, Stop, Throughput, Twin, Verdict,
-    WindowCounts, WorkerShare,
+    HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, Stats, StepTimes, Stop,
+    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -244,6 +244,13 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time for queueing the call. Null if it was not measured.
     pub host_ns: Option<HostTime>,
+    /// Times of the calls of a graph one by one, each on cold caches. Null for other modes.
+    #[serde(default)]
+    pub single_calls: Option<PartTimes>,
+    /// Times of the steps of the launch plan one by one, in order. Empty for a plan with a single
+    /// step, for hosted benchmarks and for graphs.
+    #[serde(default)]
+    pub steps: Vec<StepTimes>,
     /// Median time between two consecutive timing events with no work between them, in nanoseconds.
     /// With several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
@@ -330,6 +337,8 @@ impl BenchmarkComplete {
             sample_flags: Vec::new(),
             stats: None,
             host_ns: None,
+            single_calls: None,
+            steps: Vec::new(),
             event_overhead_ns: None,
             stop: None,
             throughput: Throughput::default(),

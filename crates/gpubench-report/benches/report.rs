@@ -150,6 +150,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             warm_up: 20,
             timed: samples as u64,
             early_check: 20,
+            parts: 0,
             control: 40,
         },
         distinct_inputs: samples as u64 + 40,

@@ -480,6 +480,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             warm_up: 4,
             timed: 8,
             early_check: 2,
+            parts: 0,
             control: 0,
         },
         calls_per_sample: 1,

@@ -95,6 +95,10 @@ impl PreparedCase {
                 method: inputs.method,
                 count: calls,
             },
+            flush_bytes: match inputs.method {
+                Method::Graph => inputs.flush_bytes,
+                Method::Cold | Method::Warm => 0,
+            },
             floor_ns,
             annotation: inputs.annotation,
             library: CaseLibrary {

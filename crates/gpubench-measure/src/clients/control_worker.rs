@@ -31,6 +31,7 @@ impl ControlWorker {
         let launch = WorkerLaunch {
             device: self.device,
             calls: opened.calls,
+            flush_bytes: 0,
             layouts: &opened.layouts,
             modules: &[],
             annotation: None,

@@ -29,6 +29,8 @@ pub struct WorkerLaunch<'a> {
     pub device: DeviceOrder,
     /// The calls of its windows.
     pub calls: WindowCalls,
+    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
+    pub flush_bytes: u64,
     /// The layout of every buffer.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels, by position of their source.
@@ -115,6 +117,7 @@ impl WorkerClient {
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
             calls: launch.calls,
+            flush_bytes: launch.flush_bytes,
             device: launch.device,
         };
         let parts = [

@@ -36,6 +36,9 @@ pub(super) struct Arm<'a> {
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
+    has_parts: bool,
+    /// The times of the call's parts in nanoseconds, by window.
+    parts_ns: Vec<Vec<f64>>,
     stopping: Stopping<'a>,
     controls: Controls,
     /// The last output of a failed worker.
@@ -77,6 +80,8 @@ pub(super) enum Part {
     Sample(WindowKind),
     /// A check or a profile. Only its correctness is kept.
     Alone(WindowKind),
+    /// The times of the call's parts.
+    Parts,
 }
 
 /// The result of a step.
@@ -104,6 +109,8 @@ impl<'a> Arm<'a> {
             controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
             evidence,
             samples: Samples::default(),
+            has_parts: case.has_parts(),
+            parts_ns: Vec::new(),
             stopping: Stopping::new(protocol),
             printed: String::new(),
             pool,
@@ -174,6 +181,7 @@ impl<'a> Arm<'a> {
             Part::WarmUp => self.warm_up(context, &mut worker),
             Part::Sample(kind) => self.sample(context, &mut worker, kind),
             Part::Alone(kind) => self.window(context, &mut worker, kind),
+            Part::Parts => self.time_parts(context, &mut worker),
         };
         if step? == Step::Done {
             self.worker = Some(worker);
@@ -218,6 +226,8 @@ impl<'a> Arm<'a> {
         }
         match kind {
             WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
+            // Never among the samples.
+            WindowKind::Parts => {}
             WindowKind::Timed | WindowKind::Control => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
@@ -231,6 +241,22 @@ impl<'a> Arm<'a> {
         let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples));
         self.samples.turn_mut().stop = decided;
         Ok(Step::Done)
+    }
+
+    /// Runs a window that times the parts of the call one by one.
+    fn time_parts(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+        let step = self.window(context, worker, WindowKind::Parts)?;
+        if step == Step::Done {
+            let times = self.evidence.last_claim().map(|claim| claim.part_times().to_vec());
+            self.parts_ns.extend(times.filter(|times| !times.is_empty()));
+        }
+        Ok(step)
+    }
+
+    /// Whether the parts of the call can be timed one by one: the steps of a plan that has several,
+    /// or the calls of a graph.
+    pub(super) fn has_parts(&self) -> bool {
+        self.has_parts
     }
 
     /// Whether the current worker has enough samples.
@@ -400,6 +426,7 @@ impl<'a> Arm<'a> {
             controls_alone: self.controls.alone,
             balance,
             samples: self.samples.ns,
+            parts_ns: self.parts_ns,
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
             stop,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gpubench::catalog::{Execution, Recording};
 
+use gpubench_contract::Method;
 use gpubench_device::FrozenFile;
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::SourceModule;
@@ -28,12 +29,24 @@ pub struct ReadyCase<'a> {
     pub own_modules: &'a [SourceModule],
     /// The calls of its windows.
     pub calls: WindowCalls,
+    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
+    pub flush_bytes: u64,
     /// The least time that a call can take, in nanoseconds, if known.
     pub floor_ns: Option<f64>,
     /// The name of the windows in a profiler, if they are annotated.
     pub annotation: Option<&'a str>,
     /// The cdylib of the case.
     pub library: CaseLibrary<'a>,
+}
+
+impl ReadyCase<'_> {
+    /// Whether a call has parts that a worker can time one by one.
+    pub(super) fn has_parts(&self) -> bool {
+        match self.calls.method {
+            Method::Graph => true,
+            Method::Cold | Method::Warm => self.recording.plan.steps.len() > 1,
+        }
+    }
 }
 
 /// The user's code, for hosted workers.

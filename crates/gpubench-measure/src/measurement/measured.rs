@@ -33,6 +33,9 @@ pub struct Measured {
     pub balance: Option<TimingAudit>,
     /// Samples in nanoseconds, each the mean of a window's calls.
     pub samples: Vec<f64>,
+    /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls of
+    /// a graph.
+    pub parts_ns: Vec<Vec<f64>>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.

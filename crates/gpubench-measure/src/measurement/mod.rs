@@ -17,6 +17,7 @@ mod failure;
 mod inputs;
 mod measured;
 mod observation;
+mod parts;
 mod pass_criteria;
 #[cfg(test)]
 mod passed_case;

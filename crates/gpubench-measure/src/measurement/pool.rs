@@ -210,6 +210,7 @@ impl<'a> WorkerPool<'a> {
             hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
             device,
             calls: opened.calls,
+            flush_bytes: self.case.flush_bytes,
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,

@@ -8,12 +8,13 @@ use gpubench::catalog::Recording;
 use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
+use super::parts::{single_calls, step_times};
 use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
-    ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Peaks, Stop, Throughput, WindowCounts,
-    operand_type, split_by_worker,
+    ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Method, Peaks, Stop, Throughput,
+    WindowCounts, operand_type, split_by_worker,
 };
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
@@ -61,6 +62,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
     record.stats = summary(&by_worker);
     record.host_ns = host_time(&measured.host_ns);
+    match record.mode {
+        Method::Graph => record.single_calls = single_calls(&measured.parts_ns),
+        Method::Cold | Method::Warm => record.steps = step_times(recording, &measured.parts_ns),
+    }
     record.event_overhead_ns = measured.event_overhead_ns;
     record.stop = measured.stop.map(|reason| Stop {
         reason,
@@ -184,10 +189,13 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) 
     let sampled = sampled(windows, warm_ups);
     let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
     let early_check = sampled.iter().filter(early).count() as u64;
+    let of_parts = |window: &&&WindowEvidence| window.facts.kind == WindowKind::Parts;
+    let parts = sampled.iter().filter(of_parts).count() as u64;
     WindowCounts {
         warm_up: (windows.len() - sampled.len()) as u64,
-        timed: sampled.len() as u64 - early_check,
+        timed: sampled.len() as u64 - early_check - parts,
         early_check,
+        parts,
         control: control as u64,
     }
 }

@@ -16,6 +16,9 @@ use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
+/// Windows of each worker that time the parts of a call.
+const PART_WINDOWS: usize = 2;
+
 /// The rounds of a case with one arm or two.
 pub(super) struct Rounds<'a> {
     candidate: Arm<'a>,
@@ -150,6 +153,11 @@ impl<'a> Rounds<'a> {
             let workers = self.first;
             for arm in self.arms() {
                 arm.catch_up(context, workers)?;
+            }
+            for arm in self.arms().filter(|arm| arm.has_parts()) {
+                for _ in 0..PART_WINDOWS {
+                    arm.step(context, Part::Parts)?;
+                }
             }
             let continues = self.candidate.is_active();
             self.arms().for_each(Arm::end_round);

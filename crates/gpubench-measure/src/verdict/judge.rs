@@ -238,7 +238,7 @@ fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
         if output.digest_claimed != output.digest_expected {
             let digest = match window.facts.kind {
                 WindowKind::EarlyCheck => "the output digest of an early check",
-                WindowKind::Timed | WindowKind::Control => "the output digest",
+                WindowKind::Timed | WindowKind::Control | WindowKind::Parts => "the output digest",
             };
             let message = format!(
                 "`{name}` was not complete at the end of call {call}: {digest} does not match the checked output"

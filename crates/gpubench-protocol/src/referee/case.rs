@@ -7,9 +7,9 @@ use gpubench::catalog::Recording;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
-use super::flush::FlushBuffer;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
+use crate::replay::FlushBuffer;
 use crate::window::{CodePlacement, Seeds, WindowCalls, WindowId, WindowOwner};
 use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;

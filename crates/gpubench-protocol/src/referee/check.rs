@@ -126,7 +126,9 @@ impl Referee {
         }
         match facts.kind {
             WindowKind::Control => Ok(()),
-            WindowKind::Timed | WindowKind::EarlyCheck => self.report_call(case, place, call, found, facts),
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => {
+                self.report_call(case, place, call, found, facts)
+            }
         }
     }
 

@@ -72,7 +72,7 @@ impl Referee {
     pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
         match kind {
             WindowKind::Control => self.repeat_copies(case),
-            WindowKind::Timed | WindowKind::EarlyCheck => self.take_from_author(case, window),
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => self.take_from_author(case, window),
         }
     }
 

@@ -13,7 +13,6 @@
 mod buffers;
 mod case;
 mod check;
-mod flush;
 mod instance;
 mod other_answers;
 mod own_kernels;

@@ -5,7 +5,6 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::check::digest_keys;
-use super::flush::FlushBuffer;
 use super::page::WorkerPage;
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, WindowId};
@@ -94,9 +93,6 @@ impl Referee {
 
     /// Flushes the cache.
     fn flush(&mut self) -> Result<(), RefereeError> {
-        let FlushBuffer { buffer, bytes, kind } = self.flush;
-        Ok(self
-            .harness
-            .flush(&mut *self.driver, self.stream, buffer, bytes, kind)?)
+        Ok(self.flush.queue(&mut *self.driver, &self.harness, self.stream)?)
     }
 }

@@ -8,7 +8,7 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::FlushBuffer;
+use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
     AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder,

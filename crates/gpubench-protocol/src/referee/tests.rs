@@ -12,7 +12,7 @@ use gpubench_contract::Method;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::flush::FlushBuffer;
+use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
     BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,

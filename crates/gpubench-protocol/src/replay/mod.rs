@@ -8,11 +8,13 @@
 
 mod address_space;
 mod constants;
+mod flush;
 mod generators;
 mod plan;
 mod reference;
 
 pub use address_space::{AddressSpace, Operand};
+pub use flush::FlushBuffer;
 pub use generators::Generators;
 pub use plan::ReadyPlan;
 pub use reference::ReferencePlan;

@@ -63,22 +63,35 @@ impl ReadyPlan {
     /// # Errors
     /// If the stream rejects a step.
     pub fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        for step in &self.steps {
-            match step {
-                ReadyStep::Launch {
-                    kernel: _,
-                    function,
-                    config,
-                    arguments,
-                } => {
-                    let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-                    driver.launch(stream, *function, config, &arguments)?;
-                }
-                ReadyStep::Set { target, value, bytes } => driver.set(stream, *target, *value, *bytes)?,
-                ReadyStep::Copy { target, source, bytes } => driver.copy(stream, *target, *source, *bytes)?,
+        (0..self.steps.len()).try_for_each(|position| self.queue_step(position, driver, stream))
+    }
+
+    /// Returns the number of steps.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Queues the step at a position.
+    ///
+    /// # Errors
+    /// If the stream rejects it.
+    ///
+    /// # Panics
+    /// If there is no such step.
+    pub fn queue_step(&self, position: usize, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+        match &self.steps[position] {
+            ReadyStep::Launch {
+                kernel: _,
+                function,
+                config,
+                arguments,
+            } => {
+                let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+                driver.launch(stream, *function, config, &arguments)
             }
+            ReadyStep::Set { target, value, bytes } => driver.set(stream, *target, *value, *bytes),
+            ReadyStep::Copy { target, source, bytes } => driver.copy(stream, *target, *source, *bytes),
         }
-        Ok(())
     }
 
     /// Returns the position and the kernel of the launch that faulted, if known. If the device does

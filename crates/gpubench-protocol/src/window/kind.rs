@@ -19,24 +19,28 @@ pub enum WindowKind {
     /// tool's own part of a window. It runs in the worker under test, or in the control worker if
     /// that worker has the user's host code.
     Control,
+    /// As [`WindowKind::Timed`], but with an event before and after each part of the call: each
+    /// step of a plan, or each call of a graph. The events keep parts from overlapping, and the
+    /// caches are flushed before each call of a graph.
+    Parts,
 }
 
 /// Control windows have their own numbers, so that the numbers of calls have no gaps.
 const FIRST_CONTROL: u32 = 1 << 30;
 
 impl WindowKind {
-    /// Whether the worker records events before and after the call.
+    /// Whether the worker records events before the first call and after the last one.
     pub fn is_timed(self) -> bool {
         match self {
             WindowKind::Timed | WindowKind::Control => true,
-            WindowKind::EarlyCheck => false,
+            WindowKind::EarlyCheck | WindowKind::Parts => false,
         }
     }
 
     /// Returns how much of each output the output digest covers.
     pub fn coverage(self) -> Coverage {
         match self {
-            WindowKind::Timed | WindowKind::Control => Coverage::Sample,
+            WindowKind::Timed | WindowKind::Control | WindowKind::Parts => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
         }
     }

@@ -28,6 +28,9 @@ pub const MAX_OUTPUTS: usize = 60;
 /// Most tensors and scratch allocations of a window. Their descriptors must fit in one frame.
 pub const MAX_BUFFERS: usize = 64;
 
+/// Most parts of a call that are timed one by one.
+pub const MAX_PARTS: usize = 64;
+
 /// Most sources of a benchmark's kernels. Their modules must fit in one frame with the buffers.
 pub const MAX_SOURCES: usize = 64;
 

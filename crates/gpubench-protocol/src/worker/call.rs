@@ -6,8 +6,11 @@ use gpubench_contract::Method;
 use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
 use super::hosted::Hosted;
-use crate::replay::{AddressSpace, ReadyPlan};
-use crate::window::WindowKind;
+use super::parts::Parts;
+use crate::replay::{AddressSpace, FlushBuffer, ReadyPlan};
+use crate::window::{WindowCalls, WindowKind};
+use crate::wire::Claim;
+use gpubench_device::harness::Harness;
 use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
 
 /// The call of a window.
@@ -15,6 +18,7 @@ pub(super) struct Call {
     work: Work,
     /// The same work in a graph, for a method that times one.
     graph: Option<Graph>,
+    parts: Parts,
 }
 
 /// The work of a call.
@@ -26,21 +30,25 @@ pub(super) enum Work {
 }
 
 impl Call {
-    /// Returns the call of a method. Captures its work if the method times a graph.
+    /// Returns the call of a method. Captures its work if the method times a graph. `flush` is for
+    /// calls of a graph that are timed one by one.
     ///
     /// # Errors
     /// If the work cannot be in a graph.
     pub(super) fn new(
         driver: &mut dyn Driver,
+        harness: &Harness,
         stream: Stream,
         work: Work,
-        method: Method,
+        calls: WindowCalls,
+        flush: Option<FlushBuffer>,
     ) -> Result<Call, WorkerError> {
-        let graph = match method {
-            Method::Graph => Some(work.capture(driver, stream)?),
+        let graph = match calls.method {
+            Method::Graph => Some(capture(driver, stream, |driver| work.queue(driver, stream))?),
             Method::Cold | Method::Warm => None,
         };
-        Ok(Call { work, graph })
+        let parts = Parts::new(driver, harness, stream, &work, calls, flush)?;
+        Ok(Call { work, graph, parts })
     }
 
     /// Queues the call. In an early check it is never a graph, because the check kernel could not
@@ -48,7 +56,21 @@ impl Call {
     pub(super) fn queue(&self, kind: WindowKind, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         match (kind, self.graph) {
             (WindowKind::Timed, Some(graph)) => driver.launch_graph(stream, graph),
+            (WindowKind::Parts, _) => self.parts.queue(driver, stream, &self.work),
             _ => self.work.queue(driver, stream),
+        }
+    }
+
+    /// Writes the times of the parts into a claim about a window of parts.
+    pub(super) fn read_parts(
+        &self,
+        kind: WindowKind,
+        driver: &mut dyn Driver,
+        claim: Claim,
+    ) -> Result<Claim, DeviceError> {
+        match kind {
+            WindowKind::Parts => self.parts.read(driver, claim),
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Control => Ok(claim),
         }
     }
 
@@ -65,6 +87,7 @@ impl Call {
         if let Some(graph) = self.graph {
             driver.release_graph(graph);
         }
+        self.parts.release(driver);
     }
 }
 
@@ -90,21 +113,50 @@ impl Work {
         Ok(Work::Sealed(ReadyPlan::bind(driver, &recording.plan, &space)?))
     }
 
-    fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+    /// Queues the work of a window.
+    pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
         match self {
             Work::Sealed(plan) => plan.queue(driver, stream),
             Work::Hosted(hosted) => hosted.queue(driver, stream),
         }
     }
 
-    /// Captures the work in a graph. Always ends the capture, so that the stream can be used again.
-    fn capture(&self, driver: &mut dyn Driver, stream: Stream) -> Result<Graph, WorkerError> {
-        driver.begin_capture(stream)?;
-        let queued = self.queue(driver, stream);
-        let captured = driver.end_capture(stream);
-        match queued {
-            Ok(()) => captured.map_err(WorkerError::Capture),
-            Err(error) => Err(WorkerError::Capture(error)),
+    /// Returns the number of steps that can be queued one by one.
+    pub(super) fn steps(&self) -> usize {
+        match self {
+            Work::Sealed(plan) => plan.steps(),
+            Work::Hosted(hosted) => hosted.calls(),
         }
+    }
+
+    /// Queues one of `parts` equal parts.
+    pub(super) fn queue_part(
+        &self,
+        part: usize,
+        parts: usize,
+        driver: &mut dyn Driver,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        let each = self.steps() / parts;
+        (part * each..(part + 1) * each).try_for_each(|step| match self {
+            Work::Sealed(plan) => plan.queue_step(step, driver, stream),
+            Work::Hosted(hosted) => hosted.queue_call(step, driver, stream),
+        })
+    }
+}
+
+/// Captures what `queue` puts on a stream in a graph. Always ends the capture, so that the stream
+/// can be used again.
+pub(super) fn capture(
+    driver: &mut dyn Driver,
+    stream: Stream,
+    queue: impl FnOnce(&mut dyn Driver) -> Result<(), DeviceError>,
+) -> Result<Graph, WorkerError> {
+    driver.begin_capture(stream)?;
+    let queued = queue(driver);
+    let captured = driver.end_capture(stream);
+    match queued {
+        Ok(()) => captured.map_err(WorkerError::Capture),
+        Err(error) => Err(WorkerError::Capture(error)),
     }
 }

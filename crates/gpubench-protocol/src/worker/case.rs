@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::{Recording, Role};
+use gpubench_contract::Flush;
 use rustix::process::Pid;
 
 use super::WorkerError;
@@ -13,6 +14,7 @@ use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::twin::Twin;
+use crate::replay::FlushBuffer;
 use crate::window::WindowKind;
 use crate::wire::{
     BufferLayout, Channel, Frame, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
@@ -145,7 +147,11 @@ impl Assignment {
             }
             None => Work::sealed(driver, &setup.recording, &buffers, &modules)?,
         };
-        let call = Call::new(driver, stream, work, setup.calls.method)?;
+        let flush = match setup.flush_bytes {
+            0 => None,
+            bytes => Some(FlushBuffer::new(driver, &device.harness, stream, bytes, Flush::Read)?),
+        };
+        let call = Call::new(driver, &device.harness, stream, work, setup.calls, flush)?;
         Ok(Assignment {
             on_device: page.mapped_at(on_device.0),
             page,
@@ -170,7 +176,9 @@ impl Assignment {
             (WindowKind::Control, None) => Err(DeviceError::Unsupported(
                 "run control windows in a worker with host code".to_owned(),
             )),
-            (WindowKind::Timed | WindowKind::EarlyCheck, _) => self.call.queue(kind, driver, stream),
+            (WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts, _) => {
+                self.call.queue(kind, driver, stream)
+            }
         }
     }
 

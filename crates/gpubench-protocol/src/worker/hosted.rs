@@ -71,14 +71,24 @@ impl Hosted {
 
     /// Queues the calls of a window.
     pub(super) fn queue(&self, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        for benchmark in &self.calls {
-            let benchmark = *benchmark;
-            // SAFETY: a driver makes all host calls for one stream on one thread, the one that
-            // `open` ran on.
-            let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
-            driver.host_call(stream, work)?;
-        }
-        Ok(())
+        (0..self.calls.len()).try_for_each(|call| self.queue_call(call, driver, stream))
+    }
+
+    /// Returns the number of calls of a window.
+    pub(super) fn calls(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Queues one call of a window.
+    ///
+    /// # Panics
+    /// If the window has fewer calls.
+    pub(super) fn queue_call(&self, call: usize, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+        let benchmark = self.calls[call];
+        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open`
+        // ran on.
+        let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
+        driver.host_call(stream, work)
     }
 }
 

@@ -18,6 +18,8 @@ use gpubench_sandbox::ConfinedRole;
 pub(super) struct Setup {
     pub(super) device: DeviceOrder,
     pub(super) calls: WindowCalls,
+    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
+    pub(super) flush_bytes: u64,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
     /// The name of the windows in a profiler.
@@ -62,6 +64,7 @@ impl Setup {
         Some(Setup {
             device: head.device,
             calls: head.calls,
+            flush_bytes: head.flush_bytes,
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),

@@ -16,7 +16,8 @@ const EMPTY_READINGS: usize = 101;
 pub(super) enum Stopwatch {
     /// An event before and after the call.
     Events { start: Event, end: Event },
-    /// No events: nothing may come between the call and the digest kernel.
+    /// No events: nothing may come between the call and the digest kernel, or the call's parts have
+    /// their own.
     Absent,
 }
 
@@ -30,7 +31,7 @@ impl Stopwatch {
     /// Returns the stopwatch for a kind of window, with the device's events.
     pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
         match kind {
-            WindowKind::EarlyCheck => Stopwatch::Absent,
+            WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
             WindowKind::Timed | WindowKind::Control => self,
         }
     }

@@ -64,7 +64,10 @@ impl Worker {
         let claim = Claim { host_ns, ..empty };
         let OpenDevice { driver, stream, .. } = &mut self.device;
         match driver.synchronize(*stream) {
-            Ok(()) => Ok(stopwatch.read(&mut **driver, claim)?),
+            Ok(()) => {
+                let claim = stopwatch.read(&mut **driver, claim)?;
+                Ok(self.assignment.call.read_parts(order.kind, &mut **driver, claim)?)
+            }
             Err(DeviceError::Fault(fault)) => Ok(self.fault_claim(claim, &fault)),
             Err(DeviceError::Host(failure)) => Ok(host_claim(claim, &failure)),
             Err(error) => Err(error.into()),

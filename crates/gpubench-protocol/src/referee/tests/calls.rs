@@ -73,7 +73,7 @@ impl Watched {
             self.referee.generate(&self.case, window).unwrap();
         }
         let owner = match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck => WindowOwner::Candidate,
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => WindowOwner::Candidate,
             WindowKind::Control => WindowOwner::Control,
         };
         let page = self.case.page_of(owner).unwrap();
@@ -113,7 +113,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     let copies: &[&str] = match kind {
         WindowKind::Control => &["copy"; 3],
         // The harness makes `x`, `k` and `w`.
-        WindowKind::Timed | WindowKind::EarlyCheck => &["copy"; 6],
+        WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => &["copy"; 6],
     };
     let input = ["noise", "noise", "copy", "lines"];
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
@@ -289,7 +289,7 @@ fn every_check_has_the_keys_of_its_window() {
         // The sample of an output digest has 16 tiles; 0 means all.
         let tiles = match kind {
             WindowKind::EarlyCheck => 0,
-            WindowKind::Timed | WindowKind::Control => 16,
+            WindowKind::Timed | WindowKind::Control | WindowKind::Parts => 16,
         };
         let digests = launches(queued, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {

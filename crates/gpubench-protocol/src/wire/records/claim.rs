@@ -3,7 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::FaultCode;
 
-use crate::wire::FixedText;
+use crate::wire::{FixedText, MAX_PARTS};
 
 /// The worker's claim about a window. No claim leads to `pass` without the referee's facts.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
@@ -13,8 +13,12 @@ pub struct Claim {
     pub window: u32,
     /// The fault of the call, if it failed.
     pub fault: FaultCode,
-    /// Time between the two events in nanoseconds; 0 in an early check.
+    /// Time between the two events in nanoseconds; 0 in a window without them.
     pub elapsed_ns: f64,
+    /// Number of parts with a time; only in a window of parts.
+    pub parts: u64,
+    /// Time of each part in nanoseconds.
+    pub part_ns: [f64; MAX_PARTS],
     /// Host time for queueing the call in nanoseconds.
     pub host_ns: f64,
     /// Position of the faulting launch in the plan's steps, or [`UNKNOWN_STEP`].
@@ -30,6 +34,11 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Returns the times of the parts in nanoseconds.
+    pub fn part_times(&self) -> &[f64] {
+        &self.part_ns[..(self.parts as usize).min(MAX_PARTS)]
+    }
+
     /// Returns a claim without a time or a fault.
     pub fn empty(window: u32) -> Claim {
         Claim {

@@ -67,8 +67,8 @@ mod tests {
             OpenCase at offset_of!(OpenCase, workers_of_case) => 0..=1,
             SandboxReport at offset_of!(SandboxReport, state) => 0..=1,
             WindowFacts at offset_of!(WindowFacts, end) => 0..=2,
-            WindowFacts at offset_of!(WindowFacts, kind) => 0..=2,
-            WindowOrder at offset_of!(WindowOrder, kind) => 0..=2,
+            WindowFacts at offset_of!(WindowFacts, kind) => 0..=3,
+            WindowOrder at offset_of!(WindowOrder, kind) => 0..=3,
             WindowOrder at offset_of!(WindowOrder, owner) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
         }

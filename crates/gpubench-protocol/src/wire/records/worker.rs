@@ -29,6 +29,8 @@ pub struct WorkerSetup {
     pub guarded: [u32; 2],
     /// The calls of the windows.
     pub calls: WindowCalls,
+    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
+    pub flush_bytes: u64,
     /// The device.
     pub device: DeviceOrder,
 }

@@ -1,0 +1,102 @@
+//! Times of the parts of a call, for the record of a case.
+
+use gpubench::catalog::Recording;
+use gpubench::plan::Step;
+
+use gpubench_contract::{PartTimes, StepTimes};
+use gpubench_stats::quantile;
+
+/// Returns the times of the calls of a graph, from windows that time them one by one.
+pub(super) fn single_calls(windows_ns: &[Vec<f64>]) -> Option<PartTimes> {
+    part_times(windows_ns.concat())
+}
+
+/// Returns the times of each step of a plan, from windows that time them one by one.
+pub(super) fn step_times(recording: &Recording, windows_ns: &[Vec<f64>]) -> Vec<StepTimes> {
+    let steps = recording.plan.steps.iter().enumerate();
+    let times = steps.filter_map(|(position, step)| {
+        let of_step = windows_ns.iter().filter_map(|times_ns| times_ns.get(position).copied());
+        Some(StepTimes {
+            step: name(step),
+            times: part_times(of_step.collect())?,
+        })
+    });
+    times.collect()
+}
+
+fn name(step: &Step) -> String {
+    match step {
+        Step::Launch(launch) => launch.kernel.name.clone(),
+        Step::Memset { .. } => "memset".to_owned(),
+        Step::Copy { .. } => "copy".to_owned(),
+    }
+}
+
+/// Returns `None` if there are no times, or one is not finite.
+fn part_times(mut times_ns: Vec<f64>) -> Option<PartTimes> {
+    if times_ns.iter().any(|ns| !ns.is_finite()) {
+        return None;
+    }
+    times_ns.sort_by(f64::total_cmp);
+    let at = |share| quantile(&times_ns, share);
+    Some(PartTimes {
+        n: times_ns.len() as u64,
+        median_ns: at(0.5)?,
+        q1_ns: at(0.25)?,
+        q3_ns: at(0.75)?,
+        min_ns: at(0.0)?,
+        max_ns: at(1.0)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Reference, Work};
+    use gpubench::plan::{BufferId, Plan, Span};
+
+    use super::*;
+
+    #[test]
+    fn a_step_has_the_times_at_its_position_in_every_window() {
+        let span = Span {
+            buffer: BufferId::Tensor(0),
+            offset: 0,
+            len: 4,
+        };
+        let steps = vec![
+            Step::Memset { target: span, value: 0 },
+            Step::Copy {
+                source: span,
+                target: span,
+            },
+        ];
+        let recording = Recording {
+            tensors: Vec::new(),
+            work: Work::default(),
+            plan: Plan {
+                steps,
+                ..Plan::default()
+            },
+            reference: Reference::Author,
+            execution: Default::default(),
+        };
+        let times = step_times(&recording, &[vec![1.0, 10.0], vec![3.0, 30.0], vec![2.0, 20.0]]);
+        let shown: Vec<_> = times
+            .iter()
+            .map(|part| (part.step.as_str(), part.times.median_ns))
+            .collect();
+        assert_eq!(shown, [("memset", 2.0), ("copy", 20.0)]);
+        assert_eq!(step_times(&recording, &[]), []);
+    }
+
+    #[test]
+    fn single_calls_are_summed_up_over_all_windows() {
+        let times = single_calls(&[vec![4.0, 1.0], vec![2.0, 5.0, 3.0]]).unwrap();
+        assert_eq!(
+            (times.n, times.min_ns, times.median_ns, times.max_ns),
+            (5, 1.0, 3.0, 5.0)
+        );
+        assert_eq!(single_calls(&[vec![1.0, f64::NAN]]), None);
+        assert_eq!(single_calls(&[]), None);
+    }
+}
