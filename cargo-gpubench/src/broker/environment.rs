@@ -43,5 +43,6 @@ pub(super) fn device(facts: &Facts) -> Device {
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,
         peak_flops: facts.peak_arithmetic.f32,
+        peak_arithmetic: Some(facts.peak_arithmetic).filter(|peaks| peaks.is_known()),
     }
 }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// A device's peak arithmetic rates by operand type, in operations per second. A fused multiply-add
 /// counts as two operations, operands are dense, and the faster of the tensor cores and the other
-/// units counts. `None` if the device does not support the type or the rate is not known.
+/// units counts. Null if the device does not support the type or the rate is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ArithmeticPeaks {
     /// Double precision.
     pub f64: Option<f64>,
@@ -41,18 +42,25 @@ impl ArithmeticPeaks {
     pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
         let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
         let of_type = operands.and_then(|dtype| highest(&self.of(dtype)));
-        of_type.or_else(|| {
-            let ArithmeticPeaks {
-                f64,
-                f32,
-                tf32,
-                f16,
-                bf16,
-                bits8,
-                bits4,
-            } = *self;
-            highest(&[f64, f32, tf32, f16, bf16, bits8, bits4])
-        })
+        of_type.or_else(|| highest(&self.by_type().map(|(_, peak)| peak)))
+    }
+
+    /// Returns whether a peak is known.
+    pub fn is_known(&self) -> bool {
+        self.by_type().iter().any(|(_, peak)| peak.is_some())
+    }
+
+    /// Returns every peak with the name of its type.
+    pub fn by_type(&self) -> [(&'static str, Option<f64>); 7] {
+        [
+            ("f64", self.f64),
+            ("f32", self.f32),
+            ("tf32", self.tf32),
+            ("f16", self.f16),
+            ("bf16", self.bf16),
+            ("8 bits", self.bits8),
+            ("4 bits", self.bits4),
+        ]
     }
 
     /// Returns the peaks of the units that can compute with a type.
@@ -117,6 +125,7 @@ mod tests {
             assert_eq!(PEAKS.limit(unknown), Some(64.0));
         }
         assert_eq!(ArithmeticPeaks::default().limit(None), None);
+        assert!(PEAKS.is_known() && !ArithmeticPeaks::default().is_known());
     }
 
     #[test]

@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind, Environment, Grade,
-    HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, Stats, StepTimes, Stop,
-    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind,
+    Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, Stats,
+    StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -122,6 +122,10 @@ pub struct Device {
     /// Peak rate of single-precision arithmetic without tensor cores, in floating-point operations
     /// per second.
     pub peak_flops: Option<f64>,
+    /// Peak arithmetic rates by type of the operands. Missing if none is known, and in records of
+    /// older versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_arithmetic: Option<ArithmeticPeaks>,
 }
 
 /// The device of a result. The first record of the run has its details.

@@ -183,6 +183,7 @@ fn device() -> Device {
         clock_tick_ns: Some(32.0),
         peak_bandwidth: Some(4.8e12),
         peak_flops: Some(67e12),
+        peak_arithmetic: None,
     }
 }
 

@@ -559,6 +559,7 @@ fn cpu() -> Device {
         clock_tick_ns: Some(1.0),
         peak_bandwidth: None,
         peak_flops: None,
+        peak_arithmetic: None,
     }
 }
 

@@ -172,14 +172,15 @@ fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
         .len() as u64
 }
 
-/// Returns a notice if the declared operations exceed the device's peak. The declaration is wrong,
-/// or counts operations that the peak does not.
+/// Returns a notice if the declared operations exceed the device's peak for the type of the inputs.
+/// The declaration is wrong, counts operations that the peak does not, or the kernel converts its
+/// inputs to a type with a higher peak.
 fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String> {
     let share = throughput.flops_per_s? / limit?;
     let notice = |share: f64| {
         let times = format!("{share:.2}");
         format!(
-            "the declared operations are {times} times what the device can do in that time: `flops` is too high, or counts operations that the peak does not"
+            "the declared operations are {times} times what the device can do in that time with the type of the inputs: `flops` is too high, counts operations that the peak does not, or the kernel computes in a narrower type"
         )
     };
     (share > 1.0).then(|| notice(share))

@@ -130,11 +130,21 @@ fn device(device: &Device) -> String {
     listed([Some(kind)].into_iter().chain(abilities(device)))
 }
 
+/// `4.800 TB/s, f32 66.90 TFLOP/s, bf16 1070 TFLOP/s`.
 fn peaks(device: &Device) -> Option<String> {
-    joined([
-        device.peak_bandwidth.map(|rate| byte_rate(rate).to_string()),
-        device.peak_flops.map(|rate| flop_rate(rate).to_string()),
-    ])
+    let arithmetic = match &device.peak_arithmetic {
+        Some(peaks) => listed(
+            peaks
+                .by_type()
+                .map(|(of, rate)| Some(format!("{of} {}", flop_rate(rate?)))),
+        ),
+        None => device
+            .peak_flops
+            .map(|rate| flop_rate(rate).to_string())
+            .unwrap_or_default(),
+    };
+    let bandwidth = device.peak_bandwidth.map(|rate| byte_rate(rate).to_string());
+    joined([bandwidth, Some(arithmetic).filter(|known| !known.is_empty())])
 }
 
 /// Joins the known parts with commas. `None` if no part is known.

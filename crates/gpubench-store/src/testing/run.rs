@@ -2,8 +2,8 @@
 
 use crate::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Method, Metric, Params,
-    RunEnd, RunFinished, RunStarted, SchemaVersion, Verdict,
+    ArithmeticPeaks, BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Method,
+    Metric, Params, RunEnd, RunFinished, RunStarted, SchemaVersion, Verdict,
 };
 use gpubench_stats::{summary, twin, worker_share};
 
@@ -113,6 +113,11 @@ pub fn gpu() -> Device {
         clock_tick_ns: Some(32.0),
         peak_bandwidth: Some(4.8e12),
         peak_flops: None,
+        peak_arithmetic: Some(ArithmeticPeaks {
+            f32: Some(66.9e12),
+            bf16: Some(1_070e12),
+            ..ArithmeticPeaks::default()
+        }),
     }
 }
 
