@@ -39,6 +39,6 @@ pub use metric::*;
 pub use outcome::*;
 pub use params::*;
 pub use parts::{PartTimes, StepTimes};
-pub use reading::{CaseKey, Reading, ResultKey, ResultKeys};
+pub use reading::{CaseKey, Reading, Readings, ResultKey, ResultKeys};
 pub use record::*;
 pub use revision::*;

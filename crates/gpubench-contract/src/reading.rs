@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Method, Metric, Params};
 
@@ -28,6 +29,11 @@ pub struct ResultKey {
     /// How it was measured.
     pub reading: Reading,
 }
+
+/// The different readings of some results, in order of appearance. With a single one, a report need
+/// not name it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readings(Vec<Reading>);
 
 /// The keys of a run's results, by case.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +68,41 @@ impl Reading {
             true => name.to_owned(),
             false => format!("{name} [{}]", words.join(", ")),
         }
+    }
+}
+
+impl fmt::Display for Reading {
+    /// Writes the mode, and the metric if it is not the time: `cold`, `cold, instructions`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_time = self.metric == Metric::time().name;
+        match of_time {
+            true => f.pad(self.mode.as_str()),
+            false => f.pad(&format!("{}, {}", self.mode, self.metric)),
+        }
+    }
+}
+
+impl Readings {
+    /// Whether there are several.
+    pub fn differ(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    /// Returns the readings.
+    pub fn iter(&self) -> impl Iterator<Item = &Reading> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Reading> for Readings {
+    fn from_iter<I: IntoIterator<Item = Reading>>(readings: I) -> Readings {
+        let mut different = Vec::new();
+        for reading in readings {
+            if !different.contains(&reading) {
+                different.push(reading);
+            }
+        }
+        Readings(different)
     }
 }
 

@@ -6,7 +6,9 @@ use super::remarks::{Remarks, named};
 use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, RunFinished, RunStarted};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, Readings, RunFinished, RunStarted,
+};
 
 /// Writes a table with one row per result, as soon as it has its verdict. Remarks and the
 /// summary follow below. The output fits into one GitHub comment: rows and remarks beyond the limit
@@ -19,8 +21,10 @@ pub struct MarkdownReporter {
     remarks: Remarks,
     /// Bytes reserved for a comparison below the table.
     for_the_comparison: usize,
-    /// The table's header, until the first result gives the name of the metric.
-    head: Option<&'static str>,
+    /// Whether the table's header is written. It waits for the name of the metric.
+    has_head: bool,
+    /// The readings of all results.
+    readings: Readings,
 }
 
 /// Bytes reserved for the last lines.
@@ -29,10 +33,11 @@ const FOR_THE_SUMMARY: usize = 512;
 /// Bytes reserved for rows of failures.
 const FOR_FAILURES: usize = 8 * 1024;
 
-const HEAD: &str = "\
-| Case | Verdict | VALUE | ± 95% | CV | n | Bandwidth | Compute | Grade |
-|:-----|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|
-";
+/// Titles after those of case and mode, and below them the alignment.
+const HEAD: [&str; 2] = [
+    "| Verdict | VALUE | ± 95% | CV | n | Bandwidth | Compute | Grade |",
+    "|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|",
+];
 
 impl MarkdownReporter {
     /// Returns a reporter that writes to `output`.
@@ -43,7 +48,8 @@ impl MarkdownReporter {
             rows_left_out: 0,
             remarks: Remarks::default(),
             for_the_comparison: 0,
-            head: Some(HEAD),
+            has_head: false,
+            readings: Readings::default(),
         }
     }
 
@@ -99,7 +105,8 @@ impl MarkdownReporter {
 }
 
 impl Reporter for MarkdownReporter {
-    fn run_started(&mut self, run: &RunStarted, _: &[BenchmarkStarted]) -> Result<(), OutputError> {
+    fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.readings = cases.iter().map(BenchmarkStarted::reading).collect();
         let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
         let notice = run.device.kind.words().advisory;
         let note = notice.map_or_else(String::new, |notice| format!("\n{notice}\n"));
@@ -107,11 +114,11 @@ impl Reporter for MarkdownReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        if let Some(head) = self.head.take() {
-            self.print(&head.replace("VALUE", &plain(&capitalized(&result.metric.name))))?;
+        if !std::mem::replace(&mut self.has_head, true) {
+            self.print(&head(&self.readings, &result.metric))?;
         }
         self.remarks.add_result(result, &result.label());
-        let row = row(result);
+        let row = row(result, &self.readings);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;
             return Ok(());
@@ -131,7 +138,23 @@ impl Reporter for MarkdownReporter {
     }
 }
 
-fn row(result: &BenchmarkComplete) -> String {
+/// Returns the table's header.
+fn head(readings: &Readings, metric: &Metric) -> String {
+    let mode = match readings.differ() {
+        true => ["| Case | Mode ", "|:-----|:-----"],
+        false => ["| Case ", "|:-----"],
+    };
+    let lines = mode
+        .into_iter()
+        .zip(HEAD)
+        .map(|(first, others)| format!("{first}{others}\n"));
+    lines
+        .collect::<String>()
+        .replace("VALUE", &plain(&capitalized(&metric.name)))
+}
+
+/// Returns a row, with a cell for the reading if there are several.
+fn row(result: &BenchmarkComplete, readings: &Readings) -> String {
     let stats = result.stats.as_ref().filter(|_| !result.verdict.is_failure());
     let verdict = match result.verdict {
         verdict if verdict.is_failure() => format!("**{verdict}**"),
@@ -139,7 +162,6 @@ fn row(result: &BenchmarkComplete) -> String {
     };
     let cause = result.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     let cells = [
-        format!("{} {}", plain(&result.package), code(&result.label())),
         format!("{verdict}{cause}"),
         shown(stats.map(|stats| result.metric.quantity(stats.value))),
         shown(stats.and_then(|stats| stats.relative_interval()).map(percent)),
@@ -153,7 +175,10 @@ fn row(result: &BenchmarkComplete) -> String {
         shown(stats.and(result.throughput.flops_per_s).map(flop_rate)),
         shown(result.grade),
     ];
-    format!("| {} |\n", cells.join(" | "))
+    let name = format!("{} {}", plain(&result.package), code(&result.case));
+    let reading = readings.differ().then(|| plain(&result.reading().to_string()));
+    let first: Vec<String> = std::iter::once(name).chain(reading).collect();
+    format!("| {} | {} |\n", first.join(" | "), cells.join(" | "))
 }
 
 /// `2.451 TB/s (51.1% of peak)`.

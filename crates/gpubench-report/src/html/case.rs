@@ -114,7 +114,7 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
         .and_known("Workers", (result.workers.len() > 1).then_some(result.workers.len()))
         .and_known("Disturbed", sequence::disturbances(result))
         .and_known("Stopped by", result.stop.as_ref().map(|stop| stop.reason))
-        .and_known("Caches", Some(result.mode))
+        .and_known("Mode", Some(result.mode))
         .and_known(
             "Host time per call",
             result.host_ns.as_ref().map(|host| time(host.median_ns)),

@@ -1,16 +1,21 @@
 //! The table of all cases. A narrow screen hides columns, as a narrow terminal does. The section of
 //! a case has all values.
 
+use std::collections::HashSet;
+
 use super::attention::{outcome, positions};
 use super::distribution::strip;
 use super::markup::{self, Element, Markup, cell, element, row_heading, span, text};
-use super::names::{Anchor, case_name, grade, name, verdict};
-use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, Stats, Verdict};
+use super::names::{Anchor, case_name, grade, name, name_with_params, verdict};
+use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, percent};
+use gpubench_contract::{BenchmarkComplete, CaseKey, Readings, Stats, Verdict};
 use gpubench_store::StoredRun;
 
 /// Placeholder for the title with the metric's name.
 const VALUE: &str = "value";
+
+/// The column of modes, after that of the cases. Only runs with several readings have it.
+const MODE: (&str, &str) = ("mode", "");
 
 /// A column: its title, and the class for its alignment and for the screens that hide it.
 const COLUMNS: [(&str, &str); 12] = [
@@ -31,12 +36,16 @@ const COLUMNS: [(&str, &str); 12] = [
 /// Returns the section.
 pub(super) fn section(run: &StoredRun) -> Element {
     let metric = run.results.first().map_or("time", |result| &result.metric.name);
+    let readings: Readings = run.results.iter().map(BenchmarkComplete::reading).collect();
     let columns = COLUMNS.map(|(title, class)| (if title == VALUE { metric } else { title }, class));
+    let mut columns = columns.to_vec();
+    columns.splice(1..1, readings.differ().then_some(MODE));
     let caption = format!(
         "{}: {metric} ± half the width of its 95% interval, for cases that passed",
-        counted(run.results.len(), "case")
+        cases_and_results(run)
     );
-    let table = markup::table(&*caption, columns).class("cases").children(bodies(run));
+    let bodies = bodies(run, &readings);
+    let table = markup::table(&*caption, columns).class("cases").children(bodies);
     markup::section("cases", "Cases").child(scrolled("Cases", table))
 }
 
@@ -52,27 +61,40 @@ pub(super) fn scrolled(label: &str, table: Element) -> Element {
 
 /// Returns a table body per package. If there are several packages, each body starts with the
 /// package's name.
-fn bodies(run: &StoredRun) -> Vec<Element> {
+fn bodies(run: &StoredRun, readings: &Readings) -> Vec<Element> {
     let results: Vec<(Anchor, &BenchmarkComplete)> = positions(run).collect();
     let packages = results.chunk_by(|(_, one), (_, next)| one.package == next.package);
     let bodies = packages.map(|cases| {
-        let heading = (cases.len() < results.len()).then(|| package_heading(&cases[0].1.package));
-        let rows = cases.iter().map(|(anchor, result)| row(*anchor, result));
+        let heading = (cases.len() < results.len()).then(|| package_heading(&cases[0].1.package, readings));
+        let rows = cases.iter().map(|(anchor, result)| row(*anchor, result, readings));
         element("tbody").child(heading).children(rows)
     });
     bodies.collect()
 }
 
-fn package_heading(package: &str) -> Element {
+fn package_heading(package: &str, readings: &Readings) -> Element {
     let heading = element("th")
         .with("scope", "rowgroup")
-        .with("colspan", COLUMNS.len())
+        .with("colspan", COLUMNS.len() + usize::from(readings.differ()))
         .child(name(package));
     element("tr").class("package").child(heading)
 }
 
-fn row(anchor: Anchor, result: &BenchmarkComplete) -> Element {
-    let row = element("tr").child(row_heading(anchor.link(case_name(result))));
+/// Returns `6 cases`, or `6 cases, 12 results` if a case has several.
+fn cases_and_results(run: &StoredRun) -> String {
+    let cases: HashSet<CaseKey> = run.results.iter().map(|result| result.key().case).collect();
+    let results = run.results.len();
+    let results = (results != cases.len()).then(|| counted(results, "result"));
+    listed([Some(counted(cases.len(), "case")), results])
+}
+
+fn row(anchor: Anchor, result: &BenchmarkComplete, readings: &Readings) -> Element {
+    let name = match readings.differ() {
+        true => name_with_params(&result.benchmark, &result.params),
+        false => case_name(result),
+    };
+    let mode = readings.differ().then(|| cell(MODE.1).text(result.reading()));
+    let row = element("tr").child(row_heading(anchor.link(name))).child(mode);
     match (&result.stats, result.verdict) {
         (Some(stats), Verdict::Pass) => row.children(figures(result, stats)),
         _ => row.child(element("td").with("colspan", COLUMNS.len() - 1).child(reason(result))),

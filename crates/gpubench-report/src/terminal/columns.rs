@@ -6,13 +6,14 @@ use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
 use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
 use crate::wording;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
-use gpubench_contract::{BenchmarkComplete, Grade, Metric, Stats, Verdict};
-use gpubench_diagnostic::layout::{in_one_line, width};
+use gpubench_contract::{BenchmarkComplete, Grade, Metric, Readings, Stats, Verdict};
+use gpubench_diagnostic::layout::{in_one_line, padded, width};
 use gpubench_diagnostic::printable_line;
 
 /// The contents of a column after the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
+    Reading,
     Verdict,
     Value,
     Interval,
@@ -27,7 +28,8 @@ pub(super) enum Figure {
 use Figure::*;
 
 /// All columns, in order.
-const ALL: [Column<Figure>; 9] = [
+const ALL: [Column<Figure>; 10] = [
+    Column::new(Left, Reading, 4, "mode"),
     Column::new(Left, Verdict, 7, "verdict"),
     Column::new(Right, Value, 8, "time"),
     Column::new(Right, Interval, 7, "± 95%"),
@@ -39,19 +41,25 @@ const ALL: [Column<Figure>; 9] = [
     Column::new(Left, Grade, 9, "grade"),
 ];
 
-/// The order in which a narrow terminal drops columns. Verdict and median always remain. The grade
+/// The order in which a narrow terminal drops columns. Mode, verdict and median always remain. The grade
 /// is dropped last, because it qualifies the time.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
 /// Returns the `wanted` columns that fit a line of `line` columns with names of these widths. The
-/// longest name may take half of the line.
+/// longest name may take half of the line. Only if `readings` differ, there is a column for them.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,
+    readings: &Readings,
     wanted: impl Fn(Figure) -> bool,
     styling: Styling,
 ) -> Table<Figure> {
-    let columns = ALL.into_iter().filter(|column| wanted(column.key)).collect();
+    let is_wanted = |key| if key == Reading { readings.differ() } else { wanted(key) };
+    let mut columns: Vec<_> = ALL.into_iter().filter(|column| is_wanted(column.key)).collect();
+    if let Some(column) = columns.first_mut().filter(|column| column.key == Reading) {
+        let widths = readings.iter().map(|reading| width(&reading.to_string()));
+        column.width = widths.chain([column.width]).max().unwrap_or_default();
+    }
     let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
     Table::new(columns, names, line / 2, styling).fit(line, dropped)
 }
@@ -84,16 +92,27 @@ fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> St
         (_, Some(cause), _) => format!(": {cause}"),
         _ => String::new(),
     };
-    let room = line.saturating_sub(table.name + GAP);
+    let reading = table.width_of(Reading).map(|column| {
+        let reading = padded(&result.reading().to_string(), column);
+        format!("{}{reading}", " ".repeat(GAP))
+    });
+    let reading = reading.unwrap_or_default();
+    let room = line.saturating_sub(table.name + width(&reading) + GAP);
     let verdict = in_one_line(&verdict, room);
     let reason = in_one_line(&reason, room.saturating_sub(width(&verdict)));
-    format!("{}{}{}", " ".repeat(GAP), table.styling.paint(style, &verdict), reason)
+    format!(
+        "{reading}{}{}{}",
+        " ".repeat(GAP),
+        table.styling.paint(style, &verdict),
+        reason
+    )
 }
 
 impl Figure {
     fn cell(self, result: &BenchmarkComplete, stats: &Stats) -> Cell {
         let throughput = &result.throughput;
         let text = match self {
+            Reading => Some(result.reading().to_string()),
             Verdict => return signed(result.verdict),
             Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
             // One sample has no spread.
@@ -144,11 +163,25 @@ fn style_of(grade: Grade) -> Style {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_contract::Method;
 
     fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
-        let table = table_for(line, [20], wanted, Styling::Plain);
+        let table = table_for(line, [20], &Readings::default(), wanted, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
+    }
+
+    fn readings() -> Readings {
+        let modes = Method::ALL.iter();
+        modes
+            .map(|mode| gpubench_contract::Reading::of(*mode, &Metric::time()))
+            .collect()
+    }
+
+    #[test]
+    fn several_modes_have_a_column_that_is_never_dropped() {
+        let table = table_for(30, [20], &readings(), |_| true, Styling::Plain);
+        assert!(table.shows(Reading) && table.shows(Verdict) && table.shows(Value));
     }
 
     #[test]
@@ -170,7 +203,10 @@ mod tests {
     #[test]
     fn a_percentage_of_peak_is_dropped_after_the_bandwidth() {
         let shown_at = |line| shown(line, |_| true);
-        assert_eq!(shown_at(120), ALL.map(|column| column.key));
+        assert_eq!(
+            shown_at(120),
+            ALL[1..].iter().map(|column| column.key).collect::<Vec<_>>()
+        );
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
         assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
         assert_eq!(shown_at(60), [Verdict, Value, Interval, Grade]);
@@ -178,10 +214,12 @@ mod tests {
 
     #[test]
     fn every_choice_of_columns_fits_its_line() {
+        let (one, several) = (Readings::default(), readings());
         for line in 30..200 {
             for name in [0, 10, 30, 90] {
-                for unwanted in [None, Some(OfPeak)] {
-                    let table = table_for(line, [name, 10], |figure| Some(figure) != unwanted, Styling::Plain);
+                for (unwanted, readings) in [(None, &one), (Some(OfPeak), &one), (None, &several)] {
+                    let wanted = |figure| Some(figure) != unwanted;
+                    let table = table_for(line, [name, 10], readings, wanted, Styling::Plain);
                     assert!(table.width() <= line, "{line} {name}");
                 }
             }

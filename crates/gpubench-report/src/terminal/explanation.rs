@@ -10,6 +10,9 @@ use gpubench_diagnostic::{printable, printable_line};
 /// Precedes every line, to show where an explanation ends even if it contains compiler output.
 const BAR: &str = "  │ ";
 
+/// The option that sets modes.
+const MODE: &str = "--mode";
+
 /// The command that runs a failed case again, without the parts that depend on the case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatedCommand {
@@ -34,7 +37,7 @@ impl Default for RepeatedCommand {
 impl RepeatedCommand {
     /// Returns the shell command for a case of a run with this seed.
     pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
-        let mut words = self.options.clone();
+        let mut words = self.with_mode(result);
         words.extend(["--exact".to_owned(), result.case.clone()]);
         let is_overridden = |name: &String| self.overridden_axes.contains(name);
         for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
@@ -48,6 +51,23 @@ impl RepeatedCommand {
             .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
             .collect();
         format!("{}{quoted}", self.program)
+    }
+}
+
+impl RepeatedCommand {
+    /// Returns the options with the mode of a result in place of all modes of the run. The default
+    /// mode is left out.
+    fn with_mode(&self, result: &BenchmarkComplete) -> Vec<String> {
+        let mut words = self.options.clone();
+        let option = words.iter().position(|word| word == MODE);
+        match option.and_then(|option| words.get_mut(option + 1)) {
+            Some(modes) => *modes = result.mode.to_string(),
+            None if result.reading().words().contains(&result.mode.as_str()) => {
+                words.extend([MODE.to_owned(), result.mode.to_string()]);
+            }
+            None => {}
+        }
+        words
     }
 }
 
@@ -168,6 +188,7 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_contract::Method;
     use gpubench_diagnostic::quoted;
     use gpubench_testing::every_verdict;
 
@@ -175,6 +196,29 @@ mod tests {
     fn names_with_spaces_are_quoted_for_the_shell() {
         assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
         assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
+    }
+
+    #[test]
+    fn a_repeated_command_has_only_the_mode_of_the_result() {
+        let command = |options: &[&str], mode| {
+            let repeated = RepeatedCommand {
+                options: options.iter().map(|option| (*option).to_owned()).collect(),
+                ..RepeatedCommand::default()
+            };
+            let mut result = every_verdict().results.remove(2);
+            (result.mode, result.windows) = (mode, 0);
+            repeated.for_case(&result, "")
+        };
+        let several = ["--mode", "cold,warm", "--threads", "2"];
+        assert_eq!(
+            command(&several, Method::Warm),
+            "cargo gpubench --mode warm --threads 2 --exact copy::nothing"
+        );
+        assert_eq!(
+            command(&[], Method::Warm),
+            "cargo gpubench --mode warm --exact copy::nothing"
+        );
+        assert_eq!(command(&[], Method::Cold), "cargo gpubench --exact copy::nothing");
     }
 
     #[test]

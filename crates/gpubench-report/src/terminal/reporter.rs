@@ -1,5 +1,6 @@
 //! The terminal reporter.
 
+use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 
 use super::columns::{self, Figure};
@@ -9,7 +10,7 @@ use super::progress::ProgressLine;
 use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
-use super::tree::{Line, Tree};
+use super::tree::{Line, Revealed, Tree};
 use super::{details, ranking};
 use crate::ranking::Rankings;
 use crate::remarks::Remarks;
@@ -17,8 +18,8 @@ use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Device, DeviceKind, Metric, RunFinished, RunStarted,
-    Verdict,
+    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, Device, DeviceKind, Metric, Readings,
+    RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{UNBOUNDED, columns_of, fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
@@ -47,7 +48,7 @@ pub struct TerminalOptions {
 pub enum Detail {
     /// Only failures and the summary.
     Brief,
-    /// One line per case.
+    /// One line per result.
     #[default]
     Table,
     /// Quartiles, overheads, windows and the stop reason below each line.
@@ -130,6 +131,7 @@ impl TerminalReporter {
             table: columns::table_for(
                 options.table_width(),
                 [],
+                &Readings::default(),
                 |figure| figure != Figure::OfPeak,
                 options.styling,
             ),
@@ -167,16 +169,22 @@ impl TerminalReporter {
         let (line, styling) = (self.options.table_width(), self.options.styling);
         let table = &self.table;
         let figures = columns::figures(table, result, line);
-        let mut lines = self.tree.reveal(result.index);
-        let Some(own) = lines.pop() else {
+        let Some(Revealed {
+            above,
+            own,
+            is_repeated,
+        }) = self.tree.reveal(result.index)
+        else {
             return format!("{}{figures}\n", printable_line(&result.label()));
         };
-        let mut text: String = lines
-            .into_iter()
-            .map(|name| heading(name, &result.metric, table, line))
-            .collect();
-        text += &entry(own, &figures, table, line);
-        if self.options.detail == Detail::Full {
+        let above = above.into_iter();
+        let mut text: String = above.map(|name| heading(name, &result.metric, table, line)).collect();
+        let has_details = self.options.detail == Detail::Full;
+        text += &match is_repeated && !has_details {
+            true => table.row(&styling.paint(FAINT, &own.continued), "", &figures),
+            false => entry(own, &figures, table, line),
+        };
+        if has_details {
             text += &details_below(own, result, self.options.width, styling);
         }
         text
@@ -227,7 +235,9 @@ impl Reporter for TerminalReporter {
             _ => is_timed,
         };
         let names = self.tree.lines().iter().map(Line::width);
-        self.table = columns::table_for(self.options.table_width(), names, wanted, self.options.styling);
+        let readings = cases.iter().map(BenchmarkStarted::reading).collect();
+        let line = self.options.table_width();
+        self.table = columns::table_for(line, names, &readings, wanted, self.options.styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = Some(ProgressLine::of(run.cases));
@@ -236,8 +246,7 @@ impl Reporter for TerminalReporter {
             return Ok(());
         }
         let title = self.options.styling.paint(TITLE, "cargo gpubench");
-        let cases = unbroken(&counted(run.cases, "case"));
-        let parts = [printable_line(&run.tool_version), described(run), cases];
+        let parts = [printable_line(&run.tool_version), described(run), amount(run, cases)];
         self.print(&format!("{title} {}\n\n", parts.join(" · ")))
     }
 
@@ -289,6 +298,14 @@ impl Reporter for TerminalReporter {
         let text = above + &self.explanations(&finished.seed) + comparison + &summary;
         self.output.print(&text)
     }
+}
+
+/// Returns `3 cases`, or `3 cases, 6 results` if a case has several.
+fn amount(run: &RunStarted, results: &[BenchmarkStarted]) -> String {
+    let cases: HashSet<CaseKey> = results.iter().map(|started| started.key().case).collect();
+    let several = results.len() - cases.len();
+    let results = (several > 0).then(|| unbroken(&counted(run.cases, "result")));
+    listed([Some(unbroken(&counted(run.cases - several as u64, "case"))), results])
 }
 
 /// Returns a line of the tree that is not a case. A package's line has the column titles.

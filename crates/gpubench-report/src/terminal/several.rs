@@ -67,7 +67,7 @@ struct SideBySide<'a> {
     options: TerminalOptions,
 }
 
-/// A benchmark, with an entry per other run.
+/// A benchmark in one mode, with an entry per other run.
 struct Line<'a> {
     name: String,
     baseline: Option<String>,
@@ -77,12 +77,13 @@ struct Line<'a> {
 impl<'a> SideBySide<'a> {
     fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> SideBySide<'a> {
         let mut lines: Vec<Line<'a>> = Vec::new();
-        let mut position_of: HashMap<&str, usize> = HashMap::new();
+        let mut position_of: HashMap<String, usize> = HashMap::new();
         for (run, comparison) in comparisons.iter().enumerate() {
             for row in comparison.by_relevance() {
-                let position = *position_of.entry(&row.baseline_case).or_insert_with(|| {
+                let name = row.reading().label(&row.baseline_case);
+                let position = *position_of.entry(name.clone()).or_insert_with(|| {
                     lines.push(Line {
-                        name: in_one_line(&printable_line(&row.baseline_case), usize::MAX),
+                        name: in_one_line(&printable_line(&name), usize::MAX),
                         baseline: row.baseline.value.map(|value| row.metric.quantity(value).to_string()),
                         changes: vec![None; comparisons.len()],
                     });

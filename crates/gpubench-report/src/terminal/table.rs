@@ -95,6 +95,12 @@ impl<K: Copy + PartialEq> Table<K> {
         self.columns.iter().any(|column| column.key == key)
     }
 
+    /// Returns the width of a column. `None` if it is not visible.
+    pub(super) fn width_of(&self, key: K) -> Option<usize> {
+        let mut columns = self.columns.iter();
+        columns.find(|column| column.key == key).map(|column| column.width)
+    }
+
     /// Returns the width of a row.
     pub(super) fn width(&self) -> usize {
         self.name + self.columns.iter().map(|column| GAP + column.width).sum::<usize>()

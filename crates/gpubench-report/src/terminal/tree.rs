@@ -11,7 +11,8 @@ use gpubench_diagnostic::printable_line;
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     lines: Vec<Line>,
-    of_case: HashMap<u64, usize>,
+    /// The line of each result, by the result's position in the run.
+    of_result: HashMap<u64, usize>,
 }
 
 /// A line of the tree.
@@ -27,11 +28,21 @@ pub(super) struct Line {
     shown: bool,
 }
 
+/// The lines to print for a result.
+pub(super) struct Revealed<'a> {
+    /// Lines above the case.
+    pub above: Vec<&'a Line>,
+    /// The line of the case.
+    pub own: &'a Line,
+    /// Whether the line of the case was printed before, for another mode.
+    pub is_repeated: bool,
+}
+
 /// A node from which the lines are made.
 #[derive(Default)]
 struct Node {
     name: String,
-    case: Option<u64>,
+    results: Vec<u64>,
     children: Vec<Node>,
 }
 
@@ -54,22 +65,25 @@ impl Tree {
         &self.lines
     }
 
-    /// Returns the lines to print for a case: lines of its package, modules and benchmark that are
-    /// not printed yet, then the case's line. Empty if the case is not in the tree.
-    pub(super) fn reveal(&mut self, case: u64) -> Vec<&Line> {
-        let mut chain = Vec::new();
-        let mut next = self.of_case.get(&case).copied();
+    /// Returns the lines to print for a result: lines of its package, modules and benchmark that
+    /// are not printed yet, then the line of its case. `None` if the result is not in the tree.
+    pub(super) fn reveal(&mut self, result: u64) -> Option<Revealed<'_>> {
+        let own = *self.of_result.get(&result)?;
+        let is_repeated = std::mem::replace(&mut self.lines[own].shown, true);
+        let mut above = Vec::new();
+        let mut next = self.lines[own].parent;
         while let Some(position) = next {
             let line = &mut self.lines[position];
-            let is_own = chain.is_empty();
-            if is_own || !line.shown {
-                chain.push(position);
+            if !std::mem::replace(&mut line.shown, true) {
+                above.push(position);
             }
-            line.shown = true;
             next = line.parent;
         }
-        chain.reverse();
-        chain.into_iter().map(|position| &self.lines[position]).collect()
+        Some(Revealed {
+            above: above.into_iter().rev().map(|position| &self.lines[position]).collect(),
+            own: &self.lines[own],
+            is_repeated,
+        })
     }
 
     /// Adds a node after its branches, and its children after `below`.
@@ -83,9 +97,8 @@ impl Tree {
             parent,
             shown: false,
         });
-        if let Some(case) = node.case {
-            self.of_case.insert(case, position);
-        }
+        let results = node.results.iter().map(|result| (*result, position));
+        self.of_result.extend(results);
         for (index, child) in node.children.iter().enumerate() {
             let added = match index + 1 == node.children.len() {
                 true => LAST,
@@ -110,9 +123,9 @@ impl Line {
 }
 
 impl Node {
-    fn insert(&mut self, path: &[String], case: u64) {
+    fn insert(&mut self, path: &[String], result: u64) {
         let Some((first, rest)) = path.split_first() else {
-            self.case = Some(case);
+            self.results.push(result);
             return;
         };
         let known = self.children.iter().position(|child| child.name == *first);
@@ -123,7 +136,7 @@ impl Node {
             });
             self.children.len() - 1
         });
-        self.children[position].insert(rest, case);
+        self.children[position].insert(rest, result);
     }
 }
 
@@ -137,9 +150,6 @@ fn path_of(case: &BenchmarkStarted) -> Vec<String> {
     path.extend(case.benchmark.split("::").map(str::to_owned));
     if !case.params.0.is_empty() {
         path.push(axis_values(&case.params));
-    }
-    if let Some(last) = path.last_mut() {
-        *last = case.reading().label(last);
     }
     path
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::*;
 use gpubench_contract::Verdict;
-use gpubench_testing::{SampleRun, all_passed, compared_run, competition, every_verdict, on_gpu};
+use gpubench_testing::{SampleRun, all_passed, compared_run, competition, every_verdict, in_two_modes, on_gpu};
 
 /// A writer with readable contents.
 #[derive(Clone, Default)]
@@ -101,6 +101,36 @@ fn table_of_120_columns_on_a_gpu() {
 #[test]
 fn table_of_80_columns_on_a_gpu() {
     insta::assert_snapshot!(terminal(&on_gpu(), 80, Styling::Plain));
+}
+
+#[test]
+fn table_of_two_modes_in_120_columns() {
+    insta::assert_snapshot!(terminal(&in_two_modes(on_gpu()), 120, Styling::Plain));
+}
+
+#[test]
+fn table_of_two_modes_in_80_columns() {
+    insta::assert_snapshot!(terminal(&in_two_modes(every_verdict()), 80, Styling::Plain));
+}
+
+#[test]
+fn rankings_of_two_modes_are_separate() {
+    insta::assert_snapshot!(terminal(&in_two_modes(competition()), 80, Styling::Plain));
+}
+
+#[test]
+fn markdown_table_of_two_modes() {
+    insta::assert_snapshot!(written(&in_two_modes(on_gpu()), MarkdownReporter::new));
+}
+
+#[test]
+fn a_test_suite_of_two_modes_has_no_name_twice() {
+    let text = written(&in_two_modes(every_verdict()), JunitReporter::new);
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("<testcase name=\""))
+        .collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{text}");
 }
 
 #[test]

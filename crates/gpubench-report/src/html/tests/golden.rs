@@ -3,7 +3,7 @@
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
 use gpubench_contract::RunEnd;
-use gpubench_testing::{competition, every_verdict, on_gpu};
+use gpubench_testing::{competition, every_verdict, in_two_modes, on_gpu};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {
@@ -20,6 +20,14 @@ fn page_of_implementations_that_compete() {
     let page = outline(&plain_page(&stored(competition())));
     let rankings = page.split("## Rankings").nth(1).unwrap();
     insta::assert_snapshot!(rankings.split("## ").next().unwrap());
+}
+
+#[test]
+fn page_of_two_modes() {
+    let page = outline(&plain_page(&stored(in_two_modes(on_gpu()))));
+    let cases = page.split("## Cases").nth(1).unwrap();
+    insta::assert_snapshot!(cases.split("## ").next().unwrap());
+    assert!(page.contains("add_one n=1024 warm"), "{page}");
 }
 
 #[test]
