@@ -217,7 +217,7 @@ impl<'a> CaseRunner<'a> {
                     result.conservation = None;
                 }
                 let facts = self.candidate.selected.facts;
-                result.kernels = self.roles.kernels_of(&prepared, facts, measured.roles)?;
+                result.kernels = self.roles.kernels_of(prepared, facts, measured.roles)?;
                 if let BaselineCase::Ready(theirs) = &baseline_case {
                     unmeasured.kernels = self.roles.kernels_of(theirs, facts, measured.roles)?;
                 }

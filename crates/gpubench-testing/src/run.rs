@@ -253,6 +253,30 @@ fn twice_as_fast(mut result: BenchmarkComplete) -> BenchmarkComplete {
     result
 }
 
+/// The steps of two kernels and a memset, at their medians.
+fn softmax_steps() -> Vec<StepTimes> {
+    let step = |(name, median_ns): (&str, f64)| StepTimes {
+        step: name.into(),
+        times: PartTimes {
+            n: 6,
+            median_ns,
+            q1_ns: 0.99 * median_ns,
+            q3_ns: 1.01 * median_ns,
+            min_ns: 0.98 * median_ns,
+            max_ns: 1.02 * median_ns,
+        },
+    };
+    let rows = "softmax_rows<float, 128>";
+    [
+        ("memset", 2_112.0),
+        (rows, 30_720.0),
+        (rows, 20_480.0),
+        ("normalize", 10_240.0),
+    ]
+    .map(step)
+    .to_vec()
+}
+
 /// The same samples, from three workers.
 fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
     let share = result.samples.len().div_ceil(3);
@@ -314,6 +338,15 @@ pub fn on_gpu() -> SampleRun {
         BenchmarkComplete {
             throughput: gigabytes(128 << 20, 61_440.0),
             kernels: Some(softmax()),
+            steps: softmax_steps(),
+            window_counts: WindowCounts {
+                parts: 6,
+                warm_up: 4,
+                timed: 8,
+                early_check: 2,
+                control: 0,
+            },
+            windows: 20,
             sample_flags: vec![SampleFlag {
                 sample: 3,
                 flag: SampleFlagKind::Throttled,

@@ -64,3 +64,39 @@ fn the_cpu_device_lists_kernels_without_resources() {
     let expected = json!([kernel("square_and_sum", Value::Null), kernel("add", Value::Null)]);
     assert_eq!(finished.records().result(CASE)["kernels"], expected);
 }
+
+#[test]
+fn the_steps_of_a_plan_are_timed_one_by_one_in_windows_of_their_own() {
+    let gpu = FakeGpu::new();
+    let finished = tidy(&gpu).json().args(["--exact", CASE]).finish().expect_code(0);
+    let records = finished.records();
+    let result = records.result(CASE);
+    let steps: Vec<&str> = result["steps"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|step| step["step"].as_str())
+        .collect();
+    assert_eq!(steps, ["memset", "copy", "square_and_sum", "add"]);
+    let counts = &result["window_counts"];
+    assert_eq!(counts["parts"], 4, "two of each of two workers: {counts}");
+    for step in result["steps"].as_array().expect("a list") {
+        assert_eq!(step["times"]["n"], 4, "{step}");
+    }
+}
+
+#[test]
+fn a_plan_of_one_step_has_no_times_of_steps() {
+    let one = "sums::one_thread_a_row::rows=33,cols=100";
+    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let records = run
+        .args(["--device", "cpu", "--exact", one])
+        .finish()
+        .expect_code(0)
+        .records();
+    let result = records.result(one);
+    assert_eq!(
+        (&result["steps"], &result["window_counts"]["parts"]),
+        (&json!([]), &json!(0))
+    );
+}

@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
-use super::{checks, distribution, integrity, kernels, sequence, surroundings, trend};
+use super::{checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
 use crate::wording::capitalized;
 use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
@@ -81,6 +81,7 @@ fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
         .then(figures)
         .then(element("div").class("groups").children(groups.into_iter().flatten()))
         .then(kernels::table(result))
+        .then(steps::table(result))
         .then(checks::table(result))
 }
 

@@ -23,6 +23,7 @@ mod rankings;
 mod roofline;
 mod roofline_chart;
 mod sequence;
+mod steps;
 mod surroundings;
 mod trend;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::kernels;
 use gpubench_contract::units::{counted, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, KernelUse, Metric, Stats, Verdict};
+use gpubench_contract::{BenchmarkComplete, KernelUse, Metric, Stats, StepTimes, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
@@ -18,6 +18,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     phrases.extend(workers(result));
     phrases.extend(work(result));
     phrases.extend(result.kernels.iter().flatten().map(kernel));
+    phrases.extend(steps(&result.steps));
     phrases.extend(grade(result));
     phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
     phrases
@@ -43,11 +44,15 @@ fn samples(metric: &Metric, stats: &Stats) -> String {
 
 fn measurement(result: &BenchmarkComplete) -> String {
     let counts = result.window_counts;
+    let parts = match counts.parts {
+        0 => String::new(),
+        parts => format!(", {parts} of single parts"),
+    };
     let disturbed: HashSet<u64> = result.sample_flags.iter().map(|flag| flag.sample).collect();
     joined([
         result.stop.as_ref().map(|stop| format!("stopped by {}", stop.reason)),
         Some(format!(
-            "{} windows ({} warm-up, {} early-check)",
+            "{} windows ({} warm-up, {} early-check{parts})",
             result.windows, counts.warm_up, counts.early_check
         )),
         (!disturbed.is_empty()).then(|| format!("{} disturbed", counted(disturbed.len() as u64, "sample"))),
@@ -103,6 +108,18 @@ fn kernel(kernel: &KernelUse) -> String {
     let phrases = [kernels::launched(kernel)].into_iter().chain(kernels::needs(kernel));
     let phrases: Vec<String> = phrases.map(|phrase| unbroken(&phrase)).collect();
     phrases.join(" · ")
+}
+
+/// `steps one by one: memset 2.112 µs · reduce<256> 9.472 µs · …`. `None` if they were not timed.
+fn steps(steps: &[StepTimes]) -> Option<String> {
+    let mut phrases = steps.iter().map(|step| {
+        let name = printable_line(&step.step);
+        unbroken(&format!("{name} {}", time(step.times.median_ns)))
+    });
+    let first = phrases.next()?;
+    let rest: Vec<String> = phrases.collect();
+    let all = [vec![unbroken("steps one by one: ") + &first], rest].concat();
+    Some(all.join(" · "))
 }
 
 /// `advisory: kernels of the CPU device run inside the worker and could change the times that it
