@@ -7,7 +7,9 @@
 
 mod arguments;
 mod graph_calls;
+mod repetition;
 mod validate;
 
 pub use graph_calls::calls_in_graph;
+pub use repetition::unusable;
 pub use validate::{Invalid, memory_needed, validate};

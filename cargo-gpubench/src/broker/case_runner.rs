@@ -16,7 +16,7 @@ use super::run_names::RunNames;
 use super::selected::Side;
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
-use crate::admission::calls_in_graph;
+use crate::admission::{calls_in_graph, unusable};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
@@ -202,6 +202,10 @@ impl<'a> CaseRunner<'a> {
             result.environment.compiler = Some(prepared.compilers.join(", "));
         }
         let recording = &prepared.recorded.recording;
+        if let Some(reason) = unusable(current.announced.mode, recording) {
+            CaseFailure::skipped(reason).fill_in(&mut result);
+            return Ok(result);
+        }
         let baseline_case = match &self.baseline_run {
             None => BaselineCase::Absent,
             Some(baseline_run) => BaselineCase::of(current.case, recording, baseline_run.side.selected.cases, theirs),

@@ -15,6 +15,9 @@ words! {
         Cold = "cold",
         /// Nothing is flushed: the caches hold what earlier work left in them.
         Warm = "warm",
+        /// Many calls back to back on the same tensors, after untimed ones: the caches hold what they
+        /// can.
+        Hot = "hot",
         /// Several calls in a CUDA graph, each with its own tensors, after one flush of the caches.
         Graph = "graph",
     }

@@ -234,7 +234,8 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// What the samples measure.
     pub metric: Metric,
-    /// Number of calls that a sample is the mean of: 1, or the calls of a graph.
+    /// Number of calls that a sample is the mean of: 1, the calls of a graph, or those back to back
+    /// on hot caches.
     #[serde(default = "one_call")]
     pub calls_per_sample: u64,
     /// All samples in the order of measurement, finite and in the unit of the metric. A failed case

@@ -73,7 +73,7 @@ impl PreparedCase {
         } = &self.recorded;
         let floor_ns = floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes);
         let (calls, recording, encoded) = match inputs.method {
-            Method::Cold | Method::Warm => (NonZeroU32::MIN, recording, encoded),
+            Method::Cold | Method::Warm | Method::Hot => (NonZeroU32::MIN, recording, encoded),
             Method::Graph => {
                 let (recording, encoded) = self.in_graph.get_or_init(|| {
                     let recording = unrolled(recording, inputs.graph_calls);
@@ -97,7 +97,7 @@ impl PreparedCase {
             },
             flush_bytes: match inputs.method {
                 Method::Graph => inputs.flush_bytes,
-                Method::Cold | Method::Warm => 0,
+                Method::Cold | Method::Warm | Method::Hot => 0,
             },
             floor_ns,
             annotation: inputs.annotation,

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Instant;
 
+use super::batch::Batch;
 use super::case::ReadyCase;
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
@@ -31,8 +32,9 @@ pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
     /// Number of the case.
     case: u64,
-    /// Number of calls in a window.
+    /// Number of calls in a window, each with its own tensors.
     calls: NonZeroU32,
+    batch: Batch,
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
@@ -105,6 +107,7 @@ impl<'a> Arm<'a> {
             owner: pool.owner(),
             case: case.number,
             calls: case.calls.count,
+            batch: Batch::of(case),
             protocol,
             controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
             evidence,
@@ -200,7 +203,12 @@ impl<'a> Arm<'a> {
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             self.evidence.end_warm_up_window();
-            let claimed = self.evidence.last_claim().map(|claim| claim.elapsed_ns);
+            let calls = f64::from(self.calls.get()) * f64::from(self.batch.repeats().get());
+            let claimed = self.evidence.last_claim().map(|claim| claim.elapsed_ns / calls);
+            // All samples of a case have the same number of calls.
+            if let (Some(call_ns), 0) = (claimed, self.samples.position()) {
+                self.batch.adapt(call_ns);
+            }
             let turn = self.samples.turn_mut();
             turn.warm_up_ns.extend(claimed);
             turn.warmed_for += started.elapsed();
@@ -232,7 +240,8 @@ impl<'a> Arm<'a> {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
                 if let Some(claim) = self.evidence.last_claim() {
-                    self.samples.keep(claim, self.calls);
+                    let calls = self.calls.saturating_mul(self.batch.repeats());
+                    self.samples.keep(claim, calls);
                 }
             }
         }
@@ -375,7 +384,15 @@ impl<'a> Arm<'a> {
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
-        match context.sequencer.run_window(worker, self.owner, context.begun, kind)? {
+        let place = WindowId {
+            case: self.case,
+            window: context.begun,
+        };
+        let repetition = self.batch.in_window(kind, self.protocol.seeds, place);
+        match context
+            .sequencer
+            .run_window(worker, self.owner, context.begun, kind, repetition)?
+        {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
                 self.evidence.windows.extend(evidence);
@@ -417,6 +434,7 @@ impl<'a> Arm<'a> {
         let workers = self.samples.by_worker();
         Measured {
             calls: self.calls,
+            repeats: self.batch.repeats(),
             judgement,
             worker_samples: workers.iter().map(|samples| samples.len()).collect(),
             windows: self.evidence.windows,

@@ -45,6 +45,7 @@ impl ReadyCase<'_> {
         match self.calls.method {
             Method::Graph => true,
             Method::Cold | Method::Warm => self.recording.plan.steps.len() > 1,
+            Method::Hot => false,
         }
     }
 }

@@ -209,6 +209,7 @@ mod tests {
     fn side((verdict, cause): (Verdict, Option<Cause>)) -> Measured {
         Measured {
             calls: std::num::NonZeroU32::MIN,
+            repeats: std::num::NonZeroU32::MIN,
             parts_ns: Vec::new(),
             judgement: Judgement {
                 verdict,

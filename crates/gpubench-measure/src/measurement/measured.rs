@@ -12,8 +12,10 @@ use gpubench_stats::TimingAudit;
 /// The results of one side.
 #[derive(Debug)]
 pub struct Measured {
-    /// Number of calls in a window.
+    /// Number of calls in a window, each with its own tensors.
     pub calls: NonZeroU32,
+    /// How often a window repeats them back to back.
+    pub repeats: NonZeroU32,
     /// The judgement.
     pub judgement: Judgement,
     /// All windows, including warm-up and early checks.

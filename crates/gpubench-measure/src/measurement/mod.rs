@@ -5,6 +5,7 @@
 //! single one. [`fill_in`] writes the results into a record.
 
 mod arm;
+mod batch;
 mod buffers;
 mod case;
 mod checks;

@@ -37,8 +37,8 @@ pub struct Expectations {
 ///
 /// `recording` is that of one call.
 pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
-    let calls = f64::from(measured.calls.get());
-    record.calls_per_sample = measured.calls.get().into();
+    record.calls_per_sample = u64::from(measured.calls.get()) * u64::from(measured.repeats.get());
+    let calls = record.calls_per_sample as f64;
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
     record.message = measured.judgement.message;
@@ -64,7 +64,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.host_ns = host_time(&measured.host_ns);
     match record.mode {
         Method::Graph => record.single_calls = single_calls(&measured.parts_ns),
-        Method::Cold | Method::Warm => record.steps = step_times(recording, &measured.parts_ns),
+        Method::Cold | Method::Warm | Method::Hot => record.steps = step_times(recording, &measured.parts_ns),
     }
     record.event_overhead_ns = measured.event_overhead_ns;
     record.stop = measured.stop.map(|reason| Stop {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::batch::Repetition;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::clients::{
@@ -61,6 +62,7 @@ impl Sequencer<'_> {
         owner: WindowOwner,
         window: u32,
         kind: WindowKind,
+        repetition: Repetition,
     ) -> Result<WindowOutcome, MeasureError> {
         if self.placement.referee_prepares_alone() {
             self.prepare_with_answers(window)?;
@@ -68,7 +70,7 @@ impl Sequencer<'_> {
             self.prepare(window)?;
             self.compute_answers(window)?;
         }
-        self.release(worker, owner, window, kind)
+        self.release(worker, owner, window, kind, repetition)
     }
 
     /// Runs a control window in the worker of `owner`. From the referee's restore on, it is like
@@ -94,7 +96,7 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::control_window(before))?;
         }
         let number = WindowKind::control_window(before);
-        self.release(worker, owner, number, WindowKind::Control)
+        self.release(worker, owner, number, WindowKind::Control, Repetition::ONE)
     }
 
     fn release(
@@ -103,12 +105,16 @@ impl Sequencer<'_> {
         owner: WindowOwner,
         window: u32,
         kind: WindowKind,
+        repetition: Repetition,
     ) -> Result<WindowOutcome, MeasureError> {
         let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             patience_ns,
             owner,
+            settling: repetition.settling,
+            switch_after: repetition.switch_after,
+            repeats: repetition.repeats,
             ..WindowOrder::about(window, kind)
         };
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {

@@ -24,7 +24,7 @@ pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_byte
     let is_cold = match method {
         // Each call of a graph has its own tensors, and the flush before it leaves none in the cache.
         Method::Cold | Method::Graph => flush_bytes >= cache,
-        Method::Warm => false,
+        Method::Warm | Method::Hot => false,
     };
     if !is_cold || peak.is_nan() || peak <= 0.0 {
         return None;

@@ -1,8 +1,10 @@
 //! The preparation of a call.
 
+use gpubench::catalog::Role;
 use gpubench_contract::Method;
 
 use super::RefereeError;
+use super::buffers::{Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
 use super::check::digest_keys;
 use super::page::WorkerPage;
@@ -11,6 +13,15 @@ use crate::window::{KeyPurpose, WindowId};
 use crate::wire::opening_words;
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
+
+/// Returns the inputs that differ from call to call.
+fn changing_inputs(case: &OpenCase) -> impl Iterator<Item = (&Buffer, &PristineBuffers)> {
+    let tensors = case.recording.tensors.iter().zip(&case.buffers);
+    tensors.filter_map(|(tensor, buffer)| match tensor.role {
+        Role::Input => Some((buffer, buffer.pristine.as_ref()?)),
+        Role::Constant | Role::Output | Role::InOut | Role::Scratch => None,
+    })
+}
 
 impl Referee {
     /// Queues the preparation of buffers and caches for a call of the case's method, up to the
@@ -32,7 +43,7 @@ impl Referee {
         let flush_begins = self.stamp(batch)?;
         match case.calls.method {
             Method::Cold | Method::Graph => self.flush()?,
-            Method::Warm => {}
+            Method::Warm | Method::Hot => {}
         }
         let flush_ends = self.stamp(batch)?;
         let keys = DevicePtr(page.on_device.in_window(place.window).keys());
@@ -89,6 +100,30 @@ impl Referee {
         });
         let inputs: Vec<Revealed> = inputs.collect();
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
+    }
+
+    /// Shows the worker other inputs than the true ones.
+    pub(super) fn show_other_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        for (buffer, pristine) in changing_inputs(case) {
+            self.driver
+                .copy(self.stream, buffer.address(), pristine.decoy, buffer.layout.len)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the other inputs with the true ones, and poisons the outputs again.
+    pub(super) fn show_true_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+        let poison = self.seeds.key(KeyPurpose::Poison, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        for (buffer, pristine) in changing_inputs(case) {
+            driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
+        }
+        for buffer in case.buffers.iter().filter(|buffer| buffer.pristine.is_none()) {
+            let (start, bytes) = (buffer.layout.offset, buffer.layout.len);
+            self.harness
+                .noise(driver, stream, buffer.address(), bytes, poison, start)?;
+        }
+        Ok(())
     }
 
     /// Flushes the cache.

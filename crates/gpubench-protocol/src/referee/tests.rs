@@ -263,6 +263,8 @@ fn order(window: u32) -> WindowOrder {
         patience_ns: 20_000_000_000,
         owner: WindowOwner::Candidate,
         repeats: NonZeroU32::MIN,
+        switch_after: 0,
+        settling: 0,
     }
 }
 

@@ -117,8 +117,18 @@ impl Referee {
         let (stream, on_device) = (self.stream, page.on_device.in_window(order.window));
         let keys = self.hand_in_keys(case, place, batch)?;
         let preparation = self.prepare(case, page, place, batch)?;
+        if order.switch_after > 0 {
+            self.show_other_inputs(case)?;
+        }
         self.driver
             .write_value(stream, DevicePtr(on_device.go()), order.window)?;
+        if order.switch_after > 0 {
+            self.driver
+                .wait_value(stream, DevicePtr(on_device.halted()), order.window)?;
+            self.show_true_inputs(case, place)?;
+            self.driver
+                .write_value(stream, DevicePtr(on_device.resumed()), order.window)?;
+        }
 
         self.driver
             .wait_value(stream, DevicePtr(on_device.done()), order.window)?;
@@ -178,8 +188,11 @@ impl Referee {
     }
 
     fn write_done(&mut self, page: &WorkerPage, order: &WindowOrder) {
-        self.driver
-            .store_value(page.words.on_host().in_window(order.window).done(), order.window);
+        let on_host = page.words.on_host().in_window(order.window);
+        // The stream may still wait for the calls with other inputs.
+        for word in [on_host.halted(), on_host.done()] {
+            self.driver.store_value(word, order.window);
+        }
     }
 }
 

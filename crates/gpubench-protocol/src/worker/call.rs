@@ -45,7 +45,7 @@ impl Call {
     ) -> Result<Call, WorkerError> {
         let graph = match calls.method {
             Method::Graph => Some(capture(driver, stream, |driver| work.queue(driver, stream))?),
-            Method::Cold | Method::Warm => None,
+            Method::Cold | Method::Warm | Method::Hot => None,
         };
         let parts = Parts::new(driver, harness, stream, &work, calls, flush)?;
         Ok(Call { work, graph, parts })

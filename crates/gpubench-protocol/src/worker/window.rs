@@ -6,7 +6,7 @@ use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
 use crate::wire::{Claim, FaultPlace, FixedText, UNKNOWN_STEP, WindowOrder};
-use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, HostFailure};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, HostFailure};
 
 /// The result of queueing a window.
 pub(super) enum Armed {
@@ -24,17 +24,27 @@ impl Worker {
         let stopwatch = device.events.of(order.kind);
         let on_device = case.on_device.in_window(order.window);
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
-        stopwatch.arm(driver, stream)?;
-        let queued_from = Instant::now();
-        for _ in 0..order.repeats.get() {
-            match case.queue(order.kind, driver, harness, stream) {
-                Ok(()) => {}
-                Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
-                Err(error) => return Err(WorkerError::Plan(error)),
+        let queue = |driver: &mut dyn Driver, calls: u32| {
+            (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
+        };
+        let queued = queue(driver, order.settling).and_then(|()| {
+            stopwatch.arm(driver, stream)?;
+            let queued_from = Instant::now();
+            queue(driver, order.switch_after)?;
+            if order.switch_after > 0 {
+                driver.write_value(stream, DevicePtr(on_device.halted()), order.window)?;
+                driver.wait_value(stream, DevicePtr(on_device.resumed()), order.window)?;
             }
-        }
-        let host_ns = queued_from.elapsed().as_nanos() as f64;
-        stopwatch.disarm(driver, stream)?;
+            queue(driver, order.repeats.get())?;
+            let host_ns = queued_from.elapsed().as_nanos() as f64;
+            stopwatch.disarm(driver, stream)?;
+            Ok(host_ns)
+        });
+        let host_ns = match queued {
+            Ok(host_ns) => host_ns,
+            Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
+            Err(error) => return Err(WorkerError::Plan(error)),
+        };
         let keys = on_device.keys();
         for (output, (address, bytes)) in case.buffers.outputs().into_iter().enumerate() {
             let digest = on_device.digest(output);
@@ -47,8 +57,10 @@ impl Worker {
     /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
     /// device could not be closed.
     pub(super) fn release(&mut self, order: &WindowOrder) {
-        let go = self.assignment.page.on_host().in_window(order.window).go();
-        self.device.driver.store_value(go, order.window);
+        let on_host = self.assignment.page.on_host().in_window(order.window);
+        for word in [on_host.go(), on_host.resumed()] {
+            self.device.driver.store_value(word, order.window);
+        }
     }
 
     /// Waits for the window's work and returns the claim.

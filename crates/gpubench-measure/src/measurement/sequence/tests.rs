@@ -9,6 +9,7 @@ use gpubench::plan::Plan;
 
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output};
+use crate::measurement::batch::Repetition;
 use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
@@ -142,7 +143,13 @@ fn interruptible(
         let received = referee(&referee_end);
         (received, referee_end)
     });
-    let outcome = sequencer.release(&mut worker_client, WindowOwner::Candidate, WINDOW, WindowKind::Timed);
+    let outcome = sequencer.release(
+        &mut worker_client,
+        WindowOwner::Candidate,
+        WINDOW,
+        WindowKind::Timed,
+        Repetition::ONE,
+    );
     let _worker_end = worker.join().unwrap();
     let (sent_to_referee, _referee_end) = referee.join().unwrap();
     Seen {

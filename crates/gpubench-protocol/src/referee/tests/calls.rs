@@ -119,7 +119,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
     let flush: &[&str] = match method {
         Method::Cold | Method::Graph => &["flush"],
-        Method::Warm => &[],
+        Method::Warm | Method::Hot => &[],
     };
     [
         copies,
@@ -135,7 +135,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
 
 #[test]
 fn every_window_restores_flushes_and_reveals_in_this_order() {
-    for method in [Method::Cold, Method::Warm, Method::Graph] {
+    for method in [Method::Cold, Method::Warm, Method::Hot, Method::Graph] {
         let mut watched = Watched::open(method);
         for (window, kind) in windows() {
             let [before, _] = watched.release(window, kind);
