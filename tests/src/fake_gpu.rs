@@ -51,6 +51,30 @@ impl FakeGpu {
         gpu
     }
 
+    /// Same as [`new`](FakeGpu::new), with NVML: the GPU has clocks, which can be locked.
+    ///
+    /// # Panics
+    /// Same as [`new`](FakeGpu::new).
+    pub fn with_clocks() -> FakeGpu {
+        let gpu = FakeGpu::new();
+        let link = gpu.libraries.path().join("libnvidia-ml.so.1");
+        std::os::unix::fs::symlink(library(), link).expect("a link can be made");
+        gpu
+    }
+
+    /// Returns the locked clock in MHz, if the clock is locked.
+    pub fn locked_clock(&self) -> Option<u32> {
+        let text = std::fs::read_to_string(self.shared.path().join("locked_clock")).ok()?;
+        // While a process writes it, the file is empty.
+        text.parse().ok()
+    }
+
+    /// Returns each `lock MHZ` and `unlock` so far.
+    pub fn clock_changes(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.shared.path().join("clock_changes")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// Returns the path of the NVRTC double, for `--nvrtc`.
     ///
     /// # Panics
@@ -78,6 +102,7 @@ impl FakeGpu {
         Run::on(fixture)
             .env("LD_LIBRARY_PATH", &text(&self.libraries))
             .env("FAKE_CUDA_LEDGER", &self.folder())
+            .env("FAKE_NVML", &self.folder())
     }
 
     /// Returns a run that finds the driver, and the compiler with `--nvrtc`.

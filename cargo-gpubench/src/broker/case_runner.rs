@@ -19,9 +19,10 @@ use super::stored::bookkeeping::ResultPlan;
 use crate::admission::{calls_in_graph, unusable};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
-use gpubench_device::telemetry::Telemetry;
+use gpubench_device::telemetry::{Telemetry, Throttling};
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
+use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{
     CaseFailure, CasePair, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
     Session, Watcher, fill_in, note_observation, note_reading,
@@ -57,6 +58,7 @@ impl<'a> CaseRunner<'a> {
         baseline_run: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
+        clocks: Option<&ClockLock>,
         interrupt: &'a Interrupt,
     ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
@@ -64,10 +66,10 @@ impl<'a> CaseRunner<'a> {
         }
         let selected = candidate.selected;
         let (device, facts) = (selected.device, selected.facts);
-        let settings = RunSettings::of(options, device, facts, interrupt)?;
+        let settings = RunSettings::of(options, device, facts, clocks, interrupt)?;
         let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
         let mut telemetry = Telemetry::through((facts.backend().gauge)(facts));
-        let mut environment = environment::environment(facts, settings.flush(), Some(candidate.compiler.identity()));
+        let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
         }
@@ -365,7 +367,7 @@ impl<'a> CaseRunner<'a> {
         let Side { selected, compiler, .. } = &self.candidate;
         let device = environment::device(selected.facts).short();
         BenchmarkComplete {
-            environment: environment::environment(selected.facts, self.settings.flush(), Some(compiler.identity())),
+            environment: environment::environment(selected.facts, self.settings.setup(), Some(compiler.identity())),
             problem: selected
                 .benchmark(current.case)
                 .map(|benchmark| benchmark.problem.clone()),
@@ -395,6 +397,14 @@ impl Watcher for CaseWatcher<'_> {
     fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
         self.telemetry.after_sample(samples.len());
         self.reporting.progress(samples, of_workers);
+    }
+
+    fn throttling(&mut self) -> Throttling {
+        self.telemetry.throttling()
+    }
+
+    fn thrown_away(&mut self, samples: usize) {
+        self.telemetry.throw_away(samples);
     }
 
     fn begins_again(&mut self) {

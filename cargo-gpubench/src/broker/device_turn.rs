@@ -93,6 +93,14 @@ impl DeviceTurn {
     }
 }
 
+/// Returns the file that is locked while the clocks of a device are.
+///
+/// # Errors
+/// If there is no folder for it.
+pub(super) fn file_of_clocks(facts: &Facts) -> io::Result<Utf8PathBuf> {
+    Ok(folder()?.join(format!("{}.clocks", key(facts))))
+}
+
 /// Returns a name for a device: the UUID of a GPU, the kind of the host.
 fn key(facts: &Facts) -> String {
     let identity = facts.identity.as_deref().unwrap_or(facts.backend().words().noun);

@@ -3,8 +3,19 @@
 use gpubench_contract::{Device, Environment, Flush};
 use gpubench_device::Facts;
 
+/// What a run has set on its device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeviceSetup {
+    /// How the flush accesses its memory.
+    pub(super) flush: Flush,
+    /// Bytes to flush before each call.
+    pub(super) flush_bytes: u64,
+    /// The locked clock in MHz.
+    pub(super) locked_mhz: Option<u32>,
+}
+
 /// Returns the current environment of this process.
-pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), compiler: Option<&str>) -> Environment {
+pub(super) fn environment(facts: &Facts, setup: DeviceSetup, compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = memory
@@ -22,8 +33,9 @@ pub(super) fn environment(facts: &Facts, (flush, flush_bytes): (Flush, u64), com
         compiler: compiler.map(str::to_owned),
         driver: facts.driver.clone(),
         threads: is_the_host.then_some(u64::from(facts.device.multiprocessors)),
-        flush_bytes: Some(flush_bytes),
-        flush: Some(flush),
+        flush_bytes: Some(setup.flush_bytes),
+        flush: Some(setup.flush),
+        locked_sm_clock_mhz: setup.locked_mhz.map(u64::from),
         clock_hz: None,
         throttle_reasons: None,
         gpu: None,

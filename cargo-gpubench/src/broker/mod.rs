@@ -9,6 +9,7 @@ mod case_modes;
 mod case_runner;
 pub mod cases;
 mod choice;
+mod clocks;
 mod code;
 mod compare;
 mod device_choice;

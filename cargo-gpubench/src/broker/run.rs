@@ -1,6 +1,7 @@
 //! The command, from its options to its exit code.
 
 use super::case_runner::CaseRunner;
+use super::clocks::{lock_clocks, unlock_clocks};
 use super::device_choice::choose_device;
 use super::device_turn::DeviceTurn;
 use super::listing::print_names;
@@ -44,8 +45,18 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
     // A waiting referee would occupy the device in the meantime.
     let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
-    let mut runner = CaseRunner::begin(options, candidate, baseline_run, referee, plan, &interrupt)?;
+    let clocks = lock_clocks(options, &device.facts, &interrupt)?;
+    let mut runner = CaseRunner::begin(
+        options,
+        candidate,
+        baseline_run,
+        referee,
+        plan,
+        clocks.as_ref(),
+        &interrupt,
+    )?;
     let end = runner.measure();
+    unlock_clocks(clocks, options);
     drop(turn);
     runner.finish(end)
 }

@@ -4,11 +4,13 @@ use std::num::NonZeroUsize;
 
 use super::against::baseline_run::BaselineCase;
 use super::against::decision::DecisionRule;
+use super::environment::DeviceSetup;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
-use gpubench_contract::{Flush, ThresholdSource};
+use gpubench_contract::ThresholdSource;
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::Interrupt;
+use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
@@ -23,6 +25,8 @@ pub(super) struct RunSettings<'a> {
     /// Bytes to flush before each cold call.
     pub(super) flush_bytes: u64,
     pub(super) interrupt: &'a Interrupt,
+    /// The locked clock in MHz.
+    locked_mhz: Option<u32>,
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
@@ -37,6 +41,7 @@ impl<'a> RunSettings<'a> {
         options: &'a RunOptions,
         device: DeviceOrder,
         facts: &'a Facts,
+        clocks: Option<&ClockLock>,
         interrupt: &'a Interrupt,
     ) -> Result<RunSettings<'a>, Failure> {
         let mode = RunMode::from(options.action);
@@ -46,6 +51,7 @@ impl<'a> RunSettings<'a> {
             seeds: seeds(options.measurement.seed)?,
             flush_bytes: options.measurement.flushed_bytes(facts),
             interrupt,
+            locked_mhz: clocks.map(ClockLock::megahertz),
             device,
             facts,
             clock_bound: match mode.is_timed() {
@@ -65,9 +71,13 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// Returns how caches are flushed, and how many bytes.
-    pub(super) fn flush(&self) -> (Flush, u64) {
-        (self.options.measurement.flush, self.flush_bytes)
+    /// Returns what the run has set on the device.
+    pub(super) fn setup(&self) -> DeviceSetup {
+        DeviceSetup {
+            flush: self.options.measurement.flush,
+            flush_bytes: self.flush_bytes,
+            locked_mhz: self.locked_mhz,
+        }
     }
 
     /// Returns the protocol of a case, which may have a baseline case.

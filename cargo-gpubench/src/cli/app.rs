@@ -1,5 +1,7 @@
 //! The command line as clap sees it.
 
+use std::path::PathBuf;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -10,6 +12,7 @@ use super::settings::RunArguments;
 use super::{Environment, GpubenchArguments, Resolved, Unresolved, help, resolve};
 use crate::build::workspace_root;
 use crate::config::{Group, folder_with_configuration};
+use gpubench_device::clocks::ClockSetting;
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_measure::probe::Target;
 use gpubench_report::OutputError;
@@ -65,6 +68,18 @@ pub enum Verb {
     Probe {
         /// The driver to check.
         target: Target,
+    },
+    /// Locks the clocks of a device until standard input closes
+    #[command(name = "__clocks", hide = true)]
+    Clocks {
+        /// The kind of the device.
+        device: String,
+        /// The identity of the device.
+        identity: String,
+        /// The clock.
+        setting: ClockSetting,
+        /// The file to lock meanwhile.
+        lock_file: PathBuf,
     },
 }
 

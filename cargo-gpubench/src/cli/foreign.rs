@@ -16,6 +16,7 @@ const NAMES: &str =
     "filters need no option: `cargo gpubench gemm` runs the cases whose names match; `--skip` excludes cases";
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
 const NO_BATCH: &str = "there are no batches: each call is measured and checked separately";
+const LOCK_CLOCKS: &str = "`--lock-clocks base` or `--lock-clocks 1410` locks the clock for the run";
 const ONE_BY_ONE: &str = "the cases of a device run one after another";
 
 #[rustfmt::skip]
@@ -40,10 +41,10 @@ const FOREIGN: &[Foreign] = &[
     ("-a", "NVBench", "`--axis n=1024,2048` replaces the values of an axis"),
     ("--jsonbin", "NVBench", "`--export-json FILE` includes every sample"),
     ("--skip-time", "NVBench", "short calls are not skipped; `--skip` excludes cases by name"),
-    ("--throttle-threshold", "NVBench", "results mark throttled samples, and `doctor` shows the clocks"),
-    ("--throttle-recovery-delay", "NVBench", "results mark throttled samples; there is no recovery delay"),
-    ("--lgc", "NVBench", "use `nvidia-smi --lock-gpu-clocks`; results record the clocks"),
-    ("--lock-gpu-clocks", "NVBench", "use `nvidia-smi --lock-gpu-clocks`; results record the clocks"),
+    ("--throttle-threshold", "NVBench", "throttled samples are taken again, up to `--min-samples` of a case, or flagged"),
+    ("--throttle-recovery-delay", "NVBench", "throttled samples are taken again after a pause of 5 to 50 ms"),
+    ("--lgc", "NVBench", LOCK_CLOCKS),
+    ("--lock-gpu-clocks", "NVBench", LOCK_CLOCKS),
     ("--cold-warmup-runs", "NVBench", BY_ITSELF),
     ("--cold-max-warmup-walltime", "NVBench", BY_ITSELF),
     ("--batch-target-time", "NVBench", NO_BATCH),

@@ -83,6 +83,7 @@ impl MeasurementArguments {
                 true => OtherRuns::Ignored,
                 false => OtherRuns::Awaited,
             },
+            lock_clocks: self.lock_clocks,
             cases,
         };
         let threads = self.threads.map(ThreadCount::number);

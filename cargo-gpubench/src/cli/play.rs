@@ -5,6 +5,7 @@ use std::error::Error;
 use super::Verb;
 use gpubench_device::compilers;
 use gpubench_diagnostic::{ExitCode, InternalError};
+use gpubench_measure::clock_lock::{self, ClockOrder};
 use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
 use gpubench_protocol::{author, referee, worker};
@@ -24,6 +25,21 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
         Verb::Probe { target } => {
             probe::answer(*target);
             return Some(Ok(ExitCode::Success));
+        }
+        Verb::Clocks {
+            device,
+            identity,
+            setting,
+            lock_file,
+        } => {
+            let order = ClockOrder {
+                device: device.clone(),
+                identity: identity.clone(),
+                setting: *setting,
+                lock_file: lock_file.clone(),
+            };
+            let guarded = clock_lock::guard(&order).map_err(InternalError::because("cannot lock clocks"));
+            return Some(guarded.map(|()| ExitCode::Success));
         }
         Verb::Author => (Runs::CodeOfOthers, |channel| Ok(author::serve(channel)?)),
         Verb::Referee => (Runs::OwnCode, |channel| Ok(referee::serve(channel)?)),

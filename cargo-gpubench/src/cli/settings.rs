@@ -19,6 +19,7 @@ use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };
 use gpubench_contract::Flush;
+use gpubench_device::clocks::ClockSetting;
 use gpubench_report::{Color, OnInconclusive, OutputTarget};
 use gpubench_stats::Confidence;
 use gpubench_store::RunName;
@@ -29,7 +30,7 @@ macro_rules! values {
     };
 }
 
-values! { AxisOverride, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
+values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
@@ -199,6 +200,15 @@ settings! {
         /// `--test` never waits.
         #[arg(long, help_heading = "Machine")]
         no_wait: bool => Profile "--no-wait";
+
+        /// Lock the clock of the GPU's multiprocessors while cases are measured
+        ///
+        /// `base` is the clock that the GPU can keep at its rated power. A number is a supported
+        /// clock in MHz. Only root may lock clocks. The run unlocks them when it ends, also if it
+        /// is killed. That removes a lock set by somebody else too: the driver cannot show one.
+        /// Results of other clocks are not compared. `--test` locks nothing.
+        #[arg(long, value_name = "CLOCK", help_heading = "Machine")]
+        lock_clocks: Option<ClockSetting> => Profile "--lock-clocks base";
 
         /// Derive inputs and all random choices from this seed, to reproduce a run
         ///

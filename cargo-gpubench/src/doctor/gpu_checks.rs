@@ -188,10 +188,14 @@ fn clocks(position: usize, gpu: &Gpu) -> Option<Check> {
     let disturbing: Vec<&str> = gpu.throttle_reasons.iter().flatten().map(String::as_str).collect();
     let value = format!("{now} MHz now, {most} MHz maximum");
     Some(match disturbing.as_slice() {
+        [] if gpu.clocks_are_set == Some(true) => Area::Telemetry.gap(name,
+            format!("{value}; a setting limits them"),
+            "times are longer than at the highest clocks. The clocks are locked, or limited by application clocks, as on some GPUs by default; root removes a lock with `nvidia-smi -rgc`",
+        ),
         [] => Area::Telemetry.good(name, value),
         reasons => Area::Telemetry.gap(name,
             format!("{value}; limited by: {}", reasons.join(", ")),
-            "times vary with the clock; samples taken while the GPU throttles are flagged. This tool changes no settings: the machine's owner can lock clocks (`nvidia-smi -lgc`)",
+            "times vary with the clock; samples taken while the GPU throttles are taken again or flagged. `--lock-clocks base` locks the clocks for a run, as root",
         ),
     })
 }

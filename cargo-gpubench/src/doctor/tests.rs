@@ -90,6 +90,7 @@ fn with_gpu() -> Machine {
             compute_mode: Some("default".to_owned()),
             persistent: Some(true),
             clocks_mhz: Some([345, 1980]),
+            clocks_are_set: Some(false),
             throttle_reasons: Some(vec![]),
             clients: Some(0),
         }]),
@@ -135,6 +136,20 @@ fn a_shared_and_throttled_gpu_lowers_the_grade() {
     }
     assert!(machine.verdict(CUDA).is_ok());
     insta::assert_snapshot!(page(&machine, CUDA));
+}
+
+#[test]
+fn clocks_that_somebody_has_set_are_named_with_the_way_to_unlock_them() {
+    let mut machine = with_gpu();
+    if let Answer::Given(gpus) = &mut machine.gpus {
+        gpus[0].clocks_are_set = Some(true);
+    }
+    let page = page(&machine, CUDA);
+    assert!(
+        page.contains("345 MHz now, 1980 MHz maximum; a setting limits them"),
+        "{page}"
+    );
+    assert!(page.contains("nvidia-smi -rgc"), "{page}");
 }
 
 #[test]

@@ -10,6 +10,10 @@ pub struct GpuEnvironment {
     pub before: GpuState,
     /// State after the last window. Null in the first record of a run.
     pub after: Option<GpuState>,
+    /// Median of the clocks of the multiprocessors that were read right after samples, in hertz.
+    /// Null in the first record of a run. Missing in records of older versions of the tool.
+    #[serde(default)]
+    pub sample_clock_hz: Option<f64>,
     /// Whether the driver stays loaded when no process uses the GPU.
     pub persistence_mode: Option<bool>,
     /// Number of uncorrectable memory errors since the driver was loaded.

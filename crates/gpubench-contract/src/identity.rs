@@ -5,6 +5,9 @@ use sha2::{Digest, Sha256};
 
 use super::{Device, DeviceKind, Environment, Flush, RunStarted};
 
+/// The name of the clock at which multiprocessors are locked.
+const LOCKED_CLOCK: &str = "locked clock in MHz";
+
 /// A run's device, with everything that changes its times regardless of the code. Times of runs
 /// with different identities say nothing about the code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +30,10 @@ pub struct DeviceIdentity {
     pub flush: Option<Flush>,
     /// Size of that flush, in bytes.
     pub flush_bytes: Option<u64>,
+    /// Clock at which the multiprocessors were locked, in MHz. Null if they were not. Missing in
+    /// records of older versions of the tool.
+    #[serde(default)]
+    pub locked_sm_clock_mhz: Option<u64>,
 }
 
 impl DeviceIdentity {
@@ -46,6 +53,7 @@ impl DeviceIdentity {
             host_cpu: environment.cpu.clone().filter(|_| device.kind.words().is_the_host),
             flush: environment.flush.filter(|_| environment.flush_bytes != Some(0)),
             flush_bytes: environment.flush_bytes,
+            locked_sm_clock_mhz: environment.locked_sm_clock_mhz,
         }
     }
 
@@ -53,7 +61,9 @@ impl DeviceIdentity {
     /// identity.
     pub fn key(&self) -> String {
         let mut hash = Sha256::new();
-        for (_, part) in self.parts() {
+        // Without a locked clock, the key is that of versions that could not lock one.
+        let parts = self.parts().into_iter();
+        for (_, part) in parts.filter(|(name, part)| *name != LOCKED_CLOCK || !part.is_empty()) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -70,7 +80,7 @@ impl DeviceIdentity {
     }
 
     /// Returns the properties that must be equal, each with its name.
-    fn parts(&self) -> [(&'static str, String); 8] {
+    fn parts(&self) -> [(&'static str, String); 9] {
         let DeviceIdentity {
             kind,
             name,
@@ -80,6 +90,7 @@ impl DeviceIdentity {
             host_cpu,
             flush,
             flush_bytes,
+            locked_sm_clock_mhz,
         } = self;
         let number = |number: &Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
         [
@@ -91,6 +102,7 @@ impl DeviceIdentity {
             ("processor", host_cpu.clone().unwrap_or_default()),
             ("cache flush", flush.map_or("", Flush::as_str).to_owned()),
             ("bytes of the cache flush", number(flush_bytes)),
+            (LOCKED_CLOCK, number(locked_sm_clock_mhz)),
         ]
     }
 }
@@ -125,6 +137,7 @@ mod tests {
             host_cpu: None,
             flush: Some(Flush::Read),
             flush_bytes: Some(120 << 20),
+            locked_sm_clock_mhz: None,
         }
     }
 
@@ -165,12 +178,16 @@ mod tests {
                 flush_bytes: None,
                 ..h200()
             },
+            DeviceIdentity {
+                locked_sm_clock_mhz: Some(1410),
+                ..h200()
+            },
         ];
         let mut keys: Vec<String> = others.iter().map(DeviceIdentity::key).collect();
         keys.push(h200().key());
         keys.sort();
         keys.dedup();
-        assert_eq!(keys.len(), 8);
+        assert_eq!(keys.len(), 9);
     }
 
     #[test]

@@ -236,6 +236,10 @@ pub struct WindowCounts {
     /// Windows that time the parts of a call one by one. Their times are not among the samples.
     #[serde(default)]
     pub parts: u64,
+    /// Windows whose samples were thrown away and taken again, because the device throttled: timed
+    /// and checked, but not among the samples. Missing in records of older versions of the tool.
+    #[serde(default)]
+    pub retaken: u64,
     /// Control windows, in which the twin runs instead of the call. They do not count in the
     /// case's `windows`.
     pub control: u64,
@@ -244,7 +248,7 @@ pub struct WindowCounts {
 impl WindowCounts {
     /// Returns the number of windows of the worker under test.
     pub fn total(self) -> u64 {
-        self.warm_up + self.timed + self.early_check + self.parts
+        self.warm_up + self.timed + self.retaken + self.early_check + self.parts
     }
 }
 
@@ -339,6 +343,10 @@ pub struct Environment {
     pub flush_bytes: Option<u64>,
     /// How that flush accesses its memory. Null if not known.
     pub flush: Option<Flush>,
+    /// Clock at which the run locked the device's multiprocessors, in MHz. Null if it did not lock
+    /// them. Missing in records of older versions of the tool.
+    #[serde(default)]
+    pub locked_sm_clock_mhz: Option<u64>,
     /// Clock of the device's multiprocessors after the case, in hertz. In the first record of a
     /// run, before the run.
     pub clock_hz: Option<f64>,

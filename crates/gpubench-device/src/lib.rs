@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod backends;
+pub mod clocks;
 pub mod compilers;
 mod counting;
 pub mod cpu;
@@ -26,7 +27,7 @@ mod order;
 pub mod telemetry;
 pub mod word;
 
-pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, open};
+pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, OpenClocks, open};
 pub use counting::{Count, CountRequest, Counter};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,

@@ -3,10 +3,11 @@
 //!
 //! [`measurement`] measures one case. [`clients`] are the broker's handles of the other roles.
 //! [`verdict`] is one pure function from evidence to verdict. [`probe`] queries drivers in a
-//! separate process.
+//! separate process. [`clock_lock`] locks the clocks of a device for a run.
 #![forbid(unsafe_code)]
 
 pub mod clients;
+pub mod clock_lock;
 pub mod measurement;
 pub mod probe;
 pub mod verdict;

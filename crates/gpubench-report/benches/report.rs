@@ -152,6 +152,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             early_check: 20,
             parts: 0,
             control: 40,
+            retaken: 0,
         },
         distinct_inputs: samples as u64 + 40,
         conservation: Some(Conservation {

@@ -21,7 +21,9 @@ mod session;
 
 pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
-pub use process::{RoleError, Runs, give_up, hide_from_others, take_standard_input, take_standard_output};
+pub use process::{
+    RoleError, Runs, give_up, give_up_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
+};
 pub use program::this_program;
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;

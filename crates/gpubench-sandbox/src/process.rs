@@ -44,10 +44,19 @@ pub fn give_up(runs: Runs) -> Result<(), RoleError> {
     limits::end_early_without_memory(runs);
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(RoleError::of("ending with the broker"))?;
+    give_up_to_clean_up()?;
+    write_output_by_lines().map_err(RoleError::of("writing output line by line"))
+}
+
+/// Does what [`give_up`] does for a process that outlives the broker, to undo what the broker
+/// changed: it gains no privileges, hides its memory and leaves no core file.
+///
+/// # Errors
+/// If the operating system refuses.
+pub fn give_up_to_clean_up() -> Result<(), RoleError> {
     rustix::thread::set_no_new_privs(true).map_err(RoleError::of("giving up new privileges"))?;
     hide_from_others().map_err(RoleError::of("hiding its memory from other processes"))?;
-    limits::disable_core_files().map_err(RoleError::of("disabling core files"))?;
-    write_output_by_lines().map_err(RoleError::of("writing output line by line"))
+    limits::disable_core_files().map_err(RoleError::of("disabling core files"))
 }
 
 /// Reserves standard output for answers to the broker. Output of libraries goes to standard error

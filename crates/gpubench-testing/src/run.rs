@@ -402,6 +402,7 @@ fn gpu_environment() -> Environment {
         clock_hz: Some(1.98e9),
         throttle_reasons: Some(vec!["idle".into()]),
         gpu: Some(GpuEnvironment {
+            sample_clock_hz: Some(1.98e9),
             before: state(1.2e9, 31.0, 78.5),
             after: Some(state(1.98e9, 33.0, 131.25)),
             persistence_mode: Some(true),
@@ -566,8 +567,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             warm_up: 4,
             timed: 8,
             early_check: 2,
-            parts: 0,
-            control: 0,
+            ..WindowCounts::default()
         },
         calls_per_sample: 1,
         distinct_inputs: 14,

@@ -51,6 +51,10 @@ pub(crate) struct Behaviour {
     /// The folder in which cheating workers are counted, and their maximum. `None`: all workers
     /// cheat.
     pub(crate) cheats: Option<(PathBuf, c_int)>,
+    /// The folder with the state of the clocks. `None`: there is no NVML.
+    pub(crate) nvml: Option<PathBuf>,
+    /// Readings of the throttle reasons that find a cap, as ranges that exclude their end.
+    pub(crate) throttled: Vec<(u32, u32)>,
 }
 
 /// Returns the behaviour of this process.
@@ -74,6 +78,11 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         claimed: number("FAKE_CUDA_CLAIMED", 1.0),
         lingers: in_folder("FAKE_CUDA_LINGERS"),
         cheats: in_folder("FAKE_CUDA_CHEATS"),
+        nvml: std::env::var_os("FAKE_NVML").map(PathBuf::from),
+        throttled: pairs("FAKE_NVML_THROTTLED", ':')
+            .into_iter()
+            .map(|(from, to)| (parse(&from), to as u32))
+            .collect(),
     })
 }
 

@@ -1,5 +1,5 @@
-//! A test double of the CUDA driver library and of NVRTC, for tests that run real processes without
-//! a GPU.
+//! A test double of the CUDA driver library, of NVML and of NVRTC, for tests that run real
+//! processes without a GPU.
 //!
 //! The driver's functions are implemented on the tool's CPU device. `gpu` has the state of a
 //! process and `call` the wrapper around every call; the other modules group the functions by
@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 #![allow(
     clippy::missing_safety_doc,
-    reason = "the functions have the contracts of `cuda.h` and `nvrtc.h`"
+    reason = "the functions have the contracts of `cuda.h`, `nvml.h` and `nvrtc.h`"
 )]
 #![allow(non_snake_case)]
 
@@ -23,5 +23,6 @@ mod image;
 mod ledger;
 mod memory;
 mod module;
+mod nvml;
 mod nvrtc;
 mod stream;

@@ -4,6 +4,8 @@
 
 mod clock;
 mod kernels;
+mod locked_clocks;
+mod throttling;
 
 use std::sync::OnceLock;
 

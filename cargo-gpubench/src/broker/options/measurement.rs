@@ -7,6 +7,7 @@ use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::Flush;
 use gpubench_device::Facts;
+use gpubench_device::clocks::ClockSetting;
 use gpubench_measure::measurement::PassCriteria;
 use gpubench_stats::{InterimAnalyses, StopRule};
 
@@ -25,6 +26,8 @@ pub struct MeasurementOptions {
     pub schedule: Option<u64>,
     /// What to do about other runs on the device.
     pub other_runs: OtherRuns,
+    /// The clock to lock while cases are measured.
+    pub lock_clocks: Option<ClockSetting>,
     /// Settings that may differ from case to case.
     pub cases: CaseLayers,
 }

@@ -36,6 +36,7 @@ pub(super) const BACKEND: Backend = Backend {
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     gauge: |_| None,
+    clocks: None,
 };
 
 /// The device is part of this program, so every process knows its properties.

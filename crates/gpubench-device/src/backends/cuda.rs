@@ -2,6 +2,7 @@
 
 use gpubench::catalog::DeviceKind;
 
+use crate::clocks::NvmlClocks;
 use crate::compilers::{GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
@@ -33,4 +34,5 @@ pub(super) const BACKEND: Backend = Backend {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
         Some(Box::new(gauge))
     },
+    clocks: Some(|uuid| Ok(Box::new(NvmlClocks::open(uuid)?))),
 };

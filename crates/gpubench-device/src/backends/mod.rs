@@ -7,6 +7,7 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::DeviceWords;
 use gpubench_diagnostic::Failure;
 
+use crate::clocks::ClockControl;
 use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
 use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost};
@@ -45,7 +46,13 @@ pub struct Backend {
     pub distance: fn(&str, &DeviceFacts) -> Option<u32>,
     /// Returns the telemetry of an open device, if it has any.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,
+    /// Opens the clocks of the device with an identity, if this kind has any that can be locked.
+    pub clocks: Option<OpenClocks>,
 }
+
+/// Opens the clocks of the device with an identity as in [`Facts::identity`]. Fails with the reason
+/// in words.
+pub type OpenClocks = fn(&str) -> Result<Box<dyn ClockControl>, String>;
 
 /// A compiler, or the reason why there is none.
 pub type FoundCompiler = Result<Box<dyn Compiler>, Failure>;

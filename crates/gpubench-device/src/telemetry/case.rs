@@ -7,8 +7,8 @@ use super::clients::{descends_from_here, others_among};
 use super::{Gauge, Reading, ThrottleReasons};
 use gpubench_contract::GpuEnvironment;
 
-/// The time that reading the throttle reasons may cost per sample. If it costs more, it is not done
-/// after every sample.
+/// The time that reading the clock and the throttle reasons may cost per sample. If it costs more,
+/// it is not done after every sample.
 const BUDGET: Duration = Duration::from_micros(50);
 /// Number of trial readings; their median is the cost of one.
 const TRIALS: usize = 9;
@@ -19,7 +19,7 @@ const RAREST: usize = 64;
 #[derive(Default)]
 pub struct Telemetry {
     gauge: Option<Box<dyn Gauge>>,
-    /// Samples between two readings of the throttle reasons.
+    /// Samples between two readings of the clock and the throttle reasons.
     cadence: usize,
     case: Case,
     /// The first measurement, while the case is measured again.
@@ -37,6 +37,21 @@ struct Case {
     read: usize,
     throttled: Vec<ThrottledSamples>,
     seen: ThrottleReasons,
+    /// The clocks of the readings so far, with the number of samples that each reading covers up
+    /// to.
+    clocks_hz: Vec<(usize, f64)>,
+}
+
+/// What is known about the latest samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Throttling {
+    /// The GPU has not been asked since.
+    Unknown,
+    /// The GPU does not throttle.
+    Absent,
+    /// The GPU was found throttled after this many samples, which it had not been asked about
+    /// before.
+    Found(usize),
 }
 
 /// Samples after which the GPU was found throttled.
@@ -138,6 +153,29 @@ impl Telemetry {
         }
     }
 
+    /// Returns what is known about the latest samples.
+    pub fn throttling(&self) -> Throttling {
+        let is_current = self.gauge.is_some() && self.case.read == self.case.samples && self.case.read > 0;
+        match self.case.throttled.last() {
+            _ if !is_current => Throttling::Unknown,
+            Some(last) if last.samples.end == self.case.read => Throttling::Found(last.samples.len()),
+            _ => Throttling::Absent,
+        }
+    }
+
+    /// Notes that the latest samples were thrown away. Their throttle reasons still count as seen.
+    pub fn throw_away(&mut self, samples: usize) {
+        let case = &mut self.case;
+        case.samples = case.samples.saturating_sub(samples);
+        case.read = case.read.min(case.samples);
+        let left = case.samples;
+        case.clocks_hz.retain(|(until, _)| *until <= left);
+        case.throttled.retain_mut(|throttled| {
+            throttled.samples.end = throttled.samples.end.min(left);
+            !throttled.samples.is_empty()
+        });
+    }
+
     /// Ends a case with `samples` samples. Returns `None` without a gauge.
     pub fn end_case(&mut self, samples: usize) -> Option<Observation> {
         self.read_up_to(samples);
@@ -150,6 +188,7 @@ impl Telemetry {
             read: _,
             throttled,
             mut seen,
+            clocks_hz,
         } = std::mem::take(&mut self.case);
         let after = gauge.reading();
         seen.extend(after.throttle_reasons.iter().flatten());
@@ -161,6 +200,7 @@ impl Telemetry {
             gpu: GpuEnvironment {
                 before: before.state(),
                 after: Some(after.state()),
+                sample_clock_hz: median(clocks_hz.into_iter().map(|(_, clock)| clock).collect()),
                 persistence_mode: gauge.is_persistent(),
                 uncorrected_ecc_errors: errors,
                 // The counter restarts when the driver is reloaded.
@@ -171,7 +211,7 @@ impl Telemetry {
         })
     }
 
-    /// Reads the throttle reasons, if some samples are not covered yet.
+    /// Reads the clock and the throttle reasons, if some samples are not covered yet.
     fn read_up_to(&mut self, samples: usize) {
         if samples <= self.case.read {
             return;
@@ -181,6 +221,8 @@ impl Telemetry {
         };
         let fresh = self.case.read..samples;
         self.case.read = samples;
+        let clock = gauge.clock_hz().map(|clock| (samples, clock));
+        self.case.clocks_hz.extend(clock);
         let reasons = gauge.throttle_reasons().unwrap_or_default();
         self.case.seen.extend(&reasons);
         let disturbing: ThrottleReasons = reasons.into_iter().filter(|reason| reason.disturbs()).collect();
@@ -193,6 +235,12 @@ impl Telemetry {
     }
 }
 
+/// Returns the upper median.
+fn median(mut clocks_hz: Vec<f64>) -> Option<f64> {
+    clocks_hz.sort_by(f64::total_cmp);
+    clocks_hz.get(clocks_hz.len() / 2).copied()
+}
+
 fn other_clients(gauge: &mut dyn Gauge) -> Option<u32> {
     others_among(&gauge.compute_processes()?, descends_from_here)
 }
@@ -201,6 +249,7 @@ fn cost_of_reading(gauge: &mut dyn Gauge) -> Duration {
     let mut costs = [Duration::ZERO; TRIALS];
     for cost in &mut costs {
         let began = Instant::now();
+        gauge.clock_hz();
         gauge.throttle_reasons();
         *cost = began.elapsed();
     }

@@ -26,6 +26,10 @@ impl Gauge for FakeGauge {
         self.0.borrow().reading.clone()
     }
 
+    fn clock_hz(&mut self) -> Option<f64> {
+        self.0.borrow().reading.clock_hz
+    }
+
     fn throttle_reasons(&mut self) -> Option<ThrottleReasons> {
         let mut shown = self.0.borrow_mut();
         shown.readings += 1;

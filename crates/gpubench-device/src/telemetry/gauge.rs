@@ -36,6 +36,9 @@ pub trait Gauge {
     /// Reads clocks, temperature, power and throttle reasons.
     fn reading(&mut self) -> Reading;
 
+    /// Reads the clock of the multiprocessors alone, in hertz, as fast as possible.
+    fn clock_hz(&mut self) -> Option<f64>;
+
     /// Reads the throttle reasons alone, as fast as possible.
     fn throttle_reasons(&mut self) -> Option<ThrottleReasons>;
 

@@ -17,6 +17,6 @@ mod fake;
 #[cfg(test)]
 mod tests;
 
-pub use case::{Observation, Telemetry, ThrottledSamples};
+pub use case::{Observation, Telemetry, ThrottledSamples, Throttling};
 pub use gauge::{Gauge, Reading};
 pub use throttle::{ThrottleReason, ThrottleReasons, words};

@@ -46,19 +46,18 @@ impl NvmlGauge {
             .and_then(|events| device.register_events(EventTypes::CRITICAL_XID_ERROR, events).ok());
         Ok(NvmlGauge { device, events })
     }
+
+    fn hertz(&self, clock: Clock) -> Option<f64> {
+        let megahertz = self.device.clock_info(clock).ok()?;
+        Some(f64::from(megahertz) * 1e6)
+    }
 }
 
 impl Gauge for NvmlGauge {
     fn reading(&mut self) -> Reading {
-        let hertz = |clock| {
-            self.device
-                .clock_info(clock)
-                .ok()
-                .map(|megahertz| f64::from(megahertz) * 1e6)
-        };
         Reading {
-            clock_hz: hertz(Clock::SM),
-            memory_clock_hz: hertz(Clock::Memory),
+            clock_hz: self.clock_hz(),
+            memory_clock_hz: self.hertz(Clock::Memory),
             temperature_c: self.device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
             power_w: self
                 .device
@@ -67,6 +66,10 @@ impl Gauge for NvmlGauge {
                 .map(|milliwatts| f64::from(milliwatts) / 1e3),
             throttle_reasons: self.throttle_reasons(),
         }
+    }
+
+    fn clock_hz(&mut self) -> Option<f64> {
+        self.hertz(Clock::SM)
     }
 
     fn throttle_reasons(&mut self) -> Option<ThrottleReasons> {

@@ -55,6 +55,54 @@ fn idleness_and_chosen_clocks_do_not_count_as_throttling() {
 }
 
 #[test]
+fn the_clock_after_the_samples_is_their_median() {
+    let gauge = FakeGauge::default();
+    let mut telemetry = telemetry(&gauge);
+    for (sample, megahertz) in [1980.0, 345.0, 1965.0, 1980.0, 1995.0].into_iter().enumerate() {
+        gauge.0.borrow_mut().reading.clock_hz = Some(megahertz * 1e6);
+        telemetry.after_sample(sample + 1);
+    }
+    gauge.0.borrow_mut().reading.clock_hz = Some(345e6);
+    assert_eq!(telemetry.end_case(5).unwrap().gpu.sample_clock_hz, Some(1.98e9));
+}
+
+#[test]
+fn samples_that_were_thrown_away_leave_only_their_reasons() {
+    let gauge = FakeGauge::default();
+    let show = |clock_hz, found: &[ThrottleReason]| {
+        let mut shown = gauge.0.borrow_mut();
+        shown.reading.clock_hz = Some(clock_hz);
+        shown.reading.throttle_reasons = reasons(found);
+    };
+    show(1.98e9, &[]);
+    let mut telemetry = telemetry(&gauge);
+    assert_eq!(telemetry.throttling(), Throttling::Unknown);
+    telemetry.after_sample(1);
+    assert_eq!(telemetry.throttling(), Throttling::Absent);
+    show(1.2e9, &[ThrottleReason::PowerCap]);
+    for _ in 0..3 {
+        telemetry.after_sample(2);
+        assert_eq!(telemetry.throttling(), Throttling::Found(1));
+        telemetry.throw_away(1);
+    }
+    show(1.98e9, &[]);
+    telemetry.after_sample(2);
+    assert_eq!(telemetry.throttling(), Throttling::Absent);
+    let observation = telemetry.end_case(2).unwrap();
+    assert_eq!(observation.throttled, []);
+    assert_eq!(observation.throttle_reasons, reasons(&[ThrottleReason::PowerCap]));
+    assert_eq!(observation.gpu.sample_clock_hz, Some(1.98e9));
+}
+
+#[test]
+fn without_a_gauge_nothing_is_known_about_throttling() {
+    let mut telemetry = Telemetry::through(None);
+    telemetry.begin_case();
+    telemetry.after_sample(1);
+    assert_eq!(telemetry.throttling(), Throttling::Unknown);
+}
+
+#[test]
 fn errors_and_xids_belong_to_the_case_in_which_they_occur() {
     let gauge = FakeGauge::default();
     *gauge.0.borrow_mut() = Shown {

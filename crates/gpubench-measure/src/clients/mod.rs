@@ -22,5 +22,7 @@ pub use error::RoleFailure;
 pub use interrupt::{ChannelEvent, Interrupt, deadline, listen};
 pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient};
 pub use role::{End, Output, RoleName};
+pub(crate) use spawn::{PROGRAM, remove_run_variables};
+pub(crate) use strays::Registered;
 pub use strays::adopt_orphans;
 pub use worker::{HostedLaunch, Start, WorkerClient, WorkerLaunch};

@@ -11,7 +11,7 @@ use gpubench_protocol::wire::Channel;
 use gpubench_sandbox::{in_own_session, this_program};
 
 /// The name of roles in lists of processes.
-const PROGRAM: &str = "cargo-gpubench";
+pub(crate) const PROGRAM: &str = "cargo-gpubench";
 
 /// The variable for the driver's number of hardware queues per context.
 const HARDWARE_QUEUES: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
@@ -88,7 +88,7 @@ fn set_queues(command: &mut Command, role: RoleName, set_by_user: Option<OsStrin
 }
 
 /// Removes the command's own variables. They have the settings of the run, including its seed.
-fn remove_run_variables(command: &mut Command) {
+pub(crate) fn remove_run_variables(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"GPUBENCH_") {
             command.env_remove(name);

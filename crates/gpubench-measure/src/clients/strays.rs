@@ -41,10 +41,10 @@ pub fn adopt_orphans() {
 
 /// A running role.
 #[derive(Debug)]
-pub(super) struct Registered(i32);
+pub(crate) struct Registered(i32);
 
 impl Registered {
-    pub(super) fn new(process: u32) -> Registered {
+    pub(crate) fn new(process: u32) -> Registered {
         let process = process as i32;
         ROLES.lock().unwrap_or_else(PoisonError::into_inner).insert(process);
         Registered(process)

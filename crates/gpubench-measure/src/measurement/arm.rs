@@ -18,7 +18,7 @@ use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
-use gpubench_contract::Verdict;
+use gpubench_contract::{StopReason, Verdict};
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
@@ -266,6 +266,18 @@ impl<'a> Arm<'a> {
     /// or the calls of a graph.
     pub(super) fn has_parts(&self) -> bool {
         self.has_parts
+    }
+
+    /// Whether the current worker has time for more samples in place of some of its own.
+    pub(super) fn can_take_again(&self) -> bool {
+        self.is_active() && self.samples.turn().stop != Some(StopReason::MaxTime)
+    }
+
+    /// Throws the latest samples of the current worker away. Their windows stay checked.
+    pub(super) fn throw_away(&mut self, samples: usize) {
+        let samples = samples.min(self.samples.of_present_worker().len());
+        self.samples.throw_away(samples);
+        self.evidence.throw_away(samples);
     }
 
     /// Whether the current worker has enough samples.

@@ -237,7 +237,7 @@ mod tests {
             let mut facts = Box::new(WindowFacts::zeroed());
             facts.output_count = 1;
             (facts.outputs[0].max_abs, facts.outputs[0].max_rel) = (max_abs, max_rel);
-            WindowEvidence { facts, claim: None }
+            WindowEvidence::new(facts, None)
         };
         let reported = checks(
             &recording,
@@ -256,7 +256,7 @@ mod tests {
             let mut facts = Box::new(WindowFacts::zeroed());
             facts.output_count = 1;
             facts.outputs[0].old_answer = *answer as u64;
-            WindowEvidence { facts, claim: None }
+            WindowEvidence::new(facts, None)
         };
         old_answers_pass(&answers.iter().map(window).collect::<Vec<_>>(), 0)
     }
@@ -297,7 +297,7 @@ mod tests {
                 max_abs,
                 ..OutputFacts::zeroed()
             };
-            WindowEvidence { facts, claim: None }
+            WindowEvidence::new(facts, None)
         };
         constant(&tensor, &calls.iter().map(window).collect::<Vec<_>>(), 0)
     }

@@ -107,6 +107,15 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
+    /// Notes that the samples of the last timed windows were thrown away.
+    pub(super) fn throw_away(&mut self, samples: usize) {
+        let with_samples = self.windows.iter_mut().rev();
+        let with_samples = with_samples.filter(|window| window.facts.kind.is_timed() && !window.is_thrown_away);
+        with_samples
+            .take(samples)
+            .for_each(|window| window.is_thrown_away = true);
+    }
+
     /// Returns the worker's claim for the last window.
     pub(super) fn last_claim(&self) -> Option<&Claim> {
         self.windows.last()?.claim.as_deref()

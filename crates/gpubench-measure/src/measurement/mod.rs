@@ -25,6 +25,7 @@ mod passed_case;
 mod pool;
 mod protocol;
 mod result;
+mod retakes;
 mod rounds;
 mod run_mode;
 mod samples;

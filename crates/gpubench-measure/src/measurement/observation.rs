@@ -1,8 +1,13 @@
 //! Writes the telemetry of a GPU into records.
 
+use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Environment, GpuEnvironment, SampleFlag, SampleFlagKind};
 use gpubench_device::telemetry::{Observation, Reading, ThrottleReasons, ThrottledSamples, words};
 use gpubench_diagnostic::in_backticks;
+
+/// The relative difference between a locked clock and the readings that needs no notice: GPUs have
+/// steps of 15 MHz.
+const LOCK_TOLERANCE: f64 = 0.01;
 
 /// Writes the state of a GPU before a run into the run's environment.
 pub fn note_reading(reading: &Reading, environment: &mut Environment) {
@@ -29,6 +34,8 @@ pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplet
             .filter(|flag| flag.sample < samples as u64),
     );
     record.notices.extend(notes(observation));
+    record.notices.extend(throttling(observation, record));
+    record.notices.extend(lost_lock(record));
 }
 
 fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
@@ -56,23 +63,36 @@ fn notes(observation: &Observation) -> Vec<String> {
             in_backticks(xids)
         ));
     }
-    let throttled: usize = observation
-        .throttled
-        .iter()
-        .map(|throttled| throttled.samples.len())
-        .sum();
-    if throttled > 0 {
-        let reasons: ThrottleReasons = observation
-            .throttled
-            .iter()
-            .flat_map(|throttled| throttled.reasons.clone())
-            .collect();
-        notes.push(format!(
-            "the GPU throttled while samples were taken: {}",
-            words(&reasons).join(", ")
-        ));
-    }
     notes
+}
+
+/// Returns a notice about throttled samples: those that were taken again, and those that are kept.
+fn throttling(observation: &Observation, record: &BenchmarkComplete) -> Option<String> {
+    let retaken = record.window_counts.retaken;
+    let (kept, all) = (record.sample_flags.len(), record.samples.len());
+    let reasons = observation.throttle_reasons.iter().flatten();
+    let reasons: ThrottleReasons = reasons.filter(|reason| reason.disturbs()).copied().collect();
+    let again = (retaken > 0).then(|| format!("{} taken again", counted(retaken, "throttled sample")));
+    let kept = (kept > 0).then(|| match kept == all {
+        true => "all samples are throttled".to_owned(),
+        false => format!("{kept} of {all} samples are throttled"),
+    });
+    let what: Vec<String> = again.into_iter().chain(kept).collect();
+    (!what.is_empty()).then(|| {
+        let (what, reasons) = (what.join("; "), words(&reasons).join(", "));
+        format!("the GPU throttled while samples were taken ({reasons}): {what}")
+    })
+}
+
+/// Returns a notice if the GPU ran at another clock than the locked one. Power and heat limit a
+/// locked clock too.
+fn lost_lock(record: &BenchmarkComplete) -> Option<String> {
+    let locked = record.environment.locked_sm_clock_mhz? as f64;
+    let found = record.environment.gpu.as_ref()?.sample_clock_hz? / 1e6;
+    let differs = (found / locked - 1.0).abs() > LOCK_TOLERANCE;
+    differs.then(|| {
+        format!("the multiprocessors ran at {found:.0} MHz although their clock was locked at {locked:.0} MHz")
+    })
 }
 
 #[cfg(test)]
@@ -119,6 +139,7 @@ mod tests {
     #[test]
     fn throttled_samples_carry_a_flag_each_with_the_reason() {
         let record = record_with(&Observation {
+            throttle_reasons: Some(ThrottleReasons::from([ThrottleReason::PowerCap])),
             throttled: vec![ThrottledSamples {
                 samples: 1..3,
                 reasons: ThrottleReasons::from([ThrottleReason::PowerCap]),
@@ -130,8 +151,60 @@ mod tests {
         assert_eq!(record.sample_flags[0].reasons, ["power-cap"]);
         assert_eq!(
             record.notices,
-            ["the GPU throttled while samples were taken: power-cap"]
+            ["the GPU throttled while samples were taken (power-cap): 2 of 4 samples are throttled"]
         );
+    }
+
+    #[test]
+    fn samples_that_were_taken_again_are_a_notice_even_if_none_is_flagged() {
+        let mut record = passed_case(DeviceKind::Cuda);
+        record.samples = vec![1.0; 4];
+        record.window_counts.retaken = 3;
+        let seen = [ThrottleReason::Idle, ThrottleReason::ThermalSlowdown];
+        let observation = Observation {
+            throttle_reasons: Some(ThrottleReasons::from(seen)),
+            ..quiet()
+        };
+        note_observation(&observation, &mut record);
+        assert_eq!(
+            record.notices,
+            ["the GPU throttled while samples were taken (thermal-slowdown): 3 throttled samples taken again"]
+        );
+    }
+
+    #[test]
+    fn a_gpu_that_always_throttles_has_a_notice_about_all_samples() {
+        let mut record = passed_case(DeviceKind::Cuda);
+        record.samples = vec![1.0; 4];
+        record.window_counts.retaken = 3;
+        let power_cap = ThrottleReasons::from([ThrottleReason::PowerCap]);
+        let observation = Observation {
+            throttle_reasons: Some(power_cap.clone()),
+            throttled: vec![ThrottledSamples {
+                samples: 0..4,
+                reasons: power_cap,
+            }],
+            ..quiet()
+        };
+        note_observation(&observation, &mut record);
+        assert_eq!(
+            record.notices,
+            [
+                "the GPU throttled while samples were taken (power-cap): 3 throttled samples taken again; all samples are throttled"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_clock_that_leaves_its_lock_is_a_notice() {
+        for (megahertz, notices) in [(1410.0, 0), (1404.0, 0), (1365.0, 1)] {
+            let mut observation = quiet();
+            observation.gpu.sample_clock_hz = Some(megahertz * 1e6);
+            let mut record = passed_case(DeviceKind::Cuda);
+            record.environment.locked_sm_clock_mhz = Some(1410);
+            note_observation(&observation, &mut record);
+            assert_eq!(record.notices.len(), notices, "{:?}", record.notices);
+        }
     }
 
     #[test]

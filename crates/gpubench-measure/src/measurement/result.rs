@@ -192,9 +192,11 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) 
     let early_check = sampled.iter().filter(early).count() as u64;
     let of_parts = |window: &&&WindowEvidence| window.facts.kind == WindowKind::Parts;
     let parts = sampled.iter().filter(of_parts).count() as u64;
+    let retaken = windows.iter().filter(|window| window.is_thrown_away).count() as u64;
     WindowCounts {
-        warm_up: (windows.len() - sampled.len()) as u64,
+        warm_up: (windows.len() - sampled.len()) as u64 - retaken,
         timed: sampled.len() as u64 - early_check - parts,
+        retaken,
         early_check,
         parts,
         control: control as u64,
@@ -300,10 +302,7 @@ mod tests {
             elapsed_ns,
             ..Claim::empty(1)
         });
-        WindowEvidence {
-            facts: Box::new(facts),
-            claim: claim.map(Box::new),
-        }
+        WindowEvidence::new(Box::new(facts), claim.map(Box::new))
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::case::{CasePair, StoppingQuery};
 use super::error::MeasureError;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::Protocol;
+use super::retakes::{Retake, Retakes};
 use super::run_mode::RunMode;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
@@ -27,6 +28,8 @@ pub(super) struct Rounds<'a> {
     question: Option<&'a dyn StoppingQuery>,
     /// Least number of rounds if the candidate does not fail.
     first: usize,
+    /// Throttled samples that may be taken again.
+    retakes: Retakes,
     /// Number of the case.
     case: u64,
     seeds: &'a Seeds,
@@ -72,6 +75,7 @@ impl<'a> Rounds<'a> {
             baseline: baseline.map(|baseline| arm(WindowOwner::Baseline, baseline, &buffers.of_baseline)),
             question,
             first,
+            retakes: Retakes::of_case(&protocol.stop),
             case: candidate.number,
             seeds: protocol.seeds,
         }
@@ -231,15 +235,41 @@ impl<'a> Rounds<'a> {
             Phase::WarmUp => Part::WarmUp,
             Phase::Samples => Part::Sample(seeds.kind(place, since_early.unwrap_or_default())),
         };
+        let mut with_samples = 0;
         for arm in arms {
             let before = arm.samples.ns.len();
             arm.step(context, part)?;
             let samples = &arm.samples;
+            with_samples += usize::from(samples.ns.len() > before);
             if arm.owner == WindowOwner::Candidate && samples.ns.len() > before {
                 watcher.sampled(&samples.ns, &samples.by_worker());
             }
         }
+        // Samples of two arms go in pairs.
+        if with_samples > 0 && with_samples == self.arms().filter(|arm| arm.is_active()).count() {
+            self.take_again(watcher);
+        }
         Ok(())
+    }
+
+    /// Throws the latest samples away if the device throttled, and lets it recover.
+    fn take_again(&mut self, watcher: &mut dyn Watcher) {
+        if !self
+            .arms()
+            .filter(|arm| arm.is_active())
+            .all(|arm| arm.can_take_again())
+        {
+            return;
+        }
+        let most = self.candidate.samples.of_present_worker().len();
+        let Some(Retake { samples, pause }) = self.retakes.after_sample(watcher.throttling(), most) else {
+            return;
+        };
+        self.arms()
+            .filter(|arm| arm.is_active())
+            .for_each(|arm| arm.throw_away(samples));
+        watcher.thrown_away(samples);
+        std::thread::sleep(pause);
     }
 }
 

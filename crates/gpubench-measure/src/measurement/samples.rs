@@ -56,6 +56,16 @@ impl Samples {
         self.turn_mut().samples.end = self.ns.len();
     }
 
+    /// Throws the latest samples of the current worker away. It then needs more.
+    pub(super) fn throw_away(&mut self, samples: usize) {
+        let left = self.ns.len().saturating_sub(samples).max(self.turn().samples.start);
+        self.ns.truncate(left);
+        self.host_ns.truncate(left);
+        let turn = self.turn_mut();
+        turn.samples.end = left;
+        turn.stop = None;
+    }
+
     /// Returns the current worker's turn.
     pub(super) fn turn(&self) -> &Turn {
         self.turns.last().expect("a turn has begun")

@@ -204,11 +204,8 @@ impl Sequencer<'_> {
             None => self.claim(worker, window)?,
         };
         Ok(match claimed {
-            Ok(claim) => WindowOutcome::Ended(WindowEvidence {
-                facts,
-                claim: Some(claim),
-            }),
-            Err(ending) => WindowOutcome::Lost(Some(WindowEvidence { facts, claim: None }), ending),
+            Ok(claim) => WindowOutcome::Ended(WindowEvidence::new(facts, Some(claim))),
+            Err(ending) => WindowOutcome::Lost(Some(WindowEvidence::new(facts, None)), ending),
         })
     }
 

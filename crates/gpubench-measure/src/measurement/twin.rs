@@ -11,7 +11,8 @@ use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 /// the referee's work before each sampled call. No window takes longer because of it.
 pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: ControlWindows<'_>) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
-        let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+        let checked = windows.iter();
+        let checked = checked.filter(|window| window.facts.end == WindowEnd::Checked && !window.is_thrown_away);
         checked.filter_map(job_ns).collect()
     };
     let rounds: Vec<Vec<f64>> = if control.windows.is_empty() {
@@ -54,10 +55,7 @@ mod tests {
             s3_ns: 980_000,
             ..WindowFacts::zeroed()
         };
-        WindowEvidence {
-            facts: Box::new(facts),
-            claim: None,
-        }
+        WindowEvidence::new(Box::new(facts), None)
     }
 
     #[test]

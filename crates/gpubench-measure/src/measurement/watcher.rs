@@ -1,9 +1,19 @@
 //! Observers of a measurement.
 
+use gpubench_device::telemetry::Throttling;
+
 /// Observes the measurement of a case.
 pub trait Watcher {
     /// Receives all samples so far in nanoseconds, together and by worker, after each new one.
     fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]);
+
+    /// Returns what is known about throttling after the latest sample.
+    fn throttling(&mut self) -> Throttling {
+        Throttling::Unknown
+    }
+
+    /// The latest samples were thrown away and are taken again.
+    fn thrown_away(&mut self, _: usize) {}
 
     /// The case is measured a second time. Earlier samples do not count any more.
     fn begins_again(&mut self) {}

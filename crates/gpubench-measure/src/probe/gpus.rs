@@ -5,8 +5,8 @@ use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
 use serde::{Deserialize, Serialize};
 
-use gpubench_device::telemetry::Gauge;
 use gpubench_device::telemetry::nvml::{NvmlGauge, library};
+use gpubench_device::telemetry::{Gauge, ThrottleReason};
 
 /// A GPU as NVML reports it. Unknown values are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,9 @@ pub struct Gpu {
     pub persistent: Option<bool>,
     /// Current and maximum clock of the multiprocessors, in MHz.
     pub clocks_mhz: Option<[u32; 2]>,
+    /// Whether a user's setting limits the clocks now. NVML does not tell a lock from application
+    /// clocks.
+    pub clocks_are_set: Option<bool>,
     /// Why clocks are throttled now.
     pub throttle_reasons: Option<Vec<String>>,
     /// Number of processes with a compute context.
@@ -68,6 +71,9 @@ fn describe(nvml: &Nvml, position: u32) -> Result<Gpu, NvmlError> {
         compute_mode: compute_mode(&device),
         persistent: device.is_in_persistent_mode().ok(),
         clocks_mhz: clocks.ok(),
+        clocks_are_set: reasons
+            .as_ref()
+            .map(|reasons| reasons.contains(&ThrottleReason::ApplicationsClocks)),
         throttle_reasons: reasons.map(|reasons| {
             let disturbing = reasons.into_iter().filter(|reason| reason.disturbs());
             disturbing.map(|reason| reason.as_str().to_owned()).collect()

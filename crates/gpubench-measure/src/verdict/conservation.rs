@@ -46,10 +46,11 @@ pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
         .all(|output| output.digest_claimed == output.digest_expected)
 }
 
+/// The claim of a timed window whose time counts.
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
     let ended = window.facts.end == WindowEnd::Checked;
     let claim = window.claim.as_deref()?;
-    (window.facts.kind.is_timed() && ended).then_some(claim.elapsed_ns)
+    (window.facts.kind.is_timed() && ended && !window.is_thrown_away).then_some(claim.elapsed_ns)
 }
 
 pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {

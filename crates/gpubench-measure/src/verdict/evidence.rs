@@ -43,18 +43,18 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the windows that are not warm-up.
+    /// Returns the windows that are neither warm-up nor thrown away.
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
         sampled(self.windows, self.warm_ups)
     }
 }
 
-/// Returns the windows of a case that are not warm-up.
+/// Returns the windows of a case that are neither warm-up nor thrown away.
 pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
     let warms_up = |position: usize| warm_ups.iter().any(|warm_up| warm_up.contains(&position));
     let windows = windows.iter().enumerate();
     windows
-        .filter(|(position, _)| !warms_up(*position))
+        .filter(|(position, window)| !warms_up(*position) && !window.is_thrown_away)
         .map(|(_, window)| window)
         .collect()
 }
@@ -121,6 +121,20 @@ pub struct WindowEvidence {
     pub facts: Box<WindowFacts>,
     /// The worker's claim.
     pub claim: Option<Box<Claim>>,
+    /// Whether its sample was thrown away, because the device throttled. Its outputs count, its
+    /// time does not.
+    pub is_thrown_away: bool,
+}
+
+impl WindowEvidence {
+    /// Returns the evidence of a window whose time counts.
+    pub fn new(facts: Box<WindowFacts>, claim: Option<Box<Claim>>) -> WindowEvidence {
+        WindowEvidence {
+            facts,
+            claim,
+            is_thrown_away: false,
+        }
+    }
 }
 
 /// How a case ended.

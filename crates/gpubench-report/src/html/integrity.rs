@@ -26,10 +26,15 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let counts = result.window_counts;
     let all = counted(result.windows, "window");
     let inputs = (result.windows > 0).then(|| format!("{} in {all}", result.distinct_inputs));
+    let retaken = (counts.retaken > 0).then(|| format!("{} throttled and taken again, ", counts.retaken));
     let windows = (result.windows > 0).then(|| {
         format!(
-            "{} warm-up, {} timed, {} early-check, {} of the control worker",
-            counts.warm_up, counts.timed, counts.early_check, counts.control
+            "{} warm-up, {} timed, {}{} early-check, {} of the control worker",
+            counts.warm_up,
+            counts.timed,
+            retaken.unwrap_or_default(),
+            counts.early_check,
+            counts.control
         )
     });
     let mut facts = Facts::default().and_known("Execution", execution);

@@ -25,6 +25,14 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
         .and_known("Clock", clock)
         .and_known("Before", before.and_then(state))
         .and_known("After", after.and_then(state))
+        .and_known(
+            "Clock after samples",
+            gpu.and_then(|gpu| gpu.sample_clock_hz).map(megahertz),
+        )
+        .and_known(
+            "Locked clock",
+            environment.locked_sm_clock_mhz.map(|clock| format!("{clock} MHz")),
+        )
         .and_known("Throttling", throttling)
         .and_known("Other clients", gpu.and_then(|gpu| gpu.other_clients))
         .and_known(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::kernels;
 use gpubench_contract::units::{counted, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, KernelUse, Metric, Stats, StepTimes, Verdict};
+use gpubench_contract::{BenchmarkComplete, Environment, KernelUse, Metric, Stats, StepTimes, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
@@ -55,7 +55,9 @@ fn measurement(result: &BenchmarkComplete) -> String {
             "{} windows ({} warm-up, {} early-check{parts})",
             result.windows, counts.warm_up, counts.early_check
         )),
+        (counts.retaken > 0).then(|| format!("{} taken again", counted(counts.retaken, "throttled sample"))),
         (!disturbed.is_empty()).then(|| format!("{} disturbed", counted(disturbed.len() as u64, "sample"))),
+        clock(&result.environment),
         result
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),
@@ -65,6 +67,15 @@ fn measurement(result: &BenchmarkComplete) -> String {
             .map(|host| format!("host time {} per call", time(host.median_ns))),
         Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
     ])
+}
+
+/// Returns `SM clock 1980 MHz`, and where it was locked.
+fn clock(environment: &Environment) -> Option<String> {
+    let clock_hz = environment.gpu.as_ref()?.sample_clock_hz?;
+    let locked = environment.locked_sm_clock_mhz;
+    let locked = locked.map(|megahertz| format!(", locked at {megahertz} MHz"));
+    let shown = format!("SM clock {:.0} MHz{}", clock_hz / 1e6, locked.unwrap_or_default());
+    Some(unbroken(&shown))
 }
 
 /// Returns `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`. `None` if

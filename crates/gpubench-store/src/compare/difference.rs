@@ -77,17 +77,23 @@ fn facts_of_run(run: &EarlierRun, (processor, weight): (&'static str, Weight)) -
     facts
 }
 
-fn facts_of_environment(environment: &Environment) -> [Fact; 4] {
+fn facts_of_environment(environment: &Environment) -> [Fact; 5] {
     let flush = environment.flush.map(|flush| match flush {
         Flush::Read => "reads".to_owned(),
         Flush::Write => "writes".to_owned(),
     });
     let flushed = text(environment.flush_bytes.map(size));
+    // Every version knows whether it has locked the clock: older ones never do.
+    let locked = match environment.locked_sm_clock_mhz {
+        Some(megahertz) => format!("{megahertz} MHz"),
+        None => "none".to_owned(),
+    };
     [
         ("driver", environment.driver.clone(), Weight::Decides),
         ("threads", text(environment.threads), Weight::Decides),
         ("cache flush", flush, Weight::Decides),
         ("bytes of the cache flush", flushed, Weight::Decides),
+        ("locked clock", Some(locked), Weight::Decides),
     ]
 }
 

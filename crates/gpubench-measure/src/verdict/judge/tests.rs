@@ -65,10 +65,7 @@ fn window(number: u32, output: OutputFacts) -> WindowEvidence {
         elapsed_ns: 100.0,
         ..Claim::empty(number)
     };
-    WindowEvidence {
-        facts: Box::new(facts),
-        claim: Some(Box::new(claim)),
-    }
+    WindowEvidence::new(Box::new(facts), Some(Box::new(claim)))
 }
 
 fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: Ending) -> Evidence<'a> {

@@ -6,7 +6,7 @@ use super::*;
 fn runs_with_another_device_driver_or_flush_are_not_compared_by_default() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
     type Change = fn(&mut RunStarted);
-    let changed: [(&str, Change); 6] = [
+    let changed: [(&str, Change); 7] = [
         (
             "device: a GPU in the baseline, the CPU device in the candidate",
             |run| run.device.kind = DeviceKind::Cpu,
@@ -25,6 +25,9 @@ fn runs_with_another_device_driver_or_flush_are_not_compared_by_default() {
             "bytes of the cache flush: 120 MiB in the baseline, 0 B in the candidate",
             |run| run.environment.flush_bytes = Some(0),
         ),
+        ("locked clock: none in the baseline, 1410 MHz in the candidate", |run| {
+            run.environment.locked_sm_clock_mhz = Some(1410)
+        }),
         ("compute capability: 90 in the baseline, 100 in the candidate", |run| {
             run.device.capability = Some(100)
         }),
