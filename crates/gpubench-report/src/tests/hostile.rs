@@ -61,6 +61,12 @@ pub(crate) fn saying(mut run: SampleRun, text: &str) -> SampleRun {
         for check in &mut result.checks {
             check.output = own();
         }
+        for kernel in result.kernels.iter_mut().flatten() {
+            kernel.kernel = own();
+        }
+        for step in &mut result.steps {
+            step.step = own();
+        }
     }
     run
 }

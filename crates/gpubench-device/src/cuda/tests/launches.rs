@@ -120,6 +120,46 @@ fn a_module_reports_parameters_symbols_and_resources() {
     assert!(matches!(missing, Err(DeviceError::NoSymbol(name)) if name == "absent"));
 }
 
+/// Returns PTX of a kernel that needs a register for each of `values` numbers.
+fn with_live_values(values: u32) -> String {
+    let each = |form: fn(u32, u32) -> String| (0..values).map(|value| form(value, values)).collect::<String>();
+    format!(
+        ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry wide(.param .u64 words)\n{{\n\
+         .reg .b32 %r<{values}>;\n.reg .b64 %d;\nld.param.u64 %d, [words];\n{}{}ret;\n}}\n",
+        each(|value, _| format!("ld.volatile.global.u32 %r{value}, [%d+{}];\n", 4 * value)),
+        each(|value, all| format!("st.volatile.global.u32 [%d+{}], %r{};\n", 4 * value, all - 1 - value)),
+    )
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn what_limits_the_occupancy_is_known_for_every_shape() {
+    let mut driver = open();
+    let most_shared = driver.facts().device.shared_per_block_optin as u32;
+    let mut shapes = 0;
+    for values in [1, 20, 28, 36, 60, 90, 125, 160, 220] {
+        let function = kernel(&mut driver, &with_live_values(values), "wide");
+        for threads in (1..=1024).step_by(31) {
+            for dynamic_shared in [0, 1000, 5 << 10, 16 << 10, 33 << 10, 48 << 10, most_shared] {
+                let config = LaunchConfig {
+                    dynamic_shared,
+                    ..LaunchConfig::linear(1, threads)
+                };
+                let resources = driver
+                    .resources(function, &config)
+                    .or_chain()
+                    .expect("a GPU has resources");
+                assert!(
+                    !resources.limited_by.is_empty(),
+                    "{threads} threads, {dynamic_shared} bytes: {resources:?}"
+                );
+                shapes += 1;
+            }
+        }
+    }
+    println!("{shapes} shapes");
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn valid_tensor_maps_are_encoded_and_a_refused_one_names_the_call() {
