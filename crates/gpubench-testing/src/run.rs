@@ -344,7 +344,7 @@ pub fn on_gpu() -> SampleRun {
                 warm_up: 4,
                 timed: 8,
                 early_check: 2,
-                control: 0,
+                ..WindowCounts::default()
             },
             windows: 20,
             sample_flags: vec![SampleFlag {
