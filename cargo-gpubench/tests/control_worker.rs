@@ -470,6 +470,7 @@ impl Side {
         interrupt: &'a Interrupt,
     ) -> Protocol<'a> {
         Protocol {
+            reading: Default::default(),
             mode: RunMode::Measure,
             worker_count: WorkerCountRule::exactly(workers),
             warm_up: WarmUpRule {

@@ -45,7 +45,8 @@ impl Expected for ModeError {
     }
 }
 
-/// Sets the modes of the cases of these libraries. A run that times nothing uses the first.
+/// Sets the modes and the metrics of the cases of these libraries. A run that measures nothing uses
+/// the first mode.
 ///
 /// # Errors
 /// Calls are to be cold, but nothing is flushed; or an attribute has an invalid setting.
@@ -63,12 +64,14 @@ pub(super) fn choose_modes(
         let package = library.map(|(library, _)| library.settings).unwrap_or_default();
         let benchmark = library.and_then(|(_, catalog)| catalog.benchmarks.get(case.benchmark));
         let own = benchmark.map(settings_of).transpose()?.unwrap_or_default();
-        let wanted = measurement.settings_of(case, own.over(package)).mode;
-        let modes = modes_of(wanted, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
-        case.modes = match RunMode::from(options.action).is_timed() {
-            true => modes,
-            false => Modes::only(modes.first()),
-        };
+        let wanted = measurement.settings_of(case, own.over(package));
+        let modes = modes_of(wanted.mode, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
+        if RunMode::from(options.action).is_timed() {
+            case.modes = modes;
+            case.metrics = wanted.complete().metric;
+        } else {
+            case.modes = Modes::only(modes.first());
+        }
     }
     Ok(())
 }

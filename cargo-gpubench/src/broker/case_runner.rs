@@ -14,20 +14,22 @@ use super::reporting::Reporting;
 use super::roles::Roles;
 use super::run_names::RunNames;
 use super::selected::Side;
-use super::settings::RunSettings;
+use super::settings::{DeviceTools, RunSettings};
 use super::stored::bookkeeping::ResultPlan;
 use crate::admission::{calls_in_graph, unusable};
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, Cause, RunEnd, RunStarted, SchemaVersion, Verdict};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, Cause, Method, RunEnd, RunStarted, SchemaVersion, Verdict,
+};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::{Telemetry, Throttling};
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
-use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure};
-use gpubench_measure::clock_lock::ClockLock;
+use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
     CaseFailure, CasePair, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
-    Session, Watcher, fill_in, note_observation, note_reading,
+    Session, Watcher, add_hardware, fill_in, note_observation, note_reading,
 };
 use gpubench_protocol::window::case_number;
+use gpubench_protocol::wire::Measurand;
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -58,7 +60,7 @@ impl<'a> CaseRunner<'a> {
         baseline_run: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
-        clocks: Option<&ClockLock>,
+        tools: DeviceTools<'_>,
         interrupt: &'a Interrupt,
     ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
@@ -66,7 +68,7 @@ impl<'a> CaseRunner<'a> {
         }
         let selected = candidate.selected;
         let (device, facts) = (selected.device, selected.facts);
-        let settings = RunSettings::of(options, device, facts, clocks, interrupt)?;
+        let settings = RunSettings::of(options, device, facts, tools, interrupt)?;
         let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
         let mut telemetry = Telemetry::through((facts.backend().gauge)(facts));
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
@@ -136,7 +138,7 @@ impl<'a> CaseRunner<'a> {
                 }
                 let current = CurrentCase {
                     case,
-                    options: measurement.of_case(case, selected.library(case).settings),
+                    options: measurement.of_result(case, selected.library(case).settings, &announced.metric),
                     announced,
                 };
                 let verdict = self.complete(&current, prepared, &theirs)?;
@@ -222,6 +224,9 @@ impl<'a> CaseRunner<'a> {
                     result.event_overhead_ns = None;
                     result.conservation = None;
                 }
+                if let Some(counts) = &mut result.counts {
+                    counts.counted_by = self.settings.counters.instructions.clone().unwrap_or_default();
+                }
                 let facts = self.candidate.selected.facts;
                 result.kernels = self.roles.kernels_of(prepared, facts, measured.roles)?;
                 if let BaselineCase::Ready(theirs) = &baseline_case {
@@ -231,17 +236,63 @@ impl<'a> CaseRunner<'a> {
                 if measured.roles == RolesAfterwards::Unknown {
                     self.retire_roles(current.case);
                 }
+                self.add_hardware_metrics(current, prepared, &mut result)?;
             }
-            Err(error) => {
-                self.retire_roles(current.case);
-                let failure = CaseFailure::of_measuring(&error).ok_or(Interrupted)?;
-                failure.fill_in(&mut result);
-            }
+            Err(error) => self.note_failure(current.case, &error, &mut result)?,
         }
         if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
             note_observation(&observation, &mut result);
         }
         Ok(result)
+    }
+
+    /// Writes a failure of anything but the kernels into a result. The roles are replaced.
+    fn note_failure(
+        &mut self,
+        case: &Case,
+        error: &MeasureError,
+        result: &mut BenchmarkComplete,
+    ) -> Result<(), Interrupted> {
+        self.retire_roles(case);
+        let failure = CaseFailure::of_measuring(error).ok_or(Interrupted)?;
+        failure.fill_in(result);
+        Ok(())
+    }
+
+    /// Reads the hardware metrics of a case in windows of their own, and adds them to a result that
+    /// passed. A call that fails there fails the case.
+    fn add_hardware_metrics(
+        &mut self,
+        current: &CurrentCase<'_>,
+        prepared: &PreparedCase,
+        result: &mut BenchmarkComplete,
+    ) -> Result<(), Interrupted> {
+        let metrics = current.case.metrics.hardware();
+        // With several results, those of times have the metrics of their modes.
+        let is_wanted = result.metric.is_time() || !current.case.metrics.times();
+        if metrics.is_empty() || !is_wanted || result.verdict != Verdict::Pass {
+            return Ok(());
+        }
+        let reading = WorkerReading {
+            measurand: Measurand::Hardware,
+            metrics,
+        };
+        let options = current.options.once();
+        let current = CurrentCase {
+            case: current.case,
+            options,
+            announced: current.announced.clone(),
+        };
+        match self.measure_reading(&current, prepared, &BaselineCase::Absent, reading) {
+            Ok(measured) => {
+                if measured.roles == RolesAfterwards::Unknown {
+                    self.retire_roles(current.case);
+                }
+                add_hardware(result, measured.candidate, self.settings.counters.hardware.as_deref());
+                Ok(())
+            }
+            Err(error) => self.note_failure(current.case, &error, result),
+        }
     }
 
     /// Measures a case. Alternates with the baseline's case if there is one.
@@ -251,7 +302,25 @@ impl<'a> CaseRunner<'a> {
         prepared: &PreparedCase,
         baseline_case: &BaselineCase<'_>,
     ) -> Result<MeasuredInTurns, MeasureError> {
+        let reading = match current.announced.metric.is_count() {
+            true => WorkerReading {
+                measurand: Measurand::Instructions,
+                metrics: &[],
+            },
+            false => WorkerReading::default(),
+        };
+        self.measure_reading(current, prepared, baseline_case, reading)
+    }
+
+    fn measure_reading(
+        &mut self,
+        current: &CurrentCase<'_>,
+        prepared: &PreparedCase,
+        baseline_case: &BaselineCase<'_>,
+        reading: WorkerReading<'_>,
+    ) -> Result<MeasuredInTurns, MeasureError> {
         let CurrentCase { case, options, .. } = current;
+        let is_timed = reading.measurand == Measurand::Time;
         let settings = &self.settings;
         let selected = self.candidate.selected;
         // The number selects the inputs: no two results of a run may share them.
@@ -260,7 +329,10 @@ impl<'a> CaseRunner<'a> {
             annotation: settings.options.nvtx.then_some(&*name),
             number: case_number(&name),
             facts: selected.facts,
-            method: current.announced.mode,
+            method: match is_timed {
+                true => current.announced.mode,
+                false => counted_in(current.announced.mode),
+            },
             flush_bytes: settings.flush_bytes,
             graph_calls: calls_in_graph(
                 &prepared.recorded.recording,
@@ -286,7 +358,10 @@ impl<'a> CaseRunner<'a> {
         let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.candidate.authors.client(selected.library_of(case));
         let mut session = Session {
-            protocol: &settings.protocol_for(options, baseline_case),
+            protocol: &match is_timed {
+                true => settings.protocol_for(options, baseline_case),
+                false => settings.counting_protocol(options, reading),
+            },
             referee,
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
@@ -417,5 +492,13 @@ impl Watcher for CaseWatcher<'_> {
 
     fn other_clients(&mut self) -> Option<u32> {
         self.telemetry.other_clients()
+    }
+}
+
+/// Returns the method of the windows in which the calls of a mode are counted: one call each.
+fn counted_in(mode: Method) -> Method {
+    match mode {
+        Method::Cold | Method::Warm => mode,
+        Method::Graph | Method::Hot => Method::Cold,
     }
 }

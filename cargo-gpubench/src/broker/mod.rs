@@ -12,6 +12,7 @@ mod choice;
 mod clocks;
 mod code;
 mod compare;
+mod counters;
 mod device_choice;
 mod device_turn;
 mod emit;

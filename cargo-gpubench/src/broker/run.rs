@@ -2,6 +2,7 @@
 
 use super::case_runner::CaseRunner;
 use super::clocks::{lock_clocks, unlock_clocks};
+use super::counters::Counters;
 use super::device_choice::choose_device;
 use super::device_turn::DeviceTurn;
 use super::listing::print_names;
@@ -9,6 +10,7 @@ use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles, require_nvtx};
 use super::recording::authors::AuthorSettings;
+use super::settings::DeviceTools;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
@@ -41,6 +43,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);
     }
+    let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
     // A waiting referee would occupy the device in the meantime.
@@ -52,7 +55,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         baseline_run,
         referee,
         plan,
-        clocks.as_ref(),
+        DeviceTools {
+            clocks: clocks.as_ref(),
+            counters,
+        },
         &interrupt,
     )?;
     let end = runner.measure();

@@ -23,13 +23,13 @@ impl RunNames {
     /// Returns the first record of each of a case's results; `index` is the position of the first
     /// in the run.
     pub(super) fn announce(&self, case: &Case, index: usize) -> Vec<BenchmarkStarted> {
-        let results = case.modes.iter().zip(index..);
+        let results = case.measured().into_iter().zip(index..);
         results
-            .map(|(mode, index)| self.announce_one(case, mode, index))
+            .map(|(measured, index)| self.announce_one(case, measured, index))
             .collect()
     }
 
-    fn announce_one(&self, case: &Case, mode: Method, index: usize) -> BenchmarkStarted {
+    fn announce_one(&self, case: &Case, (mode, metric): (Method, Metric), index: usize) -> BenchmarkStarted {
         BenchmarkStarted {
             schema_version: SchemaVersion,
             run_id: self.run_id.clone(),
@@ -38,7 +38,7 @@ impl RunNames {
             params: (&case.params).into(),
             case: case.name_as(self.naming),
             mode,
-            metric: Metric::time(),
+            metric,
             index: index as u64,
         }
     }

@@ -4,12 +4,13 @@ use std::num::NonZeroUsize;
 
 use super::against::baseline_run::BaselineCase;
 use super::against::decision::DecisionRule;
+use super::counters::Counters;
 use super::environment::DeviceSetup;
 use super::options::{CaseOptions, MasterSeed, RunOptions};
 use gpubench_contract::ThresholdSource;
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
-use gpubench_measure::clients::Interrupt;
+use gpubench_measure::clients::{Interrupt, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
@@ -27,9 +28,19 @@ pub(super) struct RunSettings<'a> {
     pub(super) interrupt: &'a Interrupt,
     /// The locked clock in MHz.
     locked_mhz: Option<u32>,
+    /// What counts on the device.
+    pub(super) counters: Counters,
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
+}
+
+/// What a run uses of its device besides measuring on it.
+pub(super) struct DeviceTools<'a> {
+    /// The lock of its clocks, if there is one.
+    pub(super) clocks: Option<&'a ClockLock>,
+    /// What counts on it.
+    pub(super) counters: Counters,
 }
 
 impl<'a> RunSettings<'a> {
@@ -41,7 +52,7 @@ impl<'a> RunSettings<'a> {
         options: &'a RunOptions,
         device: DeviceOrder,
         facts: &'a Facts,
-        clocks: Option<&ClockLock>,
+        tools: DeviceTools<'_>,
         interrupt: &'a Interrupt,
     ) -> Result<RunSettings<'a>, Failure> {
         let mode = RunMode::from(options.action);
@@ -51,7 +62,8 @@ impl<'a> RunSettings<'a> {
             seeds: seeds(options.measurement.seed)?,
             flush_bytes: options.measurement.flushed_bytes(facts),
             interrupt,
-            locked_mhz: clocks.map(ClockLock::megahertz),
+            locked_mhz: tools.clocks.map(ClockLock::megahertz),
+            counters: tools.counters,
             device,
             facts,
             clock_bound: match mode.is_timed() {
@@ -80,6 +92,23 @@ impl<'a> RunSettings<'a> {
         }
     }
 
+    /// Returns the protocol of a case whose calls are counted instead of timed.
+    pub(super) fn counting_protocol<'p>(&'p self, case: &CaseOptions, reading: WorkerReading<'p>) -> Protocol<'p> {
+        Protocol {
+            reading,
+            // The first call of a process does what later ones need not do.
+            warm_up: WarmUpRule {
+                max_windows: 1,
+                ..WarmUpRule::default()
+            },
+            worker_count: WorkerCountRule::exactly(case.workers),
+            within: case.window_within * self.facts.backend().counting_takes,
+            // One thread runs the blocks in order, so that kernels that depend on it count the same.
+            device: self.device.with_one_thread(),
+            ..self.protocol_for(case, &BaselineCase::Absent)
+        }
+    }
+
     /// Returns the protocol of a case, which may have a baseline case.
     pub(super) fn protocol_for(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> Protocol<'_> {
         let stop = StopRule {
@@ -88,6 +117,7 @@ impl<'a> RunSettings<'a> {
         };
         Protocol {
             mode: self.mode,
+            reading: WorkerReading::default(),
             worker_count: self.worker_count(case, baseline_case),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,

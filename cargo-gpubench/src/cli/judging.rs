@@ -13,6 +13,7 @@ impl ChangeArguments {
     pub(super) fn into_options(self) -> JudgingOptions {
         JudgingOptions {
             noise_threshold: self.noise.noise_threshold.value(),
+            count_threshold: self.noise.count_threshold.value(),
             confidence: Confidence::new(self.confidence_level.value()).unwrap_or_default(),
             setups: match self.allow_different_setups {
                 true => Setups::MayDiffer,

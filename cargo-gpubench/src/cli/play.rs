@@ -23,7 +23,7 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
     let (runs, serve): (Runs, fn(&Channel) -> Served) = match verb {
         Verb::Gpubench(_) => return None,
         Verb::Probe { target } => {
-            probe::answer(*target);
+            probe::answer(target.clone());
             return Some(Ok(ExitCode::Success));
         }
         Verb::Clocks {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Denied, Fraction, LeastGrade, Modes, SampleCount, TimeLimit, WorkerCount, settings};
+use super::{Denied, Fraction, LeastGrade, Metrics, Modes, SampleCount, TimeLimit, WorkerCount, settings};
 use gpubench_contract::Method;
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
@@ -85,6 +85,16 @@ case_settings! {
         #[arg(value_name = "MODES", hide_default_value = true)]
         "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
 
+        /// Read this of each case: `time`, `instructions`, or both as in `time,instructions`
+        /// [default: time]
+        ///
+        /// `instructions` counts what the kernels of one call execute: instructions of warps on a
+        /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. Each metric
+        /// has a result of its own. `ncu:NAME` adds a metric of the hardware to the records, by its
+        /// name in `ncu --query-metrics`; further names follow after commas.
+        #[arg(value_name = "METRICS", hide_default_value = true)]
+        "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
+
         /// Give up on a case if one call of its kernels takes longer than this
         ///
         /// The limit includes everything around the call: `10s`, `500ms`, `2min`. The case fails
@@ -157,6 +167,12 @@ case_settings! {
         /// If the history of the device has ten runs and shows more noise, that value counts.
         #[arg(value_name = "FRACTION")]
         "noise-threshold" => noise_threshold: Fraction = Fraction::of(Rules::FLOOR), "--noise-threshold 2%";
+
+        /// Report changes of instruction counts only if they are larger than this: `0.5%`, `0.005`
+        ///
+        /// It replaces `--noise-threshold` for counts, which hardly vary.
+        #[arg(value_name = "FRACTION")]
+        "count-threshold" => count_threshold: Fraction = Fraction::of(Rules::COUNT_FLOOR), "--count-threshold 0.5%";
     }
 }
 

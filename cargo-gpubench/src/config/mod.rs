@@ -13,6 +13,7 @@ mod file;
 mod fraction;
 mod layers;
 mod line;
+mod metrics;
 mod modes;
 mod profile;
 mod table;
@@ -29,6 +30,7 @@ pub use file::{ConfigFile, DEFAULT_FILE, default_location, folder_with_configura
 pub use fraction::{Fraction, InvalidFraction};
 pub use layers::{CaseLayers, CaseNames, CaseOverride};
 pub use line::ConfigLine;
+pub use metrics::{InvalidMetrics, Metrics};
 pub use modes::{InvalidModes, Modes};
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub(crate) use table::settings;

@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod comparison;
+mod counts;
 mod device_kind;
 mod element;
 mod gpu_environment;
@@ -27,6 +28,7 @@ mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
 pub use comparison::*;
+pub use counts::*;
 pub use device_kind::*;
 pub use element::*;
 pub use gpu_environment::*;

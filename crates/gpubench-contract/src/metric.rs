@@ -38,6 +38,9 @@ impl Metric {
     /// The unit of times.
     const NANOSECONDS: &str = "ns";
 
+    /// The name and the unit of counted instructions.
+    const INSTRUCTIONS: &str = "instructions";
+
     /// Returns the metric for the time of a call, in nanoseconds.
     pub fn time() -> Metric {
         Metric {
@@ -45,6 +48,21 @@ impl Metric {
             unit: Cow::Borrowed(Metric::NANOSECONDS),
             better: Better::Lower,
         }
+    }
+
+    /// Returns the metric for the instructions that the kernels of a call execute: of warps on a
+    /// GPU, of threads of the processor on the CPU device.
+    pub fn instructions() -> Metric {
+        Metric {
+            name: Cow::Borrowed(Metric::INSTRUCTIONS),
+            unit: Cow::Borrowed(Metric::INSTRUCTIONS),
+            better: Better::Lower,
+        }
+    }
+
+    /// Whether the metric is a count, which is the same each time the same work is done.
+    pub fn is_count(&self) -> bool {
+        self.unit == Metric::INSTRUCTIONS
     }
 
     /// Whether the metric is a time. If so, the step of the device's clock limits its resolution,

@@ -53,6 +53,11 @@ impl Reading {
         }
     }
 
+    /// Whether the metric is a count, as [`Metric::is_count`] says.
+    pub fn is_of_counts(&self) -> bool {
+        self.metric == Metric::instructions().name
+    }
+
     /// Returns the words that distinguish the reading from the usual one, the time of cold calls.
     pub fn words(&self) -> Vec<&str> {
         let usual = Reading::of(Reading::first_mode(), &Metric::time());

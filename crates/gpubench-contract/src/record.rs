@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, DeviceIdentity, DeviceKind,
-    Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, Stats,
-    StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Counts, DeviceIdentity,
+    DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision,
+    SampleFlag, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -284,6 +284,10 @@ pub struct BenchmarkComplete {
     /// records of older versions of the tool.
     #[serde(default)]
     pub kernels: Option<Vec<KernelUse>>,
+    /// What the kernels did in one call. Null if nothing was counted. Missing in records of older
+    /// versions of the tool.
+    #[serde(default)]
+    pub counts: Option<Counts>,
     /// Remarks about the result that the verdict does not express.
     pub notices: Vec<String>,
     /// Environment of the case.
@@ -354,6 +358,7 @@ impl BenchmarkComplete {
             conservation: None,
             twin: None,
             kernels: None,
+            counts: None,
             notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,

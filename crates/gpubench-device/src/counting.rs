@@ -1,15 +1,28 @@
 //! Counting what kernels do, instead of timing them.
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use super::DeviceError;
 
 /// What to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountRequest<'a> {
-    /// The instructions that kernels execute: of the processor on the CPU device, of warps on a GPU.
+    /// The instructions that kernels execute: of the processor on the CPU device, of warps on a
+    /// GPU.
     Instructions,
     /// Metrics of the hardware, by the names that `ncu --query-metrics` lists.
     Hardware(&'a [String]),
+}
+
+/// A program that must run a process for it to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments before the path of the process's own program.
+    pub arguments: Vec<OsString>,
 }
 
 /// A count within one range.
@@ -30,6 +43,9 @@ pub struct Count {
 /// A range covers what the device does between `begin` and `end`. The device has no work of this
 /// process at either.
 pub trait Counter: Send {
+    /// Returns what counts, with its version if known: `callgrind of valgrind`.
+    fn description(&self) -> String;
+
     /// Prepares to count a call of at most `ranges` ranges.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub mod telemetry;
 pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, OpenClocks, open};
-pub use counting::{Count, CountRequest, Counter};
+pub use counting::{Count, CountRequest, Counter, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
     Resources, Stream,

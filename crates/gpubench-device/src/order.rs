@@ -49,6 +49,16 @@ impl DeviceOrder {
         DeviceOrder { schedule, ..self }
     }
 
+    /// Returns the same device with one thread, if its threads can be chosen.
+    #[must_use]
+    pub fn with_one_thread(self) -> DeviceOrder {
+        let threads = match self.kind {
+            Kind::Cpu => 1,
+            Kind::Cuda => 0,
+        };
+        DeviceOrder { threads, ..self }
+    }
+
     /// Returns the backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
         Backend::of(match self.kind {

@@ -178,7 +178,7 @@ mod tests {
     use gpubench::catalog::{AxisValue, DType, Role, Tolerance};
 
     use super::*;
-    use crate::config::Modes;
+    use crate::config::{Metrics, Modes};
     use gpubench_contract::Method;
 
     fn tensor(name: &str) -> Tensor {
@@ -200,6 +200,7 @@ mod tests {
             path: "axpy".to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
             modes: Modes::only(Method::Cold),
+            metrics: Metrics::TIME,
             disposition: Disposition::Run,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };

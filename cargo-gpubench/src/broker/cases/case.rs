@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
-use crate::config::Modes;
-use gpubench_contract::{CaseKey, Metric, Reading, ResultKey};
+use crate::config::{Metrics, Modes};
+use gpubench_contract::{CaseKey, Method, Metric, Reading, ResultKey};
 use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
@@ -22,6 +22,8 @@ pub struct Case {
     pub params: Params,
     /// The modes in which it is measured.
     pub modes: Modes,
+    /// What is read of its calls.
+    pub metrics: Metrics,
     /// Whether the case runs.
     pub disposition: Disposition,
 }
@@ -92,9 +94,22 @@ impl Case {
         format!("{}::{}", self.package, self.name())
     }
 
+    /// Returns the modes and metrics of its results, in order. Counts are the same in every mode, so
+    /// they are taken in the first.
+    pub fn measured(&self) -> Vec<(Method, Metric)> {
+        let metrics = self.metrics.results();
+        let times = metrics.iter().filter(|metric| metric.is_time());
+        let times = times.flat_map(|metric| self.modes.iter().map(|mode| (mode, metric.clone())));
+        let counts = metrics.iter().filter(|metric| metric.is_count());
+        let counts = counts.map(|metric| (self.modes.first(), metric.clone()));
+        times.chain(counts).collect()
+    }
+
     /// Returns the readings of its results, in order.
     pub fn readings(&self) -> impl Iterator<Item = Reading> + use<> {
-        self.modes.iter().map(|mode| Reading::of(mode, &Metric::time()))
+        self.measured()
+            .into_iter()
+            .map(|(mode, metric)| Reading::of(mode, &metric))
     }
 
     /// Returns the keys of its results, in order.
@@ -181,6 +196,7 @@ mod tests {
                 .map(|(name, value)| (name.to_string(), value.clone()))
                 .collect(),
             modes: Modes::only(Method::Cold),
+            metrics: Metrics::TIME,
             disposition: Disposition::Run,
         }
     }

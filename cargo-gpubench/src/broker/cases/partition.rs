@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
     use crate::broker::cases::Disposition;
-    use crate::config::Modes;
+    use crate::config::{Metrics, Modes};
     use gpubench_contract::Method;
 
     fn case(package: &str, path: &str, n: i64) -> Case {
@@ -130,6 +130,7 @@ mod tests {
             path: path.to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
             modes: Modes::only(Method::Cold),
+            metrics: Metrics::TIME,
             disposition: Disposition::Run,
         }
     }

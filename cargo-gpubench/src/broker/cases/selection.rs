@@ -9,7 +9,7 @@ use super::{
     AxisOverride, Case, CaseError, Disposition, EmptyReason, IgnoredSelection, NameFilter, NamePattern, Naming,
     Partition,
 };
-use crate::config::Modes;
+use crate::config::{Metrics, Modes};
 use gpubench_contract::{DeviceWords, Method};
 use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::closest;
@@ -166,6 +166,7 @@ fn candidates<'a>(
                     path: benchmark.path.clone(),
                     params,
                     modes: Modes::only(Method::Cold),
+                    metrics: Metrics::TIME,
                     disposition: disposition(benchmark, device),
                 },
                 benchmark,

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings};
-use gpubench_contract::Flush;
+use crate::config::{CaseLayers, CaseNames, CaseSettings, SampleCount, WorkerCount};
+use gpubench_contract::{Flush, Metric};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
 use gpubench_measure::measurement::PassCriteria;
@@ -67,9 +67,13 @@ impl MeasurementOptions {
         self.flush_bytes.unwrap_or(facts.flush_bytes)
     }
 
-    /// Returns the options of a case whose package has the settings `package`.
-    pub fn of_case(&self, case: &Case, package: CaseSettings) -> CaseOptions {
-        CaseOptions::from(self.settings_of(case, package))
+    /// Returns the options for a result of a case whose package has the settings `package`.
+    pub fn of_result(&self, case: &Case, package: CaseSettings, metric: &Metric) -> CaseOptions {
+        let given = self.settings_of(case, package);
+        match metric.is_count() {
+            true => CaseOptions::counting(given),
+            false => CaseOptions::from(given),
+        }
     }
 
     /// Returns the settings of a case, without built-in values. `package` has the settings of its
@@ -86,6 +90,39 @@ impl MeasurementOptions {
     /// Returns the options that apply to no particular case.
     pub fn everywhere(&self) -> CaseOptions {
         CaseOptions::from(self.cases.settings_everywhere())
+    }
+}
+
+/// Number of samples of a count. A kernel whose count depends on its inputs shows it in so many.
+const COUNTS: SampleCount = SampleCount::of(3);
+
+impl CaseOptions {
+    /// Returns the same options for a single sample of one worker.
+    pub fn once(&self) -> Self {
+        Self {
+            workers: NonZeroUsize::MIN,
+            stopping: StopRule {
+                min_samples: 1,
+                max_samples: 1,
+                ..self.stopping.clone()
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Fills in the defaults of counts: few samples of one worker, since counts hardly vary.
+    fn counting(given: CaseSettings) -> Self {
+        let settings = CaseSettings {
+            workers: Some(WorkerCount::of(1)),
+            min_samples: Some(COUNTS),
+            max_samples: Some(COUNTS),
+            ..CaseSettings::default()
+        };
+        Self {
+            analyses: InterimAnalyses::Once,
+            noise_threshold: given.complete().count_threshold.value(),
+            ..Self::from(given.over(settings))
+        }
     }
 }
 

@@ -108,6 +108,8 @@ pub enum NewBenchmarks {
 pub struct JudgingOptions {
     /// The relative change that always counts as noise, as a fraction.
     pub noise_threshold: f64,
+    /// The relative change of a count that is too small to matter, as a fraction.
+    pub count_threshold: f64,
     /// The confidence of intervals.
     pub confidence: Confidence,
     /// What to do about results of different measurement settings.
@@ -121,6 +123,7 @@ impl JudgingOptions {
     pub fn rules(&self, fences: Fences) -> Rules {
         Rules {
             floor: self.noise_threshold,
+            count_floor: self.count_threshold,
             floors: Floors::new(),
             confidence: self.confidence,
             fences,
@@ -135,6 +138,7 @@ impl Default for JudgingOptions {
     fn default() -> JudgingOptions {
         JudgingOptions {
             noise_threshold: Rules::FLOOR,
+            count_threshold: Rules::COUNT_FLOOR,
             confidence: Confidence::DEFAULT,
             setups: Setups::MustAgree,
             gate: Gate::default(),

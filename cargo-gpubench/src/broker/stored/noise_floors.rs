@@ -42,6 +42,10 @@ impl NoiseFloors {
             full_name: &full_name,
         };
         let package = self.packages.get(&result.package).copied().unwrap_or_default();
-        self.cases.of_case(names, package).noise_threshold.value()
+        let settings = self.cases.of_case(names, package);
+        match result.metric.is_count() {
+            true => settings.count_threshold.value(),
+            false => settings.noise_threshold.value(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use gpubench::catalog::AxisValue;
 
 use crate::broker::cases::{Case, Disposition, NameFilter, Naming};
-use crate::config::Modes;
+use crate::config::{Metrics, Modes};
 use gpubench_contract::{BenchmarkComplete, ParamValue};
 
 /// Returns the stored results whose names are selected.
@@ -30,6 +30,7 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
         path: result.benchmark.clone(),
         params: params.map(|(name, param)| (name.clone(), value(param))).collect(),
         modes: Modes::only(result.mode),
+        metrics: Metrics::of(&result.metric),
         disposition: Disposition::Run,
     }
 }

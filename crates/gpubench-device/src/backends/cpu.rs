@@ -6,7 +6,7 @@ use gpubench::catalog::DeviceKind;
 
 use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
-use crate::cpu::{CpuDriver, available_threads, facts};
+use crate::cpu::{CpuDriver, available_threads, callgrind, facts};
 use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts};
 
 /// The CPU device.
@@ -35,6 +35,8 @@ pub(super) const BACKEND: Backend = Backend {
     },
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
+    counted_under: |folder| callgrind::launcher(folder).map(Some),
+    counting_takes: 60,
     gauge: |_| None,
     clocks: None,
 };

@@ -30,6 +30,8 @@ pub(super) const BACKEND: Backend = Backend {
         let runs = compiled_for.machine_code_runs_on(Architecture::of_capability(device.capability));
         runs.then(|| device.capability - compiled_for.capability)
     },
+    counted_under: |_| Ok(None),
+    counting_takes: 4,
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
         Some(Box::new(gauge))

@@ -10,7 +10,7 @@ use gpubench_diagnostic::Failure;
 use crate::clocks::ClockControl;
 use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost};
+use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
 
 mod cpu;
 mod cuda;
@@ -44,6 +44,11 @@ pub struct Backend {
     /// Returns the distance between a compilation target and a device, 0 for a perfect match;
     /// `None` when the device cannot run such code.
     pub distance: fn(&str, &DeviceFacts) -> Option<u32>,
+    /// Returns the program that must run a process for the device to count what kernels do there,
+    /// if it needs one. The process uses a folder for temporary files.
+    pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
+    /// How much longer calls may take while they are counted.
+    pub counting_takes: u32,
     /// Returns the telemetry of an open device, if it has any.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,
     /// Opens the clocks of the device with an identity, if this kind has any that can be locked.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
-use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
@@ -90,7 +90,14 @@ impl AuthorClient {
         output: Output,
         interrupt: &Interrupt,
     ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-        let mut child = Child::spawn(RoleName::Author, output, library_path, None)?;
+        let mut child = Child::spawn(
+            RoleName::Author,
+            output,
+            RoleEnvironment {
+                library_path,
+                ..RoleEnvironment::default()
+            },
+        )?;
         let frame = child.expect(from_author::SANDBOX, within, interrupt)?;
         let report: SandboxReport = child.record(&frame)?;
         let mut author = AuthorClient {

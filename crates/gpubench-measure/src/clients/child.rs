@@ -1,13 +1,12 @@
 //! The process of another role.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::error::RoleFailure;
 use super::interrupt::{ChannelEvent, Interrupt, deadline, listen};
 use super::log::Log;
 use super::role::{End, Output, RoleName};
-use super::spawn::spawn;
+use super::spawn::{RoleEnvironment, spawn};
 use super::strays::{Registered, end_strays};
 use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
 
@@ -35,19 +34,12 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts this program in a role, with the connection as its standard input. The folders of
-    /// `library_path` come before the system's in the search for shared libraries. `private` is the
-    /// folder for temporary files and the driver's cache, if the role has its own.
+    /// Starts this program in a role, with the connection as its standard input.
     ///
     /// # Errors
     /// If the process cannot be started.
-    pub fn spawn(
-        role: RoleName,
-        output: Output,
-        library_path: &[PathBuf],
-        private: Option<&Path>,
-    ) -> Result<Child, RoleFailure> {
-        let spawned = spawn(role, output, library_path, private);
+    pub fn spawn(role: RoleName, output: Output, environment: RoleEnvironment<'_>) -> Result<Child, RoleFailure> {
+        let spawned = spawn(role, output, environment);
         let spawned = spawned.map_err(|source| RoleFailure::Spawn { role, source })?;
         Ok(Child {
             role,

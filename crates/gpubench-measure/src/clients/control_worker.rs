@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch};
+use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch, WorkerReading};
 use gpubench_device::DeviceOrder;
 use gpubench_protocol::wire::to_worker;
 
@@ -32,6 +32,7 @@ impl ControlWorker {
             device: self.device,
             calls: opened.calls,
             flush_bytes: 0,
+            reading: WorkerReading::default(),
             layouts: &opened.layouts,
             modules: &[],
             annotation: None,

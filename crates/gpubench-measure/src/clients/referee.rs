@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use super::{Child, Interrupt, Output, RoleFailure, RoleName};
+use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
@@ -79,7 +79,7 @@ impl RefereeClient {
     /// If it cannot be started; [`RoleFailure::NoDevice`] if the device does not exist or cannot be
     /// used.
     pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
-        let mut child = Child::spawn(RoleName::Referee, output, &[], None)?;
+        let mut child = Child::spawn(RoleName::Referee, output, RoleEnvironment::default())?;
         child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
         let frame = child.receive(OWN_WORK, interrupt)?;
         if frame.kind == from_referee::ABSENT {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::log::Log;
 use super::role::{Output, RoleName};
+use gpubench_device::Launcher;
 use gpubench_protocol::wire::Channel;
 use gpubench_sandbox::{in_own_session, this_program};
 
@@ -36,16 +37,22 @@ pub(super) struct Spawned {
     pub(super) log: Log,
 }
 
+/// What a role's process has besides its connection and its output.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoleEnvironment<'a> {
+    /// Folders that come before the system's in the search for shared libraries.
+    pub library_path: &'a [PathBuf],
+    /// The folder for temporary files and the driver's cache, if the role has its own.
+    pub private: Option<&'a Path>,
+    /// The program that runs the process, if it does not run by itself.
+    pub launcher: Option<&'a Launcher>,
+}
+
 /// Starts this program in a role.
-pub(super) fn spawn(
-    role: RoleName,
-    output: Output,
-    library_path: &[PathBuf],
-    private: Option<&Path>,
-) -> std::io::Result<Spawned> {
+pub(super) fn spawn(role: RoleName, output: Output, environment: RoleEnvironment<'_>) -> std::io::Result<Spawned> {
     let (ours, theirs) = Channel::pair().map_err(std::io::Error::other)?;
     let (log, sink) = Log::open(role, output)?;
-    let mut command = command_for(role, library_path, private)?;
+    let mut command = command_for(role, environment)?;
     command
         .stdin(Stdio::from(theirs.into_socket()))
         .stdout(Stdio::from(sink.try_clone()?))
@@ -58,10 +65,28 @@ pub(super) fn spawn(
 }
 
 /// Returns the command for a role with its variables, without its connections.
-fn command_for(role: RoleName, library_path: &[PathBuf], private: Option<&Path>) -> std::io::Result<Command> {
-    let mut command = Command::new(this_program());
+fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Result<Command> {
+    let RoleEnvironment {
+        library_path,
+        private,
+        launcher,
+    } = environment;
+    let mut command = match launcher {
+        None => {
+            let mut command = Command::new(this_program());
+            command.arg0(PROGRAM);
+            command
+        }
+        // To the launcher, `/proc/self/exe` is its own program.
+        Some(launcher) => {
+            let mut command = Command::new(&launcher.program);
+            command.args(&launcher.arguments).arg(std::env::current_exe()?);
+            // Functions that the dynamic linker finds at their first call would count there.
+            command.env("LD_BIND_NOW", "1");
+            command
+        }
+    };
     command
-        .arg0(PROGRAM)
         .arg(role.verb())
         // Kernels that load at their first launch could load while their stream waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
@@ -118,9 +143,9 @@ mod tests {
 
     #[test]
     fn the_referee_always_has_the_same_number_of_queues() {
-        let command = command_for(RoleName::Referee, &[], None).unwrap();
+        let command = command_for(RoleName::Referee, RoleEnvironment::default()).unwrap();
         assert_eq!(queues(&command), Some("8"));
-        let command = command_for(RoleName::Author, &[], None).unwrap();
+        let command = command_for(RoleName::Author, RoleEnvironment::default()).unwrap();
         assert_eq!(queues(&command), None);
     }
 
@@ -135,7 +160,14 @@ mod tests {
 
     #[test]
     fn host_code_has_private_folders() {
-        let command = command_for(RoleName::Worker, &[], Some(Path::new("/its/own"))).unwrap();
+        let command = command_for(
+            RoleName::Worker,
+            RoleEnvironment {
+                private: Some(Path::new("/its/own")),
+                ..RoleEnvironment::default()
+            },
+        )
+        .unwrap();
         let of = |wanted: &str| {
             command
                 .get_envs()

@@ -1,16 +1,16 @@
 //! The broker's handle of a worker.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::private_folder::PrivateFolder;
-use super::{Child, Interrupt, Output, RoleFailure, RoleName};
-use gpubench_device::{DeviceOrder, FrozenFile};
+use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
+use gpubench_device::{Absence, Count, DeviceOrder, FrozenFile, Launcher};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, encode_modules, from_worker,
-    module_descriptors, to_worker,
+    BufferLayout, Claim, Measurand, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, decode_counts,
+    encode_modules, from_worker, module_descriptors, read_head, to_worker,
 };
 use gpubench_sandbox::Confinement;
 
@@ -18,8 +18,10 @@ use gpubench_sandbox::Confinement;
 #[derive(Debug)]
 pub struct WorkerClient {
     child: Child,
-    /// A hosted worker's private folder, removed after its end.
+    /// The private folder of a worker with host code or under a launcher, removed after its end.
     _private: Option<PrivateFolder>,
+    /// The counts of the last window, if it was counted.
+    counts: Vec<Count>,
 }
 
 /// The data for a worker's set-up.
@@ -31,6 +33,8 @@ pub struct WorkerLaunch<'a> {
     pub calls: WindowCalls,
     /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
     pub flush_bytes: u64,
+    /// What is read in timed windows.
+    pub reading: WorkerReading<'a>,
     /// The layout of every buffer.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels, by position of their source.
@@ -45,6 +49,15 @@ pub struct WorkerLaunch<'a> {
     pub page: BorrowedFd<'a>,
     /// All buffers.
     pub buffers: &'a [BorrowedFd<'a>],
+}
+
+/// What a worker reads in timed windows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WorkerReading<'a> {
+    /// Time, instructions or hardware metrics.
+    pub measurand: Measurand,
+    /// The names of the hardware metrics.
+    pub metrics: &'a [String],
 }
 
 /// The additional data for a hosted worker.
@@ -78,9 +91,15 @@ impl WorkerClient {
     /// # Errors
     /// If it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
-        let mut worker = match launch.hosted {
-            Some(hosted) => WorkerClient::start_with_folder(output, hosted.library_path)?,
-            None => WorkerClient::idle(output)?,
+        let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
+        let is_timed = launch.reading.measurand == Measurand::Time;
+        let mut worker = match (launch.hosted, is_timed) {
+            (None, true) => WorkerClient::idle(output)?,
+            (Some(_), true) => WorkerClient::start_with_folder(output, library_path, |_| Ok(None))?,
+            (_, false) => {
+                let counted_under = launch.device.backend().counted_under;
+                WorkerClient::start_with_folder(output, library_path, counted_under)?
+            }
         };
         worker.set_up(to_worker::SETUP, launch)?;
         Ok(worker)
@@ -88,17 +107,35 @@ impl WorkerClient {
 
     /// Starts a worker without a set-up.
     pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
-        let child = Child::spawn(RoleName::Worker, output, &[], None)?;
-        Ok(WorkerClient { child, _private: None })
+        let child = Child::spawn(RoleName::Worker, output, RoleEnvironment::default())?;
+        Ok(WorkerClient {
+            child,
+            _private: None,
+            counts: Vec::new(),
+        })
     }
 
-    fn start_with_folder(output: Output, library_path: &[PathBuf]) -> Result<WorkerClient, RoleFailure> {
+    fn start_with_folder(
+        output: Output,
+        library_path: &[PathBuf],
+        launcher: fn(&Path) -> Result<Option<Launcher>, Absence>,
+    ) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
         let private = PrivateFolder::new().map_err(|source| RoleFailure::Spawn { role, source })?;
-        let child = Child::spawn(role, output, library_path, Some(private.path()))?;
+        let launcher = launcher(private.path()).map_err(|absence| RoleFailure::Failed {
+            role,
+            text: absence.to_string(),
+        })?;
+        let environment = RoleEnvironment {
+            library_path,
+            private: Some(private.path()),
+            launcher: launcher.as_ref(),
+        };
+        let child = Child::spawn(role, output, environment)?;
         Ok(WorkerClient {
             child,
             _private: Some(private),
+            counts: Vec::new(),
         })
     }
 
@@ -107,6 +144,7 @@ impl WorkerClient {
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
+        let metrics: String = launch.reading.metrics.iter().map(|name| format!("{name}\n")).collect();
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.layouts.len() as u32,
@@ -118,12 +156,15 @@ impl WorkerClient {
             guarded: hosted.guarded,
             calls: launch.calls,
             flush_bytes: launch.flush_bytes,
+            measurand: launch.reading.measurand,
+            metric_bytes: metrics.len() as u32,
             device: launch.device,
         };
         let parts = [
             bytemuck::bytes_of(&setup),
             bytemuck::cast_slice(launch.layouts),
             &modules,
+            metrics.as_bytes(),
             annotation,
             hosted.request,
             launch.recording,
@@ -194,7 +235,9 @@ impl WorkerClient {
     /// If the worker has ended, claims another window or does not claim in time.
     pub fn claim(&mut self, window: u32, within: Duration, interrupt: &Interrupt) -> Result<Box<Claim>, RoleFailure> {
         let frame = self.child.expect(from_worker::CLAIM, within, interrupt)?;
-        let claim: Claim = self.child.record(&frame)?;
+        let damaged = || RoleFailure::protocol(RoleName::Worker, "its claim is damaged".to_owned());
+        let (claim, counts) = read_head::<Claim>(&frame.payload).map_err(|_| damaged())?;
+        self.counts = decode_counts(counts).ok_or_else(damaged)?;
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
             return Err(RoleFailure::protocol(RoleName::Worker, text));
@@ -203,11 +246,22 @@ impl WorkerClient {
     }
 }
 
+impl WorkerClient {
+    /// Returns the counts of the last window; none if it was not counted.
+    pub fn take_counts(&mut self) -> Vec<Count> {
+        std::mem::take(&mut self.counts)
+    }
+}
+
 #[cfg(test)]
 impl WorkerClient {
     /// A worker that a test simulates.
     pub(crate) fn simulated(child: Child) -> WorkerClient {
-        WorkerClient { child, _private: None }
+        WorkerClient {
+            child,
+            _private: None,
+            counts: Vec::new(),
+        }
     }
 }
 

@@ -19,7 +19,9 @@ use super::stopping::Stopping;
 use crate::clients::{RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::{StopReason, Verdict};
+use gpubench_device::Count;
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
+use gpubench_protocol::wire::Measurand;
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -41,6 +43,8 @@ pub(super) struct Arm<'a> {
     has_parts: bool,
     /// The times of the call's parts in nanoseconds, by window.
     parts_ns: Vec<Vec<f64>>,
+    /// The counts of the last window that was counted.
+    counts: Vec<Count>,
     stopping: Stopping<'a>,
     controls: Controls,
     /// The last output of a failed worker.
@@ -109,11 +113,12 @@ impl<'a> Arm<'a> {
             calls: case.calls.count,
             batch: Batch::of(case),
             protocol,
-            controls: Controls::by(Runner::of(protocol.clock_bound, &evidence.execution)),
+            controls: Controls::by(Runner::of(protocol, &evidence.execution)),
             evidence,
-            samples: Samples::default(),
-            has_parts: case.has_parts(),
+            has_parts: case.has_parts() && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
+            samples: Samples::of_measurand(protocol.reading.measurand),
+            counts: Vec::new(),
             stopping: Stopping::new(protocol),
             printed: String::new(),
             pool,
@@ -243,6 +248,7 @@ impl<'a> Arm<'a> {
                     let calls = self.calls.saturating_mul(self.batch.repeats());
                     self.samples.keep(claim, calls);
                 }
+                self.keep_counts(worker.take_counts());
             }
         }
         self.samples.turn_mut().sampled_for += started.elapsed();
@@ -270,7 +276,8 @@ impl<'a> Arm<'a> {
 
     /// Whether the current worker has time for more samples in place of some of its own.
     pub(super) fn can_take_again(&self) -> bool {
-        self.is_active() && self.samples.turn().stop != Some(StopReason::MaxTime)
+        let is_timed = self.protocol.reading.measurand == Measurand::Time;
+        is_timed && self.is_active() && self.samples.turn().stop != Some(StopReason::MaxTime)
     }
 
     /// Throws the latest samples of the current worker away. Their windows stay checked.
@@ -278,6 +285,12 @@ impl<'a> Arm<'a> {
         let samples = samples.min(self.samples.of_present_worker().len());
         self.samples.throw_away(samples);
         self.evidence.throw_away(samples);
+    }
+
+    fn keep_counts(&mut self, counts: Vec<Count>) {
+        if !counts.is_empty() {
+            self.counts = counts;
+        }
     }
 
     /// Whether the current worker has enough samples.
@@ -455,8 +468,9 @@ impl<'a> Arm<'a> {
             control_windows: self.controls.windows,
             controls_alone: self.controls.alone,
             balance,
-            samples: self.samples.ns,
             parts_ns: self.parts_ns,
+            samples: self.samples.values,
+            counts: self.counts,
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
             stop,

@@ -225,6 +225,7 @@ mod tests {
             control_windows: Vec::new(),
             control_turns: Vec::new(),
             controls_alone: Vec::new(),
+            counts: Vec::new(),
             balance: None,
             samples: Vec::new(),
             host_ns: Vec::new(),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::control_lease::ControlLease;
+use super::protocol::Protocol;
 use crate::verdict::{ControlWindows, Execution, WindowEvidence};
-use gpubench_device::ClockBound;
 use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
 
 /// Number of control windows after the end of the worker under test.
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The process that runs control windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
-    /// None: the referee's clock has no bound.
+    /// None: the referee's clock does not check the claims.
     Nobody,
     /// The worker under test. It runs only the tool's host code, and its process adds the same time
     /// to both kinds of window.
@@ -39,11 +39,11 @@ pub(super) enum Runner {
 
 impl Runner {
     /// Returns the runner for a kind of execution.
-    pub(super) fn of(clock_bound: &ClockBound, execution: &Execution) -> Runner {
-        match (clock_bound, execution) {
-            (ClockBound::Absent(_), _) => Runner::Nobody,
-            (ClockBound::Exclusive, Execution::Sealed) => Runner::Worker,
-            (ClockBound::Exclusive, Execution::Hosted(_)) => Runner::ControlWorker,
+    pub(super) fn of(protocol: &Protocol<'_>, execution: &Execution) -> Runner {
+        match (protocol.is_clocked(), execution) {
+            (false, _) => Runner::Nobody,
+            (true, Execution::Sealed) => Runner::Worker,
+            (true, Execution::Hosted(_)) => Runner::ControlWorker,
         }
     }
 }

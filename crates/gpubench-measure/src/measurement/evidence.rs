@@ -149,6 +149,7 @@ impl<'a> EvidenceBuilder<'a> {
             ending,
             worker: self.warm_ups.len(),
             last_call: self.last_call,
+            measurand: self.protocol.reading.measurand,
             execution: &self.execution,
             clock_bound: self.protocol.clock_bound,
             floor_ns: self.case.floor_ns.map(|ns| ns * f64::from(self.case.calls.count.get())),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_contract::StopReason;
+use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
 use gpubench_stats::TimingAudit;
 
@@ -33,11 +34,13 @@ pub struct Measured {
     pub controls_alone: Vec<WindowEvidence>,
     /// The comparison of the claims with the referee's clock, if it has a bound.
     pub balance: Option<TimingAudit>,
-    /// Samples in nanoseconds, each the mean of a window's calls.
+    /// Samples: times in nanoseconds, each the mean of a window's calls, or counts.
     pub samples: Vec<f64>,
     /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls of
     /// a graph.
     pub parts_ns: Vec<Vec<f64>>,
+    /// The parts of the last count.
+    pub counts: Vec<Count>,
     /// Host times of the sampled windows in nanoseconds.
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.

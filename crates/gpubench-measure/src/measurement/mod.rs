@@ -42,7 +42,7 @@ pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_observation, note_reading};
 pub use pass_criteria::{NoticePolicy, PassCriteria};
 pub use protocol::Protocol;
-pub use result::{Expectations, fill_in};
+pub use result::{Expectations, add_hardware, fill_in};
 pub use run_mode::RunMode;
 pub use session::Session;
 pub use watcher::Watcher;

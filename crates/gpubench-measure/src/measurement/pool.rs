@@ -211,6 +211,7 @@ impl<'a> WorkerPool<'a> {
             device,
             calls: opened.calls,
             flush_bytes: self.case.flush_bytes,
+            reading: self.protocol.reading,
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::run_mode::RunMode;
-use crate::clients::{Interrupt, Output};
+use crate::clients::{Interrupt, Output, WorkerReading};
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
+use gpubench_protocol::wire::Measurand;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 /// Settings of a measurement.
@@ -15,6 +16,8 @@ pub struct Protocol<'a> {
     pub mode: RunMode,
     /// Number of fresh workers for a case's samples. A limit on samples can lower it.
     pub worker_count: WorkerCountRule,
+    /// What is read in timed windows.
+    pub reading: WorkerReading<'a>,
     /// When the first worker is warm.
     pub warm_up: WarmUpRule,
     /// When a case has enough samples.
@@ -40,6 +43,11 @@ pub struct Protocol<'a> {
 }
 
 impl Protocol<'_> {
+    /// Whether the referee's clock checks the worker's claims.
+    pub(super) fn is_clocked(&self) -> bool {
+        self.reading.measurand == Measurand::Time && *self.clock_bound == ClockBound::Exclusive
+    }
+
     /// Returns the device settings for the worker at `position`, counted from 0.
     pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
         match (self.mode, self.schedules.get(position)) {

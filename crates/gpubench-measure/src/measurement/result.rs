@@ -11,11 +11,12 @@ use super::measured::Measured;
 use super::parts::{single_calls, step_times};
 use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
-use crate::verdict::{ControlWindows, WindowEvidence, control_residuals, residual, sampled};
+use crate::verdict::{ControlWindows, Judgement, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
-    ArithmeticPeaks, BenchmarkComplete, Conservation, Execution, HostTime, Method, Peaks, Stop, Throughput,
-    WindowCounts, operand_type, split_by_worker,
+    ArithmeticPeaks, BenchmarkComplete, Conservation, Counts, Execution, FunctionCount, HostTime, Method, Metric,
+    Peaks, Stop, Throughput, Verdict, WindowCounts, operand_type, split_by_worker,
 };
+use gpubench_device::Count;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{TimingAudit, median, summary, worker_share};
@@ -66,7 +67,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         Method::Graph => record.single_calls = single_calls(&measured.parts_ns),
         Method::Cold | Method::Warm | Method::Hot => record.steps = step_times(recording, &measured.parts_ns),
     }
-    record.event_overhead_ns = measured.event_overhead_ns;
+    record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time());
     record.stop = measured.stop.map(|reason| Stop {
         reason,
         target_cv: expectations.target_cv,
@@ -75,6 +76,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         Some(stats) if record.metric.is_time() => throughput(recording, stats.value, &expectations),
         _ => Throughput::default(),
     };
+    record.counts = counts(&record.metric, measured.counts);
     record.checks = checks(recording, measured.calls, &measured.windows, measured.judgement.window);
     record.windows = measured.windows.len() as u64;
     record.window_counts = count(
@@ -92,6 +94,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         &sampled_or_all(&measured.windows, &measured.warm_ups),
         &measured.control_windows,
     )
+    .filter(|_| record.metric.is_time())
     .map(|clocks| match measured.balance {
         None => clocks,
         Some(balance) => Conservation {
@@ -114,10 +117,60 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         turns: &measured.control_turns,
         ..ControlWindows::default()
     };
-    record.twin = twin(&measured.windows, &measured.warm_ups, control);
+    let twin = twin(&measured.windows, &measured.warm_ups, control);
+    record.twin = twin.filter(|_| record.metric.is_time());
     record.notices.extend(added_ns.and_then(unclaimed));
     record.samples = samples;
     apply_criteria(record, findings, expectations.criteria);
+}
+
+/// Adds the hardware metrics of a measurement to a case's record. If a call failed there, the
+/// record has its failure.
+pub fn add_hardware(record: &mut BenchmarkComplete, measured: Measured, counted_by: Option<&str>) {
+    let Judgement {
+        verdict,
+        cause,
+        message,
+        ..
+    } = measured.judgement;
+    if verdict != Verdict::Pass {
+        (record.verdict, record.cause) = (verdict, cause);
+        record.message = message.map(|message| format!("while hardware metrics were read: {message}"));
+        return;
+    }
+    let counts = record.counts.get_or_insert_with(|| Counts {
+        counted_by: counted_by.unwrap_or_default().to_owned(),
+        ..Counts::default()
+    });
+    let values = measured.counts.into_iter();
+    counts.hardware = values.map(|count| (count.of, count.value)).collect();
+}
+
+/// Returns the counts of one call, largest first. `None` if nothing was counted.
+fn counts(metric: &Metric, counts: Vec<Count>) -> Option<Counts> {
+    if counts.is_empty() || !metric.is_count() {
+        return None;
+    }
+    let mut functions: Vec<FunctionCount> = Vec::new();
+    for Count { range, of, value } in counts {
+        let function = Some(of).filter(|function| !function.is_empty());
+        let known = functions
+            .iter_mut()
+            .find(|known| (&known.kernel, &known.function) == (&range, &function));
+        match known {
+            Some(known) => known.instructions += value,
+            None => functions.push(FunctionCount {
+                kernel: range,
+                function,
+                instructions: value,
+            }),
+        }
+    }
+    functions.sort_by(|one, other| other.instructions.total_cmp(&one.instructions));
+    Some(Counts {
+        functions,
+        ..Counts::default()
+    })
 }
 
 /// Returns a notice that samples are longer than the claims of host code.

@@ -237,12 +237,12 @@ impl<'a> Rounds<'a> {
         };
         let mut with_samples = 0;
         for arm in arms {
-            let before = arm.samples.ns.len();
+            let before = arm.samples.values.len();
             arm.step(context, part)?;
             let samples = &arm.samples;
-            with_samples += usize::from(samples.ns.len() > before);
-            if arm.owner == WindowOwner::Candidate && samples.ns.len() > before {
-                watcher.sampled(&samples.ns, &samples.by_worker());
+            with_samples += usize::from(samples.values.len() > before);
+            if arm.owner == WindowOwner::Candidate && samples.values.len() > before {
+                watcher.sampled(&samples.values, &samples.by_worker());
             }
         }
         // Samples of two arms go in pairs.

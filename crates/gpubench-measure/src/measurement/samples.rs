@@ -5,13 +5,15 @@ use std::ops::Range;
 use std::time::Duration;
 
 use gpubench_contract::StopReason;
-use gpubench_protocol::wire::Claim;
+use gpubench_protocol::wire::{Claim, CountProgress, Measurand};
 
 /// The samples of an arm so far.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
-    /// Claims for one call, in nanoseconds.
-    pub(super) ns: Vec<f64>,
+    /// What the samples measure.
+    measurand: Measurand,
+    /// Claims: times of one call in nanoseconds, or counts.
+    pub(super) values: Vec<f64>,
     /// Host times of one call, in nanoseconds.
     pub(super) host_ns: Vec<f64>,
     /// The turns of all workers so far, including the current one.
@@ -37,7 +39,7 @@ pub(super) struct Turn {
 impl Samples {
     /// Begins the turn of the next worker.
     pub(super) fn begin_turn(&mut self) {
-        let taken = self.ns.len();
+        let taken = self.values.len();
         self.turns.push(Turn {
             warm_up_ns: Vec::new(),
             warmed_for: Duration::ZERO,
@@ -48,18 +50,33 @@ impl Samples {
         });
     }
 
-    /// Adds the current worker's claim of a window with `calls` calls: their mean.
+    /// Returns no samples of what `measurand` says.
+    pub(super) fn of_measurand(measurand: Measurand) -> Samples {
+        Samples {
+            measurand,
+            ..Samples::default()
+        }
+    }
+
+    /// Adds the current worker's claim of a window with `calls` calls: their mean time, or a count
+    /// unless further calls are needed for it.
     pub(super) fn keep(&mut self, claim: &Claim, calls: NonZeroU32) {
-        let calls = f64::from(calls.get());
-        self.ns.push(claim.elapsed_ns / calls);
-        self.host_ns.push(claim.host_ns / calls);
-        self.turn_mut().samples.end = self.ns.len();
+        match (self.measurand, claim.progress) {
+            (Measurand::Time, _) => {
+                let calls = f64::from(calls.get());
+                self.values.push(claim.elapsed_ns / calls);
+                self.host_ns.push(claim.host_ns / calls);
+            }
+            (Measurand::Instructions | Measurand::Hardware, CountProgress::Complete) => self.values.push(claim.count),
+            (Measurand::Instructions | Measurand::Hardware, _) => {}
+        }
+        self.turn_mut().samples.end = self.values.len();
     }
 
     /// Throws the latest samples of the current worker away. It then needs more.
     pub(super) fn throw_away(&mut self, samples: usize) {
-        let left = self.ns.len().saturating_sub(samples).max(self.turn().samples.start);
-        self.ns.truncate(left);
+        let left = self.values.len().saturating_sub(samples).max(self.turn().samples.start);
+        self.values.truncate(left);
         self.host_ns.truncate(left);
         let turn = self.turn_mut();
         turn.samples.end = left;
@@ -85,18 +102,18 @@ impl Samples {
         self.turns.len().saturating_sub(1)
     }
 
-    /// Returns the samples of each worker, in nanoseconds.
+    /// Returns the samples of each worker.
     pub(super) fn by_worker(&self) -> Vec<&[f64]> {
         self.turns.iter().map(|turn| self.of(turn)).collect()
     }
 
-    /// Returns the samples of the current worker, in nanoseconds.
+    /// Returns the samples of the current worker.
     pub(super) fn of_present_worker(&self) -> &[f64] {
         self.of(self.turn())
     }
 
     fn of(&self, turn: &Turn) -> &[f64] {
-        &self.ns[turn.samples.clone()]
+        &self.values[turn.samples.clone()]
     }
 
     /// Returns the time that all samples took.

@@ -13,7 +13,6 @@ use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
-use gpubench_device::ClockBound;
 use gpubench_protocol::window::{CodePlacement, Numbering};
 use gpubench_protocol::wire::CaseWorkers;
 
@@ -73,7 +72,7 @@ impl Session<'_> {
             calls: case.calls,
             workers_of_case: CaseWorkers {
                 has_baseline: pair.baseline.is_some(),
-                has_control: *protocol.clock_bound == ClockBound::Exclusive && pair.holds_host_code(),
+                has_control: protocol.is_clocked() && pair.holds_host_code(),
                 reserved: 0,
             },
             placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),

@@ -45,7 +45,7 @@ impl<'a> Stopping<'a> {
     /// Whether the limits allow the current worker more windows while the other arm needs them.
     pub(super) fn may_go_on(&self, samples: &Samples) -> bool {
         let position = samples.position();
-        samples.ns.len() < self.shares.max_samples_until(position)
+        samples.values.len() < self.shares.max_samples_until(position)
             && samples.sampled_for() < self.shares.max_time_until(position)
     }
 

@@ -1,6 +1,7 @@
 //! Queries a driver in a separate process, and defines that process's output.
 
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
-use gpubench_device::{self, Absence, AbsenceKind, DeviceError};
+use gpubench_device::{self, Absence, AbsenceKind, Backend, CountRequest, DeviceError, DeviceRequest, Launcher};
 use gpubench_sandbox::{in_own_session, this_program};
 
 /// Time limit for a driver's answer. A GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a probe examines. The text form is the argument of the hidden verb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The driver, with a context on the GPU of this number.
     Device(u32),
@@ -25,6 +26,17 @@ pub enum Target {
     Gpus,
     /// Whether a profiler receives NVTX ranges.
     Nvtx,
+    /// What counts on a device.
+    Counter(CounterTarget),
+}
+
+/// A device, and what it is to count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterTarget {
+    /// The device as `--device` names it.
+    pub device: String,
+    /// The names of hardware metrics. Without any, instructions.
+    pub metrics: Vec<String>,
 }
 
 impl std::fmt::Display for Target {
@@ -33,6 +45,7 @@ impl std::fmt::Display for Target {
             Target::Device(ordinal) => write!(f, "cuda:{ordinal}"),
             Target::Gpus => f.write_str("gpus"),
             Target::Nvtx => f.write_str("nvtx"),
+            Target::Counter(CounterTarget { device, metrics }) => write!(f, "count/{device}/{}", metrics.join(",")),
         }
     }
 }
@@ -50,6 +63,14 @@ impl std::str::FromStr for Target {
         match text {
             "gpus" => Ok(Target::Gpus),
             "nvtx" => Ok(Target::Nvtx),
+            _ if text.starts_with("count/") => {
+                let (device, metrics) = text["count/".len()..].split_once('/').ok_or_else(unknown)?;
+                let metrics = metrics.split(',').filter(|name| !name.is_empty());
+                Ok(Target::Counter(CounterTarget {
+                    device: device.to_owned(),
+                    metrics: metrics.map(str::to_owned).collect(),
+                }))
+            }
             _ => {
                 let ordinal = text.strip_prefix("cuda:").ok_or_else(unknown)?;
                 Ok(Target::Device(ordinal.parse().map_err(|_| unknown())?))
@@ -89,6 +110,7 @@ pub fn answer(target: Target) {
         Target::Device(ordinal) => serde_json::to_string(&printed(trials::open(ordinal))),
         Target::Gpus => serde_json::to_string(&printed(list_gpus())),
         Target::Nvtx => serde_json::to_string(&printed(find_nvtx())),
+        Target::Counter(target) => serde_json::to_string(&printed(open_counter(&target))),
     };
     // This fails only for a number that JSON cannot express. [`ask`] then reports that there was no
     // answer.
@@ -128,9 +150,47 @@ fn find_nvtx() -> Result<String, DeviceError> {
     Ok(nvtx.reaches().to_owned())
 }
 
+/// Opens a counter. Returns its description.
+fn open_counter(target: &CounterTarget) -> Result<String, DeviceError> {
+    let CounterTarget { device, metrics } = target;
+    let named = Backend::parse(device).ok_or_else(|| DeviceError::Unsupported(format!("be `{device}`")))?;
+    let (backend, ordinal) = named;
+    let request = DeviceRequest {
+        ordinal,
+        threads: Some(NonZeroUsize::MIN),
+        ..DeviceRequest::default()
+    };
+    let mut driver = gpubench_device::open(&(backend.order)(&request))?;
+    let request = match metrics.as_slice() {
+        [] => CountRequest::Instructions,
+        names => CountRequest::Hardware(names),
+    };
+    Ok(driver.counter(request)?.description())
+}
+
 /// Examines `target` in a separate process.
 pub fn ask<T: DeserializeOwned>(target: Target) -> Answer<T> {
-    match converse(target) {
+    ask_under(target, None)
+}
+
+/// Asks a device for the description of its counter, in a process that can count.
+pub fn ask_counter(backend: &Backend, target: CounterTarget) -> Answer<String> {
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            return Answer::Broken {
+                how: format!("has no folder for temporary files: {error}"),
+            };
+        }
+    };
+    match (backend.counted_under)(folder.path()) {
+        Ok(launcher) => ask_under(Target::Counter(target), launcher.as_ref()),
+        Err(absence) => Answer::Absent(absence),
+    }
+}
+
+fn ask_under<T: DeserializeOwned>(target: Target, launcher: Option<&Launcher>) -> Answer<T> {
+    match converse(&target, launcher) {
         Ok((printed, _)) if !printed.is_empty() => understand(&printed),
         Ok((_, end)) => Answer::Broken {
             how: format!("{end} before it answered"),
@@ -146,9 +206,18 @@ fn understand<T: DeserializeOwned>(printed: &str) -> Answer<T> {
 }
 
 /// Returns the probe's output and how its process ended.
-fn converse(target: Target) -> Result<(String, End), String> {
+fn converse(target: &Target, launcher: Option<&Launcher>) -> Result<(String, End), String> {
     let failed = |error: std::io::Error| format!("could not be queried: {error}");
-    let mut command = Command::new(this_program());
+    let mut command = match launcher {
+        None => Command::new(this_program()),
+        Some(launcher) => {
+            let mut command = Command::new(&launcher.program);
+            command
+                .args(&launcher.arguments)
+                .arg(std::env::current_exe().map_err(failed)?);
+            command
+        }
+    };
     command
         .args(["__probe", &target.to_string()])
         // The referee and the workers have the same setting.
@@ -189,7 +258,20 @@ mod tests {
 
     #[test]
     fn targets_parse_their_own_text() {
-        for target in [Target::Device(3), Target::Gpus, Target::Nvtx] {
+        let counter = |metrics: &[&str]| {
+            Target::Counter(CounterTarget {
+                device: "cuda:1".to_owned(),
+                metrics: metrics.iter().map(|name| (*name).to_owned()).collect(),
+            })
+        };
+        let counters = [
+            counter(&[]),
+            counter(&["dram__bytes.sum", "lts__t_sector_hit_rate.pct"]),
+        ];
+        for target in [Target::Device(3), Target::Gpus, Target::Nvtx]
+            .into_iter()
+            .chain(counters)
+        {
             assert_eq!(target.to_string().parse::<Target>().unwrap(), target);
         }
         assert!("cuda:".parse::<Target>().is_err());

@@ -7,6 +7,6 @@ mod conversation;
 mod gpus;
 mod trials;
 
-pub use conversation::{Answer, Target, UnknownTarget, answer, ask};
+pub use conversation::{Answer, CounterTarget, Target, UnknownTarget, answer, ask, ask_counter};
 pub use gpus::Gpu;
 pub use trials::{Opened, Trial};

@@ -4,13 +4,13 @@ use super::evidence::sampled_by_worker;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::WindowEnd;
+use gpubench_protocol::wire::{Measurand, WindowEnd};
 use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
-/// Compares the claims with the referee's clock. Returns `None` if the clock has no bound or there
-/// are too few windows.
+/// Compares the claims with the referee's clock. Returns `None` if they are no times, the clock has
+/// no bound, or there are too few windows.
 pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
-    if *evidence.clock_bound != ClockBound::Exclusive {
+    if *evidence.clock_bound != ClockBound::Exclusive || evidence.measurand != Measurand::Time {
         return None;
     }
     let clocked = |window: &WindowEvidence| {

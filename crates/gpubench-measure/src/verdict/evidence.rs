@@ -7,7 +7,7 @@ use gpubench::catalog::Tensor;
 
 use crate::clients::End;
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{Claim, WindowFacts};
+use gpubench_protocol::wire::{Claim, Measurand, WindowFacts};
 use gpubench_sandbox::Confinement;
 
 /// All evidence about a case after its workers have ended.
@@ -25,6 +25,8 @@ pub struct Evidence<'a> {
     pub worker: usize,
     /// Number of the last window that this worker had to begin; 0 if it had none.
     pub last_call: u32,
+    /// What the worker claims: times or counts.
+    pub measurand: Measurand,
     /// Whose code ran in the worker.
     pub execution: &'a Execution,
     /// Whether the referee's clock bounds the worker's claims.

@@ -4,7 +4,7 @@ use super::conservation::residual;
 use super::disturbance::disturbed;
 use super::{ControlWindows, Evidence, Execution, Grade, WindowEvidence};
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{WindowEnd, WindowFacts};
+use gpubench_protocol::wire::{Measurand, WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{TimingAudit, median};
 
@@ -44,6 +44,9 @@ pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
 
 /// Why the referee's clock could not check the claims.
 fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
+    if evidence.measurand != Measurand::Time {
+        return doubt_of_counts(evidence);
+    }
     match evidence.clock_bound {
         ClockBound::Absent(why) => Some(why.to_string()),
         ClockBound::Exclusive => None,
@@ -56,6 +59,15 @@ fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Strin
         None => Some(too_few(evidence)),
         Some(balance) => too_vague(balance),
     })
+}
+
+/// Why counts cannot be trusted. No clock checks them, so the worker must run no user code on the
+/// host.
+fn doubt_of_counts(evidence: &Evidence<'_>) -> Option<String> {
+    match evidence.execution {
+        Execution::Sealed => None,
+        Execution::Hosted(_) => Some("the benchmark's host code ran in the process that counts".to_owned()),
+    }
 }
 
 fn other_clients(number: u32) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::clients::End;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::window::WindowKind;
-use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_protocol::wire::{Claim, Measurand, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
 /// Share of unwritten elements above which the whole output counts as unwritten. Some poison is
@@ -251,6 +251,9 @@ fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
 
 fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
+    if evidence.measurand != Measurand::Time {
+        return inspect_count(claim);
+    }
     let timed = window.facts.kind == WindowKind::Timed;
     // The whole window lies between the referee's timestamps. Two clocks may differ by their
     // resolution and slightly in their rates.
@@ -272,6 +275,17 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     };
     let (call, claimed) = (window.facts.window, tenths(claim.elapsed_ns));
     let message = format!("the worker claims {claimed} ns for call {call}, but {contradiction}");
+    finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
+}
+
+fn inspect_count(claim: &Claim) -> Option<Finding> {
+    if claim.count.is_finite() && claim.count >= 0.0 {
+        return None;
+    }
+    let message = format!(
+        "the worker claims `{}` as the count of call {}",
+        claim.count, claim.window
+    );
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 

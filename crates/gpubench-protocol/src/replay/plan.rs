@@ -3,7 +3,7 @@
 use gpubench::plan::{Argument, Dependence, Launch, Plan, Span, Step};
 
 use super::{AddressSpace, ReplayError, constants};
-use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
+use gpubench_device::{Count, Counter, DeviceError, DevicePtr, Driver, Fault, Function, LaunchConfig, Stream};
 
 /// A plan that can be queued.
 #[derive(Debug)]
@@ -94,6 +94,34 @@ impl ReadyPlan {
         }
     }
 
+    /// Runs one call on an idle stream, launch by launch, and counts each launch as a range of its
+    /// kernel's name. Returns `None` if further calls are needed for complete counts.
+    ///
+    /// # Errors
+    /// If the stream rejects a step, a kernel faults or the counter fails.
+    pub fn count(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        counter: &mut dyn Counter,
+    ) -> Result<Option<Vec<Count>>, DeviceError> {
+        counter.start(self.launches().count())?;
+        let mut launch = 0;
+        for (position, step) in self.steps.iter().enumerate() {
+            let ReadyStep::Launch { kernel, .. } = step else {
+                self.queue_step(position, driver, stream)?;
+                driver.synchronize(stream)?;
+                continue;
+            };
+            counter.begin(kernel)?;
+            self.queue_step(position, driver, stream)?;
+            driver.synchronize(stream).map_err(|error| at_launch(error, launch))?;
+            counter.end()?;
+            launch += 1;
+        }
+        counter.stop()
+    }
+
     /// Returns the position and the kernel of the launch that faulted, if known. If the device does
     /// not report the launch, it is known only for a plan with one.
     pub fn faulting_launch(&self, fault: &Fault) -> Option<(u32, &str)> {
@@ -137,6 +165,17 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
         config,
         arguments,
     })
+}
+
+/// Returns a fault with the number of its launch, for launches that are synchronized one by one.
+fn at_launch(error: DeviceError, launch: u32) -> DeviceError {
+    match error {
+        DeviceError::Fault(fault) => DeviceError::Fault(Fault {
+            launch: Some(launch),
+            ..fault
+        }),
+        other => other,
+    }
 }
 
 /// A call's first launch must not start before *go*, and has no earlier launch to overlap with.

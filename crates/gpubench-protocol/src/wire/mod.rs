@@ -1,18 +1,20 @@
 //! Messages between the roles: frames on sockets, records of fixed size, and the page that referee
 //! and worker share.
 //!
-//! Everything that a worker sends is a record of fixed size. So is everything from the referee,
-//! except the facts of its device (`READY`, JSON) and a list of records (`CASE_OPENED`). The broker
-//! parses nothing else from them. Orders of the broker may be longer, such as an encoded recording,
-//! because the broker is trusted.
+//! Everything that a worker sends is a record of fixed size, except the counts after a claim. So is
+//! everything from the referee, except the facts of its device (`READY`, JSON) and a list of
+//! records (`CASE_OPENED`). The broker parses nothing else from them. Orders of the broker may be
+//! longer, such as an encoded recording, because the broker is trusted.
 
 mod channel;
+mod counts;
 mod modules;
 mod page;
 mod records;
 mod text;
 
 pub use channel::{Channel, ChannelError, Frame, Limits, MAX_DESCRIPTORS, Patience, poll_readable, read_head};
+pub use counts::{decode_counts, encode_counts};
 pub use modules::{SourceModule, decode_modules, encode_modules, module_descriptors, take_files};
 pub use page::{PAGE_BYTES, PLACES, PageAddresses, PageLayout, PageLeft, SharedPage, opening_words};
 pub use records::*;
@@ -20,7 +22,7 @@ pub use text::FixedText;
 
 /// Version of every message and of the shared page. All roles are one binary, so a difference means
 /// a mixed installation.
-pub const WIRE_VERSION: u32 = 8;
+pub const WIRE_VERSION: u32 = 9;
 
 /// Most output tensors of a window. The shared page has room for this many output digests.
 pub const MAX_OUTPUTS: usize = 60;

@@ -9,9 +9,12 @@ use super::hosted::Hosted;
 use super::parts::Parts;
 use crate::replay::{AddressSpace, FlushBuffer, ReadyPlan};
 use crate::window::{WindowCalls, WindowKind};
-use crate::wire::Claim;
+use crate::wire::{Claim, Measurand};
 use gpubench_device::harness::Harness;
-use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
+use gpubench_device::{Count, Counter, DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
+
+/// The range of a call that is counted as a whole.
+const WHOLE_CALL: &str = "(the call)";
 
 /// The call of a window.
 pub(super) struct Call {
@@ -71,6 +74,30 @@ impl Call {
         match kind {
             WindowKind::Parts => self.parts.read(driver, claim),
             WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Control => Ok(claim),
+        }
+    }
+
+    /// Runs the call on an idle stream and counts what it does, without a graph. Returns `None` if
+    /// further calls are needed for complete counts.
+    pub(super) fn count(
+        &self,
+        measurand: Measurand,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        counter: &mut dyn Counter,
+    ) -> Result<Option<Vec<Count>>, DeviceError> {
+        match (&self.work, measurand) {
+            (Work::Sealed(plan), Measurand::Time | Measurand::Instructions) => plan.count(driver, stream, counter),
+            // The launches of host code are not known, and the values of metrics in several ranges
+            // have no sum.
+            (Work::Hosted(_), _) | (_, Measurand::Hardware) => {
+                counter.start(1)?;
+                counter.begin(WHOLE_CALL)?;
+                self.work.queue(driver, stream)?;
+                driver.synchronize(stream)?;
+                counter.end()?;
+                counter.stop()
+            }
         }
     }
 

@@ -17,10 +17,13 @@ use super::twin::Twin;
 use crate::replay::FlushBuffer;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, PageAddresses, SandboxReport, SharedPage, from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, Measurand, PageAddresses, SandboxReport, SharedPage, WindowOrder, from_worker,
+    module_descriptors,
 };
 use gpubench_device::harness::Harness;
-use gpubench_device::{Access, DeviceError, DeviceOrder, Driver, Memory, Module, ModuleImage, Stream};
+use gpubench_device::{
+    Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Stream,
+};
 use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
 /// A worker with a case.
@@ -36,10 +39,13 @@ pub(super) struct OpenDevice {
     pub(super) harness: Harness,
     pub(super) stream: Stream,
     pub(super) events: Stopwatch,
+    /// Counts the calls of timed windows, if they are not timed.
+    pub(super) counter: Option<Box<dyn Counter>>,
 }
 
 /// The case of a worker.
 pub(super) struct Assignment {
+    measurand: Measurand,
     pub(super) page: SharedPage,
     pub(super) on_device: PageAddresses,
     memories: Vec<Memory>,
@@ -60,7 +66,7 @@ impl Worker {
         }
         let sandbox = begin_sandbox(&setup, &frame, channel);
         let mut device = match open {
-            None => OpenDevice::open(setup.device)?,
+            None => OpenDevice::open(&setup)?,
             Some(device) if device.order == setup.device => device,
             Some(_) => return Err(WorkerError::Order("it names another device")),
         };
@@ -93,8 +99,10 @@ impl Worker {
 }
 
 impl OpenDevice {
-    fn open(order: DeviceOrder) -> Result<OpenDevice, WorkerError> {
+    fn open(setup: &Setup) -> Result<OpenDevice, WorkerError> {
+        let order = setup.device;
         let mut driver = gpubench_device::open(&order)?;
+        let counter = setup.to_count().map(|request| driver.counter(request)).transpose()?;
         let harness = Harness::load(&mut *driver)?;
         let stream = driver.stream()?;
         let events = Stopwatch::events(&mut *driver)?;
@@ -104,6 +112,7 @@ impl OpenDevice {
             harness,
             stream,
             events,
+            counter,
         })
     }
 }
@@ -153,6 +162,7 @@ impl Assignment {
         };
         let call = Call::new(driver, &device.harness, stream, work, setup.calls, flush)?;
         Ok(Assignment {
+            measurand: setup.measurand,
             on_device: page.mapped_at(on_device.0),
             page,
             memories,
@@ -182,6 +192,33 @@ impl Assignment {
         }
     }
 
+    /// Runs the call and counts it. Returns `None` if further calls are needed for complete counts.
+    pub(super) fn count(
+        &self,
+        driver: &mut dyn Driver,
+        stream: Stream,
+        counter: &mut dyn Counter,
+    ) -> Result<Option<Vec<Count>>, DeviceError> {
+        self.call.count(self.measurand, driver, stream, counter)
+    }
+
+    /// Queues what follows the call of a window: the output digests and *done*.
+    pub(super) fn finish_window(
+        &self,
+        order: &WindowOrder,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        let on_device = self.on_device.in_window(order.window);
+        let keys = on_device.keys();
+        for (output, (address, bytes)) in self.buffers.outputs().into_iter().enumerate() {
+            let digest = on_device.digest(output);
+            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
+        }
+        driver.write_value(stream, DevicePtr(on_device.done()), order.window)
+    }
+
     fn hand_back(self, driver: &mut dyn Driver) {
         self.call.release(driver);
         self.memories.into_iter().for_each(|memory| driver.release(memory));
@@ -193,6 +230,11 @@ impl Assignment {
 /// of the set-up.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
+    if role == ConfinedRole::NativeKernels && setup.measurand != Measurand::Time {
+        return Some(Sandbox::left_open(
+            "valgrind, which counts the instructions, needs files and system calls",
+        ));
+    }
     if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {
         return Some(Sandbox::left_open(
             "a profiler must write files in the process of the kernels",

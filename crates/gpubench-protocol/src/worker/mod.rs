@@ -5,13 +5,14 @@
 //! A worker has the buffers of the current window and the code to launch, but no seeds, expected
 //! outputs or verdicts. The code is a plan, which `call` puts on a stream, or the user's library if
 //! the benchmark is `hosted`. `process` carries out the broker's orders, `setup` reads a set-up,
-//! and `case` has the state. `window` arms and finishes a window, `stopwatch` times its call, and `parts` the parts
-//! of a call.
+//! and `case` has the state. `window` arms and finishes a window, `stopwatch` times its call, and
+//! `parts` the parts of a call. `counted` runs a window whose call is counted instead.
 
 mod annotation;
 mod buffers;
 mod call;
 mod case;
+mod counted;
 mod hosted;
 mod parts;
 mod process;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::case::{OpenDevice, Worker};
+use super::counted::Counted;
 use super::{ReplayError, WorkerError};
 use crate::wire::{Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
 
@@ -78,6 +79,18 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.open(order.window);
     }
+    let ended = match worker.device.counter.is_some() {
+        true => count_window(channel, worker, order)?,
+        false => time_window(channel, worker, order)?,
+    };
+    if let Some(annotation) = &worker.assignment.annotation {
+        annotation.close();
+    }
+    Ok(ended)
+}
+
+/// Queues the window, to start at *go*, and reads the stopwatch.
+fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
     let armed = match worker.arm(order) {
         Ok(armed) => armed,
         Err(error) => {
@@ -88,11 +101,23 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
     };
     channel.send_record(from_worker::ARMED, order)?;
     let claim = worker.finish(order, armed)?;
-    if let Some(annotation) = &worker.assignment.annotation {
-        annotation.close();
-    }
     channel.send_record(from_worker::CLAIM, &claim)?;
     Ok(ControlFlow::Continue(()))
+}
+
+/// Waits for *go*, then runs and counts the window.
+fn count_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
+    channel.send_record(from_worker::ARMED, order)?;
+    match worker.run_counted(order) {
+        Ok(Counted { claim, counts }) => {
+            channel.send(from_worker::CLAIM, &[bytemuck::bytes_of(&claim), &counts], &[])?;
+            Ok(ControlFlow::Continue(()))
+        }
+        Err(error) => {
+            refuse(channel, &error)?;
+            Ok(ControlFlow::Break(()))
+        }
+    }
 }
 
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {

@@ -10,8 +10,10 @@ use super::WorkerError;
 use super::hosted::HostedOrder;
 use super::twin::launches;
 use crate::window::WindowCalls;
-use crate::wire::{BufferLayout, Frame, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker};
-use gpubench_device::{DeviceOrder, KernelHost};
+use crate::wire::{
+    BufferLayout, Frame, Measurand, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker,
+};
+use gpubench_device::{CountRequest, DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as the broker sent it.
@@ -20,6 +22,9 @@ pub(super) struct Setup {
     pub(super) calls: WindowCalls,
     /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
     pub(super) flush_bytes: u64,
+    pub(super) measurand: Measurand,
+    /// The hardware metrics to read.
+    pub(super) metrics: Vec<String>,
     pub(super) layouts: Vec<BufferLayout>,
     pub(super) modules: Vec<SourceModule>,
     /// The name of the windows in a profiler.
@@ -47,6 +52,7 @@ impl Setup {
                 setup.calls = WindowCalls::one(Method::Cold);
                 setup.recording.execution = Execution::Sealed;
                 setup.hosted = None;
+                setup.measurand = Measurand::Time;
             }
             _ => return Err(WorkerError::Order("it is not expected now")),
         }
@@ -57,6 +63,7 @@ impl Setup {
         let (head, mut rest) = read_head::<WorkerSetup>(&frame.payload).ok()?;
         let layouts = rest.split_off(..head.buffers as usize * size_of::<BufferLayout>())?;
         let modules = rest.split_off(..head.module_bytes as usize)?;
+        let metrics = str::from_utf8(rest.split_off(..head.metric_bytes as usize)?).ok()?;
         let annotation = str::from_utf8(rest.split_off(..head.annotation_bytes as usize)?).ok()?;
         let request = rest.split_off(..head.request_bytes as usize)?;
         let recording: Recording = codec::decode(rest).ok()?;
@@ -65,6 +72,8 @@ impl Setup {
             device: head.device,
             calls: head.calls,
             flush_bytes: head.flush_bytes,
+            measurand: head.measurand,
+            metrics: metrics.lines().map(str::to_owned).collect(),
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
@@ -77,6 +86,15 @@ impl Setup {
             recording,
             guarded: head.guarded,
         })
+    }
+
+    /// Returns what to count, if calls are not timed.
+    pub(super) fn to_count(&self) -> Option<CountRequest<'_>> {
+        match self.measurand {
+            Measurand::Time => None,
+            Measurand::Instructions => Some(CountRequest::Instructions),
+            Measurand::Hardware => Some(CountRequest::Hardware(&self.metrics)),
+        }
     }
 
     /// Returns the sandbox role for the code in this process, or `None` if it is only the tool's.

@@ -45,12 +45,7 @@ impl Worker {
             Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
             Err(error) => return Err(WorkerError::Plan(error)),
         };
-        let keys = on_device.keys();
-        for (output, (address, bytes)) in case.buffers.outputs().into_iter().enumerate() {
-            let digest = on_device.digest(output);
-            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
-        }
-        driver.write_value(stream, DevicePtr(on_device.done()), order.window)?;
+        case.finish_window(order, driver, harness, stream)?;
         Ok(Armed::Queued { stopwatch, host_ns })
     }
 
@@ -86,7 +81,7 @@ impl Worker {
         }
     }
 
-    fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
+    pub(super) fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
         let Assignment { call, buffers, .. } = &self.assignment;
         let launch = call.faulting_launch(fault);
         let place = match (fault.block, fault.thread) {
@@ -106,7 +101,7 @@ impl Worker {
     }
 }
 
-fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
+pub(super) fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
     let code = match failure {
         HostFailure::Returned(_) | HostFailure::Panicked(_) => FaultCode::HostCallFailed,
         HostFailure::ForeignContext => FaultCode::ForeignContext,

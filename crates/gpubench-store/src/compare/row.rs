@@ -253,6 +253,9 @@ fn compared(
     differences: &[Difference],
 ) -> Finding {
     let metric = &pair.candidate.metric;
+    if metric.is_count() {
+        return compared_counts(pair, sides, context, differences);
+    }
     let step = if metric.is_time() { context.tick } else { 0.0 };
     let confidence = context.rules.confidence;
     let of_values = match sides {
@@ -316,6 +319,44 @@ fn compared(
             .chain(doubts(pair, context, differences))
             .collect(),
     }
+}
+
+/// Compares counts. They repeat exactly unless they depend on the inputs, so there is no spread to
+/// estimate: the interval is the range of the ratios of single counts.
+fn compared_counts(
+    pair: &Pair<'_>,
+    sides: &[Option<Estimate>; 2],
+    context: &RowContext<'_>,
+    differences: &[Difference],
+) -> Finding {
+    let ranges = [pair.baseline, pair.candidate].map(|result| range(&result.samples));
+    let ([Some(before), Some(after)], [Some(baseline), Some(candidate)]) = (ranges, sides) else {
+        return without_change(pair, "a count of zero has no ratio".to_owned());
+    };
+    let ratio = Ratio {
+        estimate: candidate.value() / baseline.value(),
+        interval: Interval {
+            low: after.low / before.high,
+            high: after.high / before.low,
+        },
+    };
+    let threshold = context.rules.threshold(&pair.candidate.key());
+    let varies = ratio.interval.low < ratio.interval.high;
+    let varying = varies.then(|| {
+        "the counts depend on the inputs, and both runs had their own; the same `--seed` for both compares them on the same ones".to_owned()
+    });
+    Finding {
+        verdict: judge(&ratio, threshold, pair.candidate.metric.better),
+        change: Some(change(&ratio, threshold, context.rules)),
+        remarks: varying.into_iter().chain(doubts(pair, context, differences)).collect(),
+    }
+}
+
+/// Returns the least and the largest of the samples. `None` if there is none, or one is zero.
+fn range(samples: &[f64]) -> Option<Interval> {
+    let low = samples.iter().copied().reduce(f64::min)?;
+    let high = samples.iter().copied().reduce(f64::max)?;
+    (low > 0.0).then_some(Interval { low, high })
 }
 
 /// Whether drift between the sides can be part of their ratio.

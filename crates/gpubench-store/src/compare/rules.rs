@@ -13,7 +13,10 @@ use gpubench_stats::{Confidence, InterimAnalyses};
 pub struct Rules {
     /// The relative change that always counts as noise, as a fraction: `0.01` is 1 %.
     pub floor: f64,
-    /// The floors of single benchmarks. They override `floor`.
+    /// The relative change of a count that is too small to matter, as a fraction.
+    pub count_floor: f64,
+    /// The floors of single benchmarks. They override `floor` and
+    /// `count_floor`.
     pub floors: Floors,
     /// The confidence level of the intervals.
     pub confidence: Confidence,
@@ -90,9 +93,17 @@ impl Rules {
     /// The default floor: changes below 1 % are noise.
     pub const FLOOR: f64 = 0.01;
 
+    /// The default floor of counts: 0.2 %. Other compilers and libraries change counts by a few
+    /// hundredths of a percent without any change of the kernels.
+    pub const COUNT_FLOOR: f64 = 0.002;
+
     /// Returns the threshold of a benchmark: the larger of its floor and its fence.
     pub fn threshold(&self, key: &ResultKey) -> Threshold {
-        let floor = self.floors.get(key).copied().unwrap_or(self.floor);
+        let everywhere = match key.reading.is_of_counts() {
+            true => self.count_floor,
+            false => self.floor,
+        };
+        let floor = self.floors.get(key).copied().unwrap_or(everywhere);
         match self.fences.get(key) {
             Some(fence) if *fence > floor => Threshold {
                 value: *fence,
@@ -110,6 +121,7 @@ impl Default for Rules {
     fn default() -> Rules {
         Rules {
             floor: Rules::FLOOR,
+            count_floor: Rules::COUNT_FLOOR,
             floors: Floors::new(),
             confidence: Confidence::DEFAULT,
             fences: Fences::new(),

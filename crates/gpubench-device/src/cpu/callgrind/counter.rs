@@ -58,6 +58,10 @@ impl CallgrindCounter {
 }
 
 impl Counter for CallgrindCounter {
+    fn description(&self) -> String {
+        "callgrind of valgrind".to_owned()
+    }
+
     fn start(&mut self, _ranges: usize) -> Result<(), DeviceError> {
         self.counts.clear();
         Ok(())

@@ -109,7 +109,9 @@ fn plain(name: &str) -> &str {
     let threads = name.strip_prefix("gb_run<&").and_then(|rest| rest.rsplit_once(", "));
     match threads {
         Some((rest, _)) if rest.contains("::gb_run_threads") => {
-            rest.rsplit_once(", ").map_or(name, |(kernel, _)| kernel)
+            let kernel = rest.rsplit_once(", ").map_or(name, |(kernel, _)| kernel);
+            let inner = kernel.strip_prefix('(').and_then(|kernel| kernel.strip_suffix(')'));
+            inner.unwrap_or(kernel)
         }
         _ => name,
     }

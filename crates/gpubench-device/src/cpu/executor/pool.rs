@@ -217,6 +217,15 @@ impl Pool {
         self.shared.collecting.store(wanted, Ordering::Relaxed);
     }
 
+    /// Runs host code, and lets callgrind collect its costs if it collects those of blocks.
+    pub(in crate::cpu) fn run_host_code<T>(&self, work: impl FnOnce() -> T) -> T {
+        let is_collecting = self.shared.collecting.load(Ordering::Relaxed);
+        toggle_collection_if(is_collecting);
+        let result = work();
+        toggle_collection_if(is_collecting);
+        result
+    }
+
     /// Wakes sleeping threads and waits until they are ready, so that a launch within the next
     /// milliseconds starts on all of them at once. Does nothing if no launch has used the helpers
     /// since the last call: a thread polling on the same core would only slow the next launch down.

@@ -19,6 +19,7 @@ pub(in crate::cuda) struct CuptiCounter {
     /// The names of this call's ranges.
     ranges: Vec<String>,
     progress: Progress,
+    version: Option<u32>,
 }
 
 /// How far the passes are.
@@ -37,7 +38,8 @@ impl CuptiCounter {
     /// Prepares to count in a context, which is current on this thread.
     ///
     /// # Errors
-    /// [`DeviceError::Absent`] when CUPTI is missing or may not count; other errors when it refuses.
+    /// [`DeviceError::Absent`] when CUPTI is missing or may not count; other errors when it
+    /// refuses.
     pub(in crate::cuda) fn open(
         context: CUcontext,
         ordinal: u32,
@@ -58,11 +60,19 @@ impl CuptiCounter {
             names,
             ranges: Vec::new(),
             progress: Progress::First,
+            version: library.version(),
         })
     }
 }
 
 impl Counter for CuptiCounter {
+    fn description(&self) -> String {
+        match self.version {
+            Some(version) => format!("the range profiler of CUPTI, API version {version}"),
+            None => "the range profiler of CUPTI".to_owned(),
+        }
+    }
+
     fn start(&mut self, ranges: usize) -> Result<(), DeviceError> {
         self.ranges.clear();
         if self.progress == Progress::First {

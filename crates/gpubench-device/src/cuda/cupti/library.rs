@@ -31,6 +31,7 @@ macro_rules! library {
         pub(super) struct Library {
             $(pub(super) $name: Function<$parameters>,)*
             cuptiGetResultString: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
+            cuptiGetVersion: unsafe extern "C" fn(*mut u32) -> c_int,
         }
 
         impl Library {
@@ -48,6 +49,8 @@ macro_rules! library {
                     // SAFETY: as above.
                     cuptiGetResultString: *unsafe { library.get(b"cuptiGetResultString\0") }
                         .map_err(|_| "cuptiGetResultString")?,
+                    // SAFETY: as above.
+                    cuptiGetVersion: *unsafe { library.get(b"cuptiGetVersion\0") }.map_err(|_| "cuptiGetVersion")?,
                 })
             }
         }
@@ -110,6 +113,14 @@ impl Library {
                 hint: INSTALL.to_owned(),
             },
         })
+    }
+
+    /// Returns the version of CUPTI's interface, if CUPTI tells it.
+    pub(super) fn version(&self) -> Option<u32> {
+        let mut version = 0;
+        // SAFETY: the function writes one number.
+        let result = unsafe { (self.cuptiGetVersion)(&mut version) };
+        (result == 0).then_some(version)
     }
 
     /// Returns the name of a result.

@@ -8,7 +8,7 @@ use gpubench::catalog::{Recording, Reference, Work};
 use gpubench::plan::Plan;
 
 use super::*;
-use crate::clients::{Child, End, Interrupt, Output};
+use crate::clients::{Child, End, Interrupt, Output, WorkerReading};
 use crate::measurement::batch::Repetition;
 use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
@@ -109,6 +109,7 @@ fn interruptible(
     let protocol = Protocol {
         schedules: &[],
         mode: RunMode::Test,
+        reading: WorkerReading::default(),
         worker_count: WorkerCountRule::exactly(one),
         warm_up: WarmUpRule::default(),
         stop: StopRule::default(),

@@ -70,6 +70,7 @@ fn window(number: u32, output: OutputFacts) -> WindowEvidence {
 
 fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: Ending) -> Evidence<'a> {
     Evidence {
+        measurand: Measurand::Time,
         tensors,
         scratch: &[],
         windows,

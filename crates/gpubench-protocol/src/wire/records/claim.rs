@@ -21,6 +21,13 @@ pub struct Claim {
     pub part_ns: [f64; MAX_PARTS],
     /// Host time for queueing the call in nanoseconds.
     pub host_ns: f64,
+    /// The sum of the counts that follow the claim, if they are complete. A metric of the hardware
+    /// is not a sum, so it has no meaning there.
+    pub count: f64,
+    /// Whether the call was counted.
+    pub progress: CountProgress,
+    /// Zero.
+    pub reserved: u32,
     /// Position of the faulting launch in the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
     /// Which of `block` and `thread` are known.
@@ -46,6 +53,18 @@ impl Claim {
             ..Claim::zeroed()
         }
     }
+}
+
+/// How much of what a window's call does has been counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[repr(u32)]
+pub enum CountProgress {
+    /// Nothing.
+    Nothing = 0,
+    /// The hardware needs further calls to count the rest.
+    Partial = 1,
+    /// Everything. The counts follow the claim.
+    Complete = 2,
 }
 
 /// How exactly the place of a fault is known.

@@ -67,10 +67,10 @@ pub mod from_referee {
 
 /// Kinds of frames from the broker to a worker.
 pub mod to_worker {
-    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, module positions, a name for profilers,
-    /// the encoded request of a hosted benchmark and the encoded recording. The descriptors are the
-    /// page, the buffers, the modules and the hosted benchmark's libraries. A worker without user
-    /// host code receives it again for its next case.
+    /// [`WorkerSetup`](crate::wire::WorkerSetup), layouts, module positions, names of metrics, a
+    /// name for profilers, the encoded request of a hosted benchmark and the encoded recording. The
+    /// descriptors are the page, the buffers, the modules and the hosted benchmark's libraries. A
+    /// worker without user host code receives it again for its next case.
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](crate::wire::WindowOrder): queue the window, to start at *go*.
     pub const ARM: u32 = 2;

@@ -63,6 +63,7 @@ mod tests {
             Begin at offset_of!(Begin, flush_kind) => 0..=1,
             Claim at offset_of!(Claim, fault) => 0..=11 | 32 | 33,
             Claim at offset_of!(Claim, place) => 0..=2,
+            Claim at offset_of!(Claim, progress) => 0..=2,
             DeviceOrder at KIND_OF_DEVICE => 0..=1,
             OpenCase at offset_of!(OpenCase, workers_of_case) => 0..=1,
             SandboxReport at offset_of!(SandboxReport, state) => 0..=1,
@@ -70,6 +71,7 @@ mod tests {
             WindowFacts at offset_of!(WindowFacts, kind) => 0..=3,
             WindowOrder at offset_of!(WindowOrder, kind) => 0..=3,
             WindowOrder at offset_of!(WindowOrder, owner) => 0..=2,
+            WorkerSetup at offset_of!(WorkerSetup, measurand) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
         }
     }

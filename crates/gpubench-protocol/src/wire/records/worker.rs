@@ -31,8 +31,25 @@ pub struct WorkerSetup {
     pub calls: WindowCalls,
     /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
     pub flush_bytes: u64,
+    /// What is read in timed windows.
+    pub measurand: Measurand,
+    /// Bytes of the names of hardware metrics after the modules, each with a line feed.
+    pub metric_bytes: u32,
     /// The device.
     pub device: DeviceOrder,
+}
+
+/// What a worker reads in timed windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+pub enum Measurand {
+    /// The time of the call.
+    #[default]
+    Time = 0,
+    /// The instructions that its kernels execute.
+    Instructions = 1,
+    /// Metrics of the hardware.
+    Hardware = 2,
 }
 
 /// The state of the sandbox around the user's code.

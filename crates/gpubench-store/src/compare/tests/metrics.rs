@@ -31,6 +31,66 @@ fn fewer_instructions_are_an_improvement_and_a_lower_rate_is_a_regression() {
     );
 }
 
+/// Three counts of one worker.
+fn counted(counts: [f64; 3]) -> BenchmarkComplete {
+    in_metric(
+        "instructions",
+        "instructions",
+        Better::Lower,
+        passed("axpy", &[counts.to_vec()]),
+    )
+}
+
+#[test]
+fn a_count_of_one_worker_that_changed_by_0_3_percent_is_a_change_and_one_of_0_1_percent_is_noise() {
+    let count = 1_507_328.0;
+    let verdict = |factor: f64| {
+        let row = row_of(
+            counted([count; 3]),
+            counted([(count * factor).round(); 3]),
+            &Rules::default(),
+        );
+        let change = row.change.as_ref().unwrap();
+        assert_eq!(
+            (change.threshold, change.threshold_source),
+            (Rules::COUNT_FLOOR, ThresholdSource::Floor)
+        );
+        assert_eq!(remark(&row), "");
+        row.verdict
+    };
+    assert_eq!(verdict(1.003), ChangeVerdict::Regressed);
+    assert_eq!(verdict(0.997), ChangeVerdict::Improved);
+    assert_eq!(verdict(1.001), ChangeVerdict::WithinNoise);
+    assert_eq!(verdict(1.0), ChangeVerdict::NoChange);
+}
+
+#[test]
+fn counts_that_vary_with_the_inputs_change_only_if_their_ranges_are_apart() {
+    let before = counted([1_000.0, 1_010.0, 1_020.0]);
+    let near = row_of(before.clone(), counted([1_005.0, 1_015.0, 1_030.0]), &Rules::default());
+    assert_eq!(near.verdict, ChangeVerdict::NoChange);
+    assert!(
+        remark(&near).starts_with("the counts depend on the inputs"),
+        "{}",
+        remark(&near)
+    );
+    let far = row_of(before, counted([1_100.0, 1_110.0, 1_120.0]), &Rules::default());
+    assert_eq!(far.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn a_count_has_a_threshold_of_its_own() {
+    let rules = Rules {
+        floor: 0.05,
+        count_floor: 0.001,
+        ..Rules::default()
+    };
+    let row = row_of(counted([1e6; 3]), counted([1.002e6; 3]), &rules);
+    assert_eq!(row.verdict, ChangeVerdict::Regressed);
+    let none = row_of(counted([0.0; 3]), counted([0.0; 3]), &rules);
+    assert_eq!(remark(&none), "a count of zero has no ratio");
+}
+
 #[test]
 fn the_step_of_the_clock_does_not_apply_to_other_metrics() {
     let steps = |ticks: f64| passed("nothing", &vec![vec![32.0 * ticks; 20]; 3]);

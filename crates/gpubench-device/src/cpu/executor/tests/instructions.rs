@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::compilers::Processors;
-use crate::cpu::callgrind::{CallgrindCounter, OPTIONS, PROFILE};
+use crate::cpu::callgrind::{CallgrindCounter, launcher};
 use crate::{Count, Counter as _};
 
 const STORES: &str = r#"
@@ -35,17 +35,16 @@ fn under_callgrind(test: &str) {
         interrupt: &AtomicBool::new(false),
     });
     let folder = tempfile::tempdir().unwrap();
-    let profile = folder.path().join(PROFILE);
-    let ran = Command::new("valgrind")
-        .args(OPTIONS)
-        .arg(format!("--callgrind-out-file={}", profile.display()))
+    let valgrind = launcher(folder.path()).unwrap();
+    let ran = Command::new(valgrind.program)
+        .args(valgrind.arguments)
         .arg(std::env::current_exe().unwrap())
         .arg(format!("cpu::executor::tests::instructions::{test}"))
         .args(["--exact", "--ignored", "--test-threads=1"])
         .env("TMPDIR", folder.path())
         .env(LIBRARY, library.unwrap())
         .output()
-        .expect("valgrind runs (hint: install the package `valgrind`)");
+        .expect("valgrind runs");
     let printed = String::from_utf8_lossy(&ran.stdout);
     let has_run = ran.status.success() && printed.contains("1 passed");
     assert!(has_run, "{printed}{}", String::from_utf8_lossy(&ran.stderr));

@@ -1,0 +1,54 @@
+//! What counts on the device of a run.
+
+use super::cases::Case;
+use gpubench_device::DeviceOrder;
+use gpubench_diagnostic::SetupMissing;
+use gpubench_measure::probe::{Answer, CounterTarget, ask_counter};
+
+/// Descriptions of the counters that a run needs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counters {
+    /// What counts instructions.
+    pub(super) instructions: Option<String>,
+    /// What reads hardware metrics.
+    pub(super) hardware: Option<String>,
+}
+
+impl Counters {
+    /// Returns the counters for these cases.
+    ///
+    /// # Errors
+    /// The device cannot count what a case needs, or does not have one of its metrics.
+    pub(super) fn for_cases(cases: &[Case], device: DeviceOrder) -> Result<Counters, SetupMissing> {
+        let mut metrics: Vec<String> = Vec::new();
+        for name in cases.iter().flat_map(|case| case.metrics.hardware()) {
+            if !metrics.contains(name) {
+                metrics.push(name.clone());
+            }
+        }
+        let counts_instructions = cases.iter().any(|case| case.metrics.counts_instructions());
+        let instructions = counts_instructions.then(|| find(device, Vec::new())).transpose()?;
+        let hardware = (!metrics.is_empty()).then(|| find(device, metrics)).transpose()?;
+        Ok(Counters { instructions, hardware })
+    }
+}
+
+fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<String, SetupMissing> {
+    let backend = device.backend();
+    let word = backend.words().word;
+    let target = CounterTarget {
+        device: match backend.is_numbered {
+            true => format!("{word}:{}", device.ordinal),
+            false => word.to_owned(),
+        },
+        metrics,
+    };
+    match ask_counter(backend, target) {
+        Answer::Given(description) => Ok(description),
+        Answer::Absent(absence) => Err(absence.into()),
+        Answer::Broken { how } => Err(SetupMissing {
+            what: format!("the counter of the device {how}"),
+            hint: "leave out `--metric` to measure only the time".to_owned(),
+        }),
+    }
+}

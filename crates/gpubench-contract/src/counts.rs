@@ -1,0 +1,30 @@
+//! What the kernels of a call did, besides taking time.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The counts of a case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Counts {
+    /// What counted: `callgrind of valgrind`.
+    pub counted_by: String,
+    /// The instructions of the last sampled call by function, largest first. Empty if instructions
+    /// were not counted.
+    pub functions: Vec<FunctionCount>,
+    /// The values of the hardware metrics of one call, by name, as `ncu` has them.
+    pub hardware: BTreeMap<String, f64>,
+}
+
+/// The instructions of a function in one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct FunctionCount {
+    /// Name of the kernel that was launched.
+    pub kernel: String,
+    /// Name of the function. Null on a GPU, whose counts are of whole kernels.
+    pub function: Option<String>,
+    /// Number of instructions, over all launches of the kernel.
+    pub instructions: f64,
+}
