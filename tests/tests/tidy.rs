@@ -255,7 +255,7 @@ fn every_window_has_different_inputs() {
             _ => assert_eq!(result["distinct_inputs"], result["windows"], "{}", result["case"]),
         }
         let counts = &result["window_counts"];
-        let sum: f64 = ["warm_up", "timed", "early_check"]
+        let sum: f64 = ["warm_up", "timed", "retaken", "early_check", "parts"]
             .map(|kind| number(&counts[kind]))
             .iter()
             .sum();
