@@ -110,6 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         kernels_run_in: facts.kernels_run_in,
         device,
         schedules: &[],
+        observer: None,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         seeds: &seeds,

@@ -488,6 +488,7 @@ impl Side {
             kernels_run_in: cpu::facts(cpu::available_threads()).kernels_run_in,
             device,
             schedules: &[],
+            observer: None,
             output: Output::Captured,
             clock_bound,
             seeds,

@@ -65,7 +65,9 @@ pub(super) fn choose_modes(
         let benchmark = library.and_then(|(_, catalog)| catalog.benchmarks.get(case.benchmark));
         let own = benchmark.map(settings_of).transpose()?.unwrap_or_default();
         let wanted = measurement.settings_of(case, own.over(package));
-        let modes = modes_of(wanted.mode, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
+        // An observer sees one call, which the default mode makes.
+        let mode = wanted.mode.filter(|_| options.observer.is_none());
+        let modes = modes_of(mode, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
         if RunMode::from(options.action).is_timed() {
             case.modes = modes;
             case.metrics = wanted.complete().metric;

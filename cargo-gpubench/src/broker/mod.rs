@@ -19,6 +19,7 @@ mod emit;
 mod environment;
 mod libraries;
 mod listing;
+mod observers;
 pub mod options;
 mod overrides;
 mod places;

@@ -6,6 +6,7 @@ use super::counters::Counters;
 use super::device_choice::choose_device;
 use super::device_turn::DeviceTurn;
 use super::listing::print_names;
+use super::observers::find_observer;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles, require_nvtx};
@@ -43,24 +44,22 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);
     }
+    let observer = options.observer.as_ref();
+    let observer = observer
+        .map(|choice| find_observer(choice, &device.facts, &chosen.ours))
+        .transpose()?;
     let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
     // A waiting referee would occupy the device in the meantime.
     let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
     let clocks = lock_clocks(options, &device.facts, &interrupt)?;
-    let mut runner = CaseRunner::begin(
-        options,
-        candidate,
-        baseline_run,
-        referee,
-        plan,
-        DeviceTools {
-            clocks: clocks.as_ref(),
-            counters,
-        },
-        &interrupt,
-    )?;
+    let tools = DeviceTools {
+        clocks: clocks.as_ref(),
+        counters,
+        observer,
+    };
+    let mut runner = CaseRunner::begin(options, candidate, baseline_run, referee, plan, tools, &interrupt)?;
     let end = runner.measure();
     unlock_clocks(clocks, options);
     drop(turn);

@@ -6,17 +6,21 @@ use super::against::baseline_run::BaselineCase;
 use super::against::decision::DecisionRule;
 use super::counters::Counters;
 use super::environment::DeviceSetup;
-use super::options::{CaseOptions, MasterSeed, RunOptions};
+use super::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::ThresholdSource;
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
-use gpubench_measure::clients::{Interrupt, WorkerReading};
+use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
 use gpubench_store::compare::Threshold;
+
+/// How many times longer an observed call may take. Profilers repeat it, and sanitizers check every
+/// access.
+const OBSERVED: u32 = 30;
 
 /// The measurement settings of a run.
 pub(super) struct RunSettings<'a> {
@@ -30,6 +34,8 @@ pub(super) struct RunSettings<'a> {
     locked_mhz: Option<u32>,
     /// What counts on the device.
     pub(super) counters: Counters,
+    /// The program that observes the calls.
+    observer: Option<ObserverProgram>,
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
@@ -41,6 +47,8 @@ pub(super) struct DeviceTools<'a> {
     pub(super) clocks: Option<&'a ClockLock>,
     /// What counts on it.
     pub(super) counters: Counters,
+    /// The program that observes the calls.
+    pub(super) observer: Option<ObserverProgram>,
 }
 
 impl<'a> RunSettings<'a> {
@@ -64,6 +72,7 @@ impl<'a> RunSettings<'a> {
             interrupt,
             locked_mhz: tools.clocks.map(ClockLock::megahertz),
             counters: tools.counters,
+            observer: tools.observer,
             device,
             facts,
             clock_bound: match mode.is_timed() {
@@ -128,15 +137,27 @@ impl<'a> RunSettings<'a> {
                 BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
                 _ => stop,
             },
-            within: case.window_within,
+            within: match self.observer {
+                None => case.window_within,
+                Some(_) => case.window_within.saturating_mul(OBSERVED),
+            },
             reference_within: case.reference_within,
             kernels_run_in: self.facts.kernels_run_in,
             device: self.device,
             schedules: self.schedules(),
-            output: self.options.output.user_output,
+            observer: self.observer.as_ref(),
+            output: self.output(),
             clock_bound: &self.clock_bound,
             seeds: &self.seeds,
             interrupt: self.interrupt,
+        }
+    }
+
+    /// Returns where the output of workers goes. A profiler talks to the user.
+    fn output(&self) -> Output {
+        match self.options.observer {
+            Some(ObserverChoice::Profiler(..)) => Output::Shown,
+            Some(ObserverChoice::Sanitizer(_)) | None => self.options.output.user_output,
         }
     }
 

@@ -1,5 +1,7 @@
 //! `cargo gpubench`.
 
+use std::ffi::OsString;
+
 use clap::{Args, Subcommand};
 
 use super::UsageError;
@@ -11,6 +13,7 @@ use super::doctor::DoctorArguments;
 use super::emit::EmitArguments;
 use super::history::HistoryArguments;
 use super::man::{ManArguments, Manual};
+use super::observer::observer;
 use super::overwriting::refuse_to_overwrite;
 use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
@@ -34,6 +37,10 @@ pub struct GpubenchArguments {
 
     #[command(flatten)]
     run: RunArguments,
+
+    /// The profiler's own arguments.
+    #[arg(skip)]
+    profiler_arguments: Vec<OsString>,
 
     /// The options that a command to repeat a case needs.
     #[arg(skip)]
@@ -161,12 +168,14 @@ impl GpubenchArguments {
     pub(super) fn of(
         run: &Values<'_>,
         below: Option<&(&str, Values<'_>)>,
+        profiler_arguments: Vec<OsString>,
         repeated: Vec<String>,
         active_settings: ActiveSettings,
     ) -> Self {
         Self {
             subcommand: below.and_then(|(name, values)| GpubenchSubcommand::read(name, values)),
             run: RunArguments::read(run, ""),
+            profiler_arguments,
             repeated,
             active_settings,
         }
@@ -209,6 +218,7 @@ impl GpubenchArguments {
     pub fn into_options(self) -> Result<RunOptions, UsageError> {
         let run = self.run;
         let action = action(&run);
+        let observer = observer(run.sanitize, run.profile_with, self.profiler_arguments);
         let page = run.output.report.clone();
         let (device, measurement) = run.measurement.into_options(self.active_settings.cases);
         let output = run.output.into_options();
@@ -226,6 +236,7 @@ impl GpubenchArguments {
             measurement,
             fail_fast: run.fail_fast,
             nvtx: run.nvtx,
+            observer,
             output,
             results,
             repeated: self.repeated,
@@ -239,7 +250,7 @@ fn action(run: &RunArguments) -> Action {
         Some(time) => Action::Profile(time.duration()),
         None if run.list => Action::List,
         None if run.no_run => Action::Build,
-        None if run.test => Action::Test,
+        None if run.test || run.sanitize.is_some() || run.profile_with.is_some() => Action::Test,
         None => Action::Measure,
     }
 }

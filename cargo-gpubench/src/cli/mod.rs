@@ -24,6 +24,7 @@ mod judging;
 mod layered_value;
 mod man;
 mod measurement;
+mod observer;
 mod output;
 mod overwriting;
 mod play;

@@ -13,6 +13,7 @@ use super::app::{GPUBENCH, described};
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
 use super::layered_value::{is_flag, of_environment, of_profile};
+use super::observer::take_profiler_arguments;
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;
@@ -66,7 +67,9 @@ pub fn resolve(
         verb.mut_subcommands(|below| below.mut_args(|option| optional_if_in(environment, option)))
     });
     app.build();
-    let arguments = &with_subcommand(arguments);
+    let mut arguments = with_subcommand(arguments);
+    let profiler_arguments = take_profiler_arguments(&mut arguments);
+    let arguments = &arguments;
     let given = app.try_get_matches_from_mut(arguments);
     let given = match given {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
@@ -134,7 +137,13 @@ pub fn resolve(
         settings: active_settings(gpubench, &rows, &run),
         cases: layered_cases(&run, profile)?,
     };
-    let arguments = GpubenchArguments::of(&run, below.as_ref(), repeated(gpubench, &run), active_settings);
+    let arguments = GpubenchArguments::of(
+        &run,
+        below.as_ref(),
+        profiler_arguments,
+        repeated(gpubench, &run),
+        active_settings,
+    );
     Ok(Resolved {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),

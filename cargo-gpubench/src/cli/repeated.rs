@@ -16,7 +16,7 @@ const BESIDES: [&str; 2] = ["ignored", "include-ignored"];
 
 /// Options with these headings that are not repeated: a case has its own seed, and the others
 /// change neither the build nor the case.
-const NEVER: [&str; 9] = [
+const NEVER: [&str; 11] = [
     "build-jobs",
     "extract-overwrite",
     "extract-to",
@@ -25,6 +25,8 @@ const NEVER: [&str; 9] = [
     "no-run",
     "nvtx",
     "profile-time",
+    "profile-with",
+    "sanitize",
     "seed",
 ];
 

@@ -12,13 +12,14 @@ use clap::ValueHint;
 use super::byte_size::parse_size;
 use super::cargo::parse_jobs;
 use super::measurement::{DeviceParser, flush_kinds};
+use super::observer::{profilers, sanitizer_tools};
 use crate::broker::cases::{AxisOverride, Partition};
-use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget};
+use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
 use crate::build::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };
-use gpubench_contract::Flush;
+use gpubench_contract::{Flush, SanitizerTool};
 use gpubench_device::clocks::ClockSetting;
 use gpubench_report::{Color, OnInconclusive, OutputTarget};
 use gpubench_stats::Confidence;
@@ -31,6 +32,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
+values! { Profiler, SanitizerTool }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
@@ -69,6 +71,30 @@ settings! {
             conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against",
             "against_archive", "history", "report"])]
         profile_time: Option<TimeLimit> => Line "--profile-time 10s --nvtx --exact add1";
+
+        /// Check every case once with this tool of compute-sanitizer
+        ///
+        /// `memcheck` finds accesses out of bounds, `racecheck` data races in shared memory,
+        /// `initcheck` reads of memory that nobody has written, and `synccheck` wrong uses of
+        /// barriers. A case with a finding fails, even if its outputs are right. The message has
+        /// the kernel, the line, the block and the thread. The call works on buffers that end
+        /// where the tensors end. It may take 30 times as long as `--timeout`. There are no times.
+        /// Needs a GPU and NVIDIA's `compute-sanitizer`.
+        #[arg(long, value_name = "TOOL", value_parser = sanitizer_tools(),
+            conflicts_with_all = ["list", "no_run", "test", "profile_time", "profile_with", "save_baseline",
+            "baseline", "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
+        sanitize: Option<SanitizerTool> => Line "--sanitize memcheck";
+
+        /// Run one case under this profiler, whose report shows only the call
+        ///
+        /// `ncu` is Nsight Compute, `nsys` Nsight Systems. Words after `--` are arguments of the
+        /// profiler. Select the case with `--exact`. Only the case's worker runs under the
+        /// profiler, which records one call with fresh inputs. The output is checked. The call may
+        /// take 30 times as long as `--timeout`. Needs a GPU.
+        #[arg(long, value_name = "PROFILER", value_parser = profilers(),
+            conflicts_with_all = ["list", "no_run", "test", "profile_time", "save_baseline", "baseline",
+            "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
+        profile_with: Option<Profiler> => Line "--profile-with ncu --exact add1 -- -o add1 --set full";
 
         /// Stop after the first benchmark that fails
         ///

@@ -23,6 +23,7 @@ mod parts;
 mod reading;
 mod record;
 mod revision;
+mod sanitizer;
 pub mod units;
 mod words;
 
@@ -44,3 +45,4 @@ pub use parts::{PartTimes, StepTimes};
 pub use reading::{CaseKey, Reading, Readings, ResultKey, ResultKeys};
 pub use record::*;
 pub use revision::*;
+pub use sanitizer::*;

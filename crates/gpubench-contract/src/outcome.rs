@@ -24,7 +24,8 @@ words! {
         /// A sample is too short to move the declared bytes at the device's peak bandwidth. This
         /// needs a GPU: the CPU device has no known peak bandwidth.
         BelowFloor = "below-floor",
-        /// The kernel faulted, or its process ended.
+        /// The kernel faulted, or its process ended. With `--sanitize`: compute-sanitizer found an
+        /// error in the kernel, even if the outputs are right.
         Crashed = "crashed",
         /// A call did not end within `--timeout`.
         Timeout = "timeout",
@@ -92,6 +93,13 @@ words! {
         /// The kernel accessed an address that is not a multiple of the access's size. Only a GPU
         /// reports it.
         MisalignedAccess = "misaligned-access",
+        /// Threads accessed the same shared memory without a barrier between them, and one of them
+        /// wrote. Only `--sanitize racecheck` finds it.
+        DataRace = "data-race",
+        /// The kernel read memory that nobody had written. Only `--sanitize initcheck` finds it.
+        UninitializedRead = "uninitialized-read",
+        /// compute-sanitizer found an error for which there is no other word.
+        SanitizerFinding = "sanitizer-finding",
         /// The GPU reported a failed launch without a reason.
         LaunchFailed = "launch-failed",
         /// The GPU reported a memory error while the kernel ran.
@@ -164,6 +172,8 @@ words! {
         AuthorFailed = "author-failed",
         /// The referee could not do its part.
         RefereeFailed = "referee-failed",
+        /// The sanitizer or the profiler failed, so it is unknown what it would have found.
+        ObserverFailed = "observer-failed",
         /// The worker could not be started or set up.
         WorkerFailed = "worker-failed",
         /// Reserved: the run was interrupted before the case had a verdict.
@@ -195,6 +205,9 @@ impl Cause {
             | Cause::IllegalInstruction
             | Cause::Trap
             | Cause::MisalignedAccess
+            | Cause::DataRace
+            | Cause::UninitializedRead
+            | Cause::SanitizerFinding
             | Cause::LaunchFailed
             | Cause::EccError
             | Cause::CallFailed
@@ -223,6 +236,7 @@ impl Cause {
             | Cause::GradeTooLow
             | Cause::AuthorFailed
             | Cause::RefereeFailed
+            | Cause::ObserverFailed
             | Cause::WorkerFailed
             | Cause::Internal => &[Verdict::Error],
             Cause::Ignored | Cause::Interrupted => &[],
@@ -328,7 +342,8 @@ mod tests {
 
     #[test]
     fn a_description_is_the_documentation_on_one_line() {
-        assert_eq!(Verdict::Crashed.describe(), "The kernel faulted, or its process ended.");
+        let late = "An output was not complete at the end of the call, or changed afterwards.";
+        assert_eq!(Verdict::LateWrite.describe(), late);
         let texts = Cause::ALL.iter().map(|cause| cause.describe());
         for text in texts.chain(Grade::ALL.iter().map(|grade| grade.describe())) {
             assert!(

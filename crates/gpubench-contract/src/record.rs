@@ -9,7 +9,7 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Counts, DeviceIdentity,
     DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision,
-    SampleFlag, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -288,6 +288,9 @@ pub struct BenchmarkComplete {
     /// versions of the tool.
     #[serde(default)]
     pub counts: Option<Counts>,
+    /// What compute-sanitizer found. Missing unless `--sanitize` was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sanitizer: Option<SanitizerReport>,
     /// Remarks about the result that the verdict does not express.
     pub notices: Vec<String>,
     /// Environment of the case.
@@ -359,6 +362,7 @@ impl BenchmarkComplete {
             twin: None,
             kernels: None,
             counts: None,
+            sanitizer: None,
             notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,

@@ -73,6 +73,15 @@ pub enum ModuleImage<'a> {
     File(&'a FrozenFile),
 }
 
+/// When a profiler records, if it only records on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profiling {
+    /// From now on.
+    Begin,
+    /// No longer.
+    End,
+}
+
 /// A call into the user's host code, for [`Driver::host_call`].
 pub type HostWork = Box<dyn FnOnce() -> Result<(), HostFailure> + Send>;
 
@@ -384,6 +393,12 @@ pub trait Driver: Send {
     /// # Errors
     /// When the device, the machine or the process's rights do not allow it.
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError>;
+
+    /// Tells a profiler of this process when to record. Without a profiler this does nothing.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn profile(&mut self, profiling: Profiling) -> Result<(), DeviceError>;
 
     /// Waits for everything queued on a stream.
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostWork,
-    LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
+    LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
 };
 
 /// A driver call.
@@ -288,6 +288,14 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
         self.count("counter")?;
         self.inner.counter(request)
+    }
+
+    fn profile(&mut self, profiling: Profiling) -> Result<(), DeviceError> {
+        self.count(match profiling {
+            Profiling::Begin => "begin_profile",
+            Profiling::End => "end_profile",
+        })?;
+        self.inner.profile(profiling)
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

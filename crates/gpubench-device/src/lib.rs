@@ -27,11 +27,11 @@ mod order;
 pub mod telemetry;
 pub mod word;
 
-pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, OpenClocks, open};
+pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, NvidiaTools, OpenClocks, open};
 pub use counting::{Count, CountRequest, Counter, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
-    Resources, Stream,
+    Profiling, Resources, Stream,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
 pub use facts::{ClockBound, Facts};

@@ -10,4 +10,5 @@ pub mod clients;
 pub mod clock_lock;
 pub mod measurement;
 pub mod probe;
+mod sanitizer;
 pub mod verdict;

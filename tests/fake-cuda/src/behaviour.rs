@@ -55,6 +55,8 @@ pub(crate) struct Behaviour {
     pub(crate) nvml: Option<PathBuf>,
     /// Readings of the throttle reasons that find a cap, as ranges that exclude their end.
     pub(crate) throttled: Vec<(u32, u32)>,
+    /// The file in which workers list their launches and the commands to a profiler.
+    pub(crate) launches: Option<PathBuf>,
 }
 
 /// Returns the behaviour of this process.
@@ -83,6 +85,7 @@ pub(crate) fn behaviour() -> &'static Behaviour {
             .into_iter()
             .map(|(from, to)| (parse(&from), to as u32))
             .collect(),
+        launches: std::env::var_os("FAKE_CUDA_LAUNCHES").map(PathBuf::from),
     })
 }
 

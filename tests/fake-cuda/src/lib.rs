@@ -25,4 +25,5 @@ mod memory;
 mod module;
 mod nvml;
 mod nvrtc;
+mod profiler;
 mod stream;

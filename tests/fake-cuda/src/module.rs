@@ -186,6 +186,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
         if fault(gpu, function, stream)? {
             return Ok(());
         }
+        crate::profiler::note(&gpu.kernels[function.0 as usize]);
         delay(gpu, function, stream)?;
         misbehave(gpu, function, stream)?;
         let sizes = gpu.cpu.parameter_sizes(function).ok_or(Refusal(INVALID_VALUE))?;

@@ -4,6 +4,7 @@
 mod device;
 mod libraries;
 mod measurement;
+mod observer;
 mod output;
 mod results;
 mod run;
@@ -11,6 +12,7 @@ mod run;
 pub use device::*;
 pub use libraries::*;
 pub use measurement::*;
+pub use observer::*;
 pub use output::*;
 pub use results::*;
 pub use run::*;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{DeviceOptions, LibrarySource, MeasurementOptions, OutputOptions, PageTarget, ResultOptions};
+use super::{
+    DeviceOptions, LibrarySource, MeasurementOptions, ObserverChoice, OutputOptions, PageTarget, ResultOptions,
+};
 use crate::broker::cases::CaseSelection;
 use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
@@ -24,6 +26,8 @@ pub struct RunOptions {
     pub fail_fast: bool,
     /// `--nvtx`: whether every window is an NVTX range for a profiler.
     pub nvtx: bool,
+    /// `--sanitize`, `--profile-with`: the program that observes the calls.
+    pub observer: Option<ObserverChoice>,
     /// Options of output.
     pub output: OutputOptions,
     /// Options of stored, compared and reported results.
@@ -51,7 +55,7 @@ pub enum Action {
     List,
     /// `--no-run`: only build their libraries.
     Build,
-    /// `--test`: call each once and check it.
+    /// `--test`: call each once and check it, perhaps with an observer.
     Test,
     /// `--profile-time`: call each for this long, for a profiler.
     Profile(Duration),

@@ -408,7 +408,7 @@ fn example_of(option: &Arg) -> String {
     };
     let texts = [
         "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash", "(n)", "all",
-        "notices", "sealed", "cold", "time",
+        "notices", "sealed", "cold", "time", "memcheck", "ncu",
     ];
     texts
         .iter()

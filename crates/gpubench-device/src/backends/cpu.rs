@@ -7,7 +7,7 @@ use gpubench::catalog::DeviceKind;
 use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, callgrind, facts};
-use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts};
+use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts, NvidiaTools};
 
 /// The CPU device.
 pub(super) const BACKEND: Backend = Backend {
@@ -15,6 +15,9 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: false,
     hint: None,
     kernels_run_in: crate::cpu::KERNELS_RUN_IN,
+    nvidia_tools: NvidiaTools::CannotObserve(
+        "on the CPU device, `--test` finds accesses out of bounds, divergent barriers and missing barriers by itself",
+    ),
     // Ascending order first: its failures are the easiest to understand.
     schedules: &[0, 1, 2, 3],
     order: |options| {

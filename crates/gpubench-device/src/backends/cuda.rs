@@ -6,7 +6,7 @@ use crate::clocks::NvmlClocks;
 use crate::compilers::{GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
-use crate::{Backend, DeviceOrder};
+use crate::{Backend, DeviceOrder, NvidiaTools};
 
 /// CUDA GPUs.
 pub(super) const BACKEND: Backend = Backend {
@@ -14,6 +14,7 @@ pub(super) const BACKEND: Backend = Backend {
     is_numbered: true,
     hint: Some("`cargo gpubench doctor` lists what else a GPU needs"),
     kernels_run_in: crate::cuda::KERNELS_RUN_IN,
+    nvidia_tools: NvidiaTools::Observe,
     schedules: &[0],
     order: |options| DeviceOrder::cuda(options.ordinal),
     // Only the referee has a context on the GPU, so only the referee knows its properties.

@@ -26,6 +26,8 @@ pub struct Backend {
     pub hint: Option<&'static str>,
     /// The process that runs the kernels of references and generators.
     pub kernels_run_in: KernelHost,
+    /// Whether NVIDIA's sanitizer and profilers can observe its kernels.
+    pub nvidia_tools: NvidiaTools,
     /// Seeds of the block and thread orders that a check tries by default, each in a process of its
     /// own. A single seed if the hardware decides the order.
     pub schedules: &'static [u64],
@@ -58,6 +60,15 @@ pub struct Backend {
 /// Opens the clocks of the device with an identity as in [`Facts::identity`]. Fails with the reason
 /// in words.
 pub type OpenClocks = fn(&str) -> Result<Box<dyn ClockControl>, String>;
+
+/// Whether compute-sanitizer, ncu and nsys can observe the kernels of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NvidiaTools {
+    /// They can.
+    Observe,
+    /// They cannot. The text says what to use instead, for a hint.
+    CannotObserve(&'static str),
+}
 
 /// A compiler, or the reason why there is none.
 pub type FoundCompiler = Result<Box<dyn Compiler>, Failure>;

@@ -18,7 +18,7 @@ use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
     Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -439,6 +439,10 @@ impl Driver for CpuDriver {
                 "count hardware metrics: only GPUs have them".to_owned(),
             )),
         }
+    }
+
+    fn profile(&mut self, _profiling: Profiling) -> Result<(), DeviceError> {
+        Ok(())
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -122,6 +122,8 @@ driver_api! {
         fn cuEventDestroy_v2(CUevent);
         fn cuEventRecord(CUevent, CUstream);
         fn cuEventRecordWithFlags(CUevent, CUstream, c_uint);
+        fn cuProfilerStart();
+        fn cuProfilerStop();
         fn cuEventElapsedTime(*mut f32, CUevent, CUevent);
         fn cuStreamBeginCapture_v2(CUstream, c_uint);
         fn cuStreamEndCapture(CUstream, *mut CUgraph);

@@ -27,7 +27,7 @@ use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostFailure,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Resources, Stream,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
 };
 
 /// How long a wait spins before it yields the core.
@@ -400,6 +400,18 @@ impl Driver for CudaDriver {
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
         let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request)?;
         Ok(Box::new(counter))
+    }
+
+    fn profile(&mut self, profiling: Profiling) -> Result<(), DeviceError> {
+        let api = self.context.api;
+        // SAFETY: the functions have no arguments, and the context is current.
+        let result = unsafe {
+            match profiling {
+                Profiling::Begin => call!(api, cuProfilerStart()),
+                Profiling::End => call!(api, cuProfilerStop()),
+            }
+        };
+        result.map_err(of_call)
     }
 
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {

@@ -40,6 +40,11 @@ pub struct Harness {
     pub(super) batches: u64,
 }
 
+/// Returns the names of the tool's kernels.
+pub fn kernel_names() -> impl Iterator<Item = &'static str> {
+    Kernel::ALL.into_iter().map(Kernel::name)
+}
+
 /// How much of a buffer a digest reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {

@@ -154,6 +154,17 @@ impl Child {
         }
     }
 
+    /// Closes the connection and waits until the process has ended by itself. Kills it after
+    /// `within`, and if the user interrupts.
+    pub fn finish(&mut self, within: Duration, interrupt: &Interrupt) -> End {
+        self.channel.close();
+        let deadline = deadline(within);
+        while Instant::now() < deadline && !interrupt.is_set() && !self.registered.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.reap()
+    }
+
     /// Waits for the end of a process that was killed or has closed its connection.
     pub fn end(&mut self) -> End {
         // A process that has closed its connection gets a moment to exit.

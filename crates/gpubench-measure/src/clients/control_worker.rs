@@ -29,6 +29,7 @@ impl ControlWorker {
     pub fn set_up(&mut self, opened: &OpenedCase, page: BorrowedFd<'_>, recording: &[u8]) -> Result<(), RoleFailure> {
         let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
         let launch = WorkerLaunch {
+            observed_by: None,
             device: self.device,
             calls: opened.calls,
             flush_bytes: 0,

@@ -27,6 +27,16 @@ pub enum RoleFailure {
         /// Its last output.
         log: String,
     },
+    /// The observer of a worker ended before the worker was ready.
+    #[error("{observer} {end} before the worker was ready")]
+    ObserverEnded {
+        /// The observer's name.
+        observer: String,
+        /// How it ended.
+        end: End,
+        /// Its last output.
+        log: String,
+    },
     /// It did not answer, or did not take a message, in time.
     #[error("the {role} process did not answer within {}", humantime::format_duration(*.within))]
     Silent {

@@ -4,13 +4,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::observer::{Observation, ObserverProgram};
 use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, Count, DeviceOrder, FrozenFile, Launcher};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Measurand, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, decode_counts,
-    encode_modules, from_worker, module_descriptors, read_head, to_worker,
+    BufferLayout, Claim, Measurand, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup,
+    decode_counts, encode_modules, from_worker, module_descriptors, read_head, to_worker,
 };
 use gpubench_sandbox::Confinement;
 
@@ -22,6 +23,14 @@ pub struct WorkerClient {
     _private: Option<PrivateFolder>,
     /// The counts of the last window, if it was counted.
     counts: Vec<Count>,
+    observed: Option<Observed>,
+}
+
+/// The program that observes a worker.
+#[derive(Debug)]
+struct Observed {
+    program: ObserverProgram,
+    log: PathBuf,
 }
 
 /// The data for a worker's set-up.
@@ -41,6 +50,8 @@ pub struct WorkerLaunch<'a> {
     pub modules: &'a [SourceModule],
     /// The name of the windows in a profiler, if they are annotated.
     pub annotation: Option<&'a str>,
+    /// The program that observes the worker, if there is one.
+    pub observed_by: Option<ObservedBy<'a>>,
     /// The encoded recording.
     pub recording: &'a [u8],
     /// The user's host code, if the benchmark is hosted.
@@ -75,6 +86,15 @@ pub struct HostedLaunch<'a> {
     pub guarded: [u32; 2],
 }
 
+/// A program that observes a worker.
+#[derive(Debug)]
+pub struct ObservedBy<'a> {
+    /// The program.
+    pub program: &'a ObserverProgram,
+    /// Kernels of the tool, which a sanitizer need not check.
+    pub unchecked: Vec<&'static str>,
+}
+
 /// The result of a worker's set-up.
 #[derive(Debug)]
 pub enum Start {
@@ -93,10 +113,11 @@ impl WorkerClient {
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
         let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
         let is_timed = launch.reading.measurand == Measurand::Time;
-        let mut worker = match (launch.hosted, is_timed) {
-            (None, true) => WorkerClient::idle(output)?,
-            (Some(_), true) => WorkerClient::start_with_folder(output, library_path, |_| Ok(None))?,
-            (_, false) => {
+        let mut worker = match (&launch.observed_by, launch.hosted, is_timed) {
+            (Some(observed_by), ..) => WorkerClient::start_observed(output, library_path, observed_by)?,
+            (None, None, true) => WorkerClient::idle(output)?,
+            (None, Some(_), true) => WorkerClient::start_with_folder(output, library_path, |_| Ok(None))?,
+            (None, _, false) => {
                 let counted_under = launch.device.backend().counted_under;
                 WorkerClient::start_with_folder(output, library_path, counted_under)?
             }
@@ -112,13 +133,32 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            observed: None,
+        })
+    }
+
+    fn start_observed(
+        output: Output,
+        library_path: &[PathBuf],
+        observed_by: &ObservedBy<'_>,
+    ) -> Result<WorkerClient, RoleFailure> {
+        let ObservedBy { program, unchecked } = observed_by;
+        let mut log = PathBuf::new();
+        let worker = WorkerClient::start_with_folder(output, library_path, |folder| {
+            log = folder.join("log");
+            Ok(Some(program.launcher(&log, unchecked)))
+        })?;
+        let program = ObserverProgram::clone(program);
+        Ok(WorkerClient {
+            observed: Some(Observed { program, log }),
+            ..worker
         })
     }
 
     fn start_with_folder(
         output: Output,
         library_path: &[PathBuf],
-        launcher: fn(&Path) -> Result<Option<Launcher>, Absence>,
+        launcher: impl FnOnce(&Path) -> Result<Option<Launcher>, Absence>,
     ) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
         let private = PrivateFolder::new().map_err(|source| RoleFailure::Spawn { role, source })?;
@@ -136,6 +176,7 @@ impl WorkerClient {
             child,
             _private: Some(private),
             counts: Vec::new(),
+            observed: None,
         })
     }
 
@@ -158,6 +199,11 @@ impl WorkerClient {
             flush_bytes: launch.flush_bytes,
             measurand: launch.reading.measurand,
             metric_bytes: metrics.len() as u32,
+            observer: launch
+                .observed_by
+                .as_ref()
+                .map_or(Observer::None, |by| by.program.observer()),
+            reserved: 0,
             device: launch.device,
         };
         let parts = [
@@ -185,6 +231,15 @@ impl WorkerClient {
         self.child.kill();
         let _ = self.child.end();
         self.child.log_tail()
+    }
+
+    /// Ends an observed worker, waits for the end of its observer, and returns what it reports.
+    /// Returns nothing for other workers, which stay as they are.
+    pub fn observation(&mut self, within: Duration, interrupt: &Interrupt) -> Option<Observation> {
+        let observed = self.observed.as_ref()?;
+        let end = self.child.finish(within, interrupt);
+        let printed = self.child.log_tail();
+        Some(observed.program.observation(end, &observed.log, &printed))
     }
 
     /// Waits for the report of the worker's sandbox, then for the kernels or the user's host code
@@ -261,6 +316,7 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            observed: None,
         }
     }
 }

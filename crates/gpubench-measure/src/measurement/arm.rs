@@ -16,7 +16,7 @@ use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
-use crate::clients::{RoleFailure, WorkerClient};
+use crate::clients::{Observation, ObserverProgram, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
@@ -52,6 +52,8 @@ pub(super) struct Arm<'a> {
     pub(super) pool: WorkerPool<'a>,
     /// The worker of this round, unless it has failed.
     worker: Option<WorkerClient>,
+    /// What the observer of the last worker reports.
+    observation: Option<Observation>,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
 }
@@ -123,6 +125,7 @@ impl<'a> Arm<'a> {
             printed: String::new(),
             pool,
             worker: None,
+            observation: None,
             lost: None,
         }
     }
@@ -145,15 +148,33 @@ impl<'a> Arm<'a> {
             Ok(ready) => self.worker = self.evidence.admit(ready),
             // A constructor in a kernel module may exit or never return. The kernel is to blame for
             // that.
-            Err(RoleFailure::Ended { end, log, .. }) => self.evidence.ending = Ending::WorkerEnded { end, log },
+            Err(RoleFailure::Ended { end, log, .. }) => match self.protocol.observer {
+                None => self.evidence.ending = Ending::WorkerEnded { end, log },
+                Some(observer) => {
+                    let observer = observer.name();
+                    self.lost = Some(RoleFailure::ObserverEnded { observer, end, log });
+                }
+            },
             Err(RoleFailure::Silent { within, .. }) => self.evidence.ending = Ending::TimedOut { within },
             Err(failure) => self.lost = Some(failure),
         }
     }
 
-    /// Ends the round: kills the worker and waits for its end.
+    /// Ends the round: kills the worker and waits for its end. An observer first gets the time to
+    /// write its report.
     pub(super) fn end_round(&mut self) {
-        self.worker = None;
+        if let Some(mut worker) = self.worker.take() {
+            self.observe(&mut worker);
+        }
+    }
+
+    /// Ends an observed worker and keeps what its observer reports.
+    fn observe(&mut self, worker: &mut WorkerClient) {
+        let Protocol { within, interrupt, .. } = *self.protocol;
+        self.observation = worker.observation(within, interrupt).or(self.observation.take());
+        if let Some(Observation::Failed(_)) = self.observation {
+            self.printed = worker.last_output();
+        }
     }
 
     /// Whether every worker has run and has enough samples.
@@ -194,6 +215,7 @@ impl<'a> Arm<'a> {
         if step? == Step::Done {
             self.worker = Some(worker);
         } else {
+            self.observe(&mut worker);
             let printed = worker.last_output();
             if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
                 self.printed = printed;
@@ -454,6 +476,7 @@ impl<'a> Arm<'a> {
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
             .with_schedule(self.schedule())
+            .with_observation(self.protocol.observer, self.observation.as_ref())
             .with_last_output(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let workers = self.samples.by_worker();
@@ -474,7 +497,21 @@ impl<'a> Arm<'a> {
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
             stop,
-            notices: Vec::new(),
+            notices: notices_of(self.protocol.observer, self.observation.as_ref()),
+            sanitizer: match self.observation {
+                Some(Observation::Sanitized(report)) => Some(report),
+                _ => None,
+            },
         }
+    }
+}
+
+/// Returns where a profiler has written its report.
+fn notices_of(observer: Option<&ObserverProgram>, observation: Option<&Observation>) -> Vec<String> {
+    match (observer, observation) {
+        (Some(observer), Some(Observation::Profiled(Some(report)))) => {
+            vec![format!("{} wrote `{}`", observer.name(), report.display())]
+        }
+        _ => Vec::new(),
     }
 }

@@ -231,6 +231,7 @@ mod tests {
             host_ns: Vec::new(),
             event_overhead_ns: None,
             stop: None,
+            sanitizer: None,
             notices: Vec::new(),
         }
     }

@@ -107,6 +107,13 @@ impl CaseFailure {
             }
             MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),
             MeasureError::Worker(RoleFailure::Plan { text }) => CaseFailure::error(Cause::PlanInvalid, text.clone()),
+            MeasureError::Worker(RoleFailure::ObserverEnded { log, .. }) => {
+                let message = match log.is_empty() {
+                    true => gpubench_diagnostic::chain(error),
+                    false => format!("{}; it last wrote:\n{}", gpubench_diagnostic::chain(error), quoted(log)),
+                };
+                CaseFailure::error(Cause::ObserverFailed, message)
+            }
             MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, gpubench_diagnostic::chain(error)),
         })
     }

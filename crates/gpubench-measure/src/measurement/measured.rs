@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
-use gpubench_contract::StopReason;
+use gpubench_contract::{SanitizerReport, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
 use gpubench_stats::TimingAudit;
@@ -47,6 +47,8 @@ pub struct Measured {
     pub event_overhead_ns: Option<f64>,
     /// Why sampling stopped.
     pub stop: Option<StopReason>,
+    /// What compute-sanitizer found, if it observed the call.
+    pub sanitizer: Option<SanitizerReport>,
     /// Notices about the measurement, even of a case that passed.
     pub notices: Vec<String>,
 }

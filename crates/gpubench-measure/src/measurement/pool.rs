@@ -5,10 +5,12 @@ use std::os::fd::AsFd;
 use std::rc::Rc;
 
 use gpubench::catalog::Execution;
+use gpubench::plan::Step;
 
 use super::case::ReadyCase;
 use super::protocol::Protocol;
-use crate::clients::{HostedLaunch, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
+use crate::clients::{HostedLaunch, ObservedBy, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
+use gpubench_device::harness::kernel_names;
 use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_protocol::window::WindowOwner;
 use gpubench_sandbox::Confinement;
@@ -194,6 +196,19 @@ impl<'a> WorkerPool<'a> {
         })
     }
 
+    /// Returns the observer of the workers. Kernels of the plan are checked whatever their names.
+    fn observed_by(&self) -> Option<ObservedBy<'a>> {
+        let steps = &self.case.recording.plan.steps;
+        let is_in_plan = |name: &str| {
+            let mut steps = steps.iter();
+            steps.any(|step| matches!(step, Step::Launch(launch) if launch.kernel.name == name))
+        };
+        Some(ObservedBy {
+            program: self.protocol.observer?,
+            unchecked: kernel_names().filter(|name| !is_in_plan(name)).collect(),
+        })
+    }
+
     fn spawn(&self, opened: &OpenedCase, device: DeviceOrder) -> Result<WorkerClient, RoleFailure> {
         let hosted = HostedLaunch {
             library: self.case.library.files,
@@ -215,6 +230,7 @@ impl<'a> WorkerPool<'a> {
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,
+            observed_by: self.observed_by(),
             recording: self.case.encoded,
             page: page.expect("every worker of a case has a page"),
             buffers: &buffers,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::run_mode::RunMode;
-use crate::clients::{Interrupt, Output, WorkerReading};
+use crate::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Measurand;
@@ -32,6 +32,8 @@ pub struct Protocol<'a> {
     pub device: DeviceOrder,
     /// Seeds of the orders of blocks and threads, one for each worker of a test.
     pub schedules: &'a [u64],
+    /// The program that observes every worker, if there is one.
+    pub observer: Option<&'a ObserverProgram>,
     /// Where the output of user code goes.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.

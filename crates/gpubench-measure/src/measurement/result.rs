@@ -85,6 +85,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         measured.control_windows.len() + measured.controls_alone.len(),
     );
     record.distinct_inputs = distinct_inputs(recording, &measured.windows) * u64::from(measured.calls.get());
+    record.sanitizer = measured.sanitizer;
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));

@@ -10,6 +10,7 @@ mod finding;
 mod floor;
 mod grade;
 mod judge;
+mod observed;
 mod words;
 
 pub use conservation::{balance, control_residuals, residual};

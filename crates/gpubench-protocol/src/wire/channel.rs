@@ -181,6 +181,12 @@ impl Channel {
         }
     }
 
+    /// Tells the peer that no more frames will come. It can still send.
+    pub fn close(&self) {
+        // A connection that is already closed needs no more.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Write);
+    }
+
     /// Returns the socket, for a child to inherit.
     pub fn into_socket(self) -> OwnedFd {
         self.socket

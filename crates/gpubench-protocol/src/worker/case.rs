@@ -10,6 +10,7 @@ use super::WorkerError;
 use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::{Call, Work};
+use super::copies::Copies;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
@@ -17,12 +18,12 @@ use super::twin::Twin;
 use crate::replay::FlushBuffer;
 use crate::window::WindowKind;
 use crate::wire::{
-    BufferLayout, Channel, Frame, Measurand, PageAddresses, SandboxReport, SharedPage, WindowOrder, from_worker,
-    module_descriptors,
+    BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, WindowOrder,
+    from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{
-    Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Stream,
+    Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Profiling, Stream,
 };
 use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
 
@@ -49,7 +50,13 @@ pub(super) struct Assignment {
     pub(super) page: SharedPage,
     pub(super) on_device: PageAddresses,
     memories: Vec<Memory>,
+    /// The buffers that the call uses.
     pub(super) buffers: Buffers,
+    /// The addresses and bytes of the outputs that are checked, in tensor order.
+    pub(super) outputs: Vec<(DevicePtr, u64)>,
+    /// What a sanitizer's worker has between the shared buffers and `buffers`.
+    copies: Option<Copies>,
+    pub(super) observer: Observer,
     pub(super) call: Call,
     /// The twin for control windows. A worker with the user's host code has none, because that code
     /// could manipulate it.
@@ -141,6 +148,14 @@ impl Assignment {
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
+        let outputs = buffers.outputs();
+        let (copies, buffers) = match setup.observer {
+            Observer::None | Observer::Profiler => (None, buffers),
+            Observer::Sanitizer => {
+                let (copies, own) = Copies::of(driver, &buffers)?;
+                (Some(copies), own)
+            }
+        };
         let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
         let work = match setup.hosted {
             Some(order) => {
@@ -168,12 +183,15 @@ impl Assignment {
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,
+            outputs,
+            copies,
+            observer: setup.observer,
             call,
             twin,
         })
     }
 
-    /// Queues the call of a window, or its twin.
+    /// Queues the call of a window, or its twin. A profiler sees only the call.
     pub(super) fn queue(
         &self,
         kind: WindowKind,
@@ -187,8 +205,27 @@ impl Assignment {
                 "run control windows in a worker with host code".to_owned(),
             )),
             (WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts, _) => {
-                self.call.queue(kind, driver, stream)
+                self.queue_call(kind, driver, stream)
             }
+        }
+    }
+
+    /// Queues the call itself. A profiler sees nothing else, and a sanitizer's call works on the
+    /// copies.
+    fn queue_call(&self, kind: WindowKind, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
+        match (self.observer, &self.copies) {
+            (Observer::Profiler, _) => {
+                driver.profile(Profiling::Begin)?;
+                self.call.queue(kind, driver, stream)?;
+                driver.synchronize(stream)?;
+                driver.profile(Profiling::End)
+            }
+            (_, Some(copies)) => {
+                copies.fill(driver, stream)?;
+                self.call.queue(kind, driver, stream)?;
+                copies.publish(driver, stream)
+            }
+            (_, None) => self.call.queue(kind, driver, stream),
         }
     }
 
@@ -212,7 +249,7 @@ impl Assignment {
     ) -> Result<(), DeviceError> {
         let on_device = self.on_device.in_window(order.window);
         let keys = on_device.keys();
-        for (output, (address, bytes)) in self.buffers.outputs().into_iter().enumerate() {
+        for (output, (address, bytes)) in self.outputs.iter().copied().enumerate() {
             let digest = on_device.digest(output);
             harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
         }
@@ -233,6 +270,11 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     if role == ConfinedRole::NativeKernels && setup.measurand != Measurand::Time {
         return Some(Sandbox::left_open(
             "valgrind, which counts the instructions, needs files and system calls",
+        ));
+    }
+    if setup.observer != Observer::None {
+        return Some(Sandbox::left_open(
+            "a sanitizer or a profiler works in the process of the host code",
         ));
     }
     if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {

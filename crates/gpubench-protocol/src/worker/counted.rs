@@ -4,17 +4,11 @@
 //! begin and end while the device is idle. The order in a window remains: *go*, call, digests,
 //! *done*. An early check is not counted, so nothing comes between its call and the digests.
 
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
 use super::WorkerError;
 use super::case::Worker;
 use crate::window::WindowKind;
-use crate::wire::{Claim, CountProgress, WindowOrder, encode_counts};
+use crate::wire::{Channel, Claim, CountProgress, WindowOrder, encode_counts};
 use gpubench_device::DeviceError;
-
-/// How long the host sleeps between two looks at *go*.
-const LOOK: Duration = Duration::from_micros(50);
 
 /// What a counted window found.
 pub(super) struct Counted {
@@ -27,9 +21,9 @@ impl Worker {
     /// Runs a window, from *go* to *done*.
     ///
     /// # Errors
-    /// If the device fails. A fault of the kernels is part of the claim.
-    pub(super) fn run_counted(&mut self, order: &WindowOrder) -> Result<Counted, WorkerError> {
-        self.await_go(order);
+    /// If the device fails, or the broker is gone. A fault of the kernels is part of the claim.
+    pub(super) fn run_counted(&mut self, order: &WindowOrder, channel: &Channel) -> Result<Counted, WorkerError> {
+        self.await_go(order, channel)?;
         let claim = Claim::empty(order.window);
         let claimed = match self.count_call(order, claim) {
             Ok(claimed) => claimed,
@@ -48,13 +42,6 @@ impl Worker {
             Err(error) => return Err(WorkerError::Plan(error)),
         };
         Ok(claimed)
-    }
-
-    fn await_go(&self, order: &WindowOrder) {
-        let page = &self.assignment.page;
-        while page.in_window(order.window).go.load(Ordering::Acquire) != order.window {
-            std::thread::sleep(LOOK);
-        }
     }
 
     fn count_call(&mut self, order: &WindowOrder, claim: Claim) -> Result<Counted, DeviceError> {

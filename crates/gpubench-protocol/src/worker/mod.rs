@@ -12,6 +12,7 @@ mod annotation;
 mod buffers;
 mod call;
 mod case;
+mod copies;
 mod counted;
 mod hosted;
 mod parts;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::case::{OpenDevice, Worker};
 use super::counted::Counted;
+use super::window::Armed;
 use super::{ReplayError, WorkerError};
 use crate::wire::{Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
 
@@ -93,14 +94,17 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
 fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
     let armed = match worker.arm(order) {
         Ok(armed) => armed,
-        Err(error) => {
-            worker.release(order);
-            refuse(channel, &error)?;
-            return Ok(ControlFlow::Break(()));
-        }
+        Err(error) => return refuse_window(channel, worker, order, &error),
     };
     channel.send_record(from_worker::ARMED, order)?;
-    let claim = worker.finish(order, armed)?;
+    let queued = match armed {
+        Armed::Queued(queued) => queued,
+        Armed::Held => match worker.queue_after_go(order, channel) {
+            Ok(queued) => queued,
+            Err(error) => return refuse_window(channel, worker, order, &error),
+        },
+    };
+    let claim = worker.finish(order, queued)?;
     channel.send_record(from_worker::CLAIM, &claim)?;
     Ok(ControlFlow::Continue(()))
 }
@@ -108,7 +112,7 @@ fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> R
 /// Waits for *go*, then runs and counts the window.
 fn count_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
     channel.send_record(from_worker::ARMED, order)?;
-    match worker.run_counted(order) {
+    match worker.run_counted(order, channel) {
         Ok(Counted { claim, counts }) => {
             channel.send(from_worker::CLAIM, &[bytemuck::bytes_of(&claim), &counts], &[])?;
             Ok(ControlFlow::Continue(()))
@@ -118,6 +122,17 @@ fn count_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> 
             Ok(ControlFlow::Break(()))
         }
     }
+}
+
+fn refuse_window(
+    channel: &Channel,
+    worker: &mut Worker,
+    order: &WindowOrder,
+    error: &WorkerError,
+) -> Result<ControlFlow<()>, WorkerError> {
+    worker.release(order);
+    refuse(channel, error)?;
+    Ok(ControlFlow::Break(()))
 }
 
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {

@@ -11,7 +11,8 @@ use super::hosted::HostedOrder;
 use super::twin::launches;
 use crate::window::WindowCalls;
 use crate::wire::{
-    BufferLayout, Frame, Measurand, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker,
+    BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
+    to_worker,
 };
 use gpubench_device::{CountRequest, DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
@@ -29,6 +30,7 @@ pub(super) struct Setup {
     pub(super) modules: Vec<SourceModule>,
     /// The name of the windows in a profiler.
     pub(super) annotation: Option<String>,
+    pub(super) observer: Observer,
     pub(super) hosted: Option<HostedOrder>,
     /// Number of launches of a call and of its twin.
     pub(super) launches: NonZeroU32,
@@ -77,6 +79,7 @@ impl Setup {
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
+            observer: head.observer,
             hosted: (recording.execution == Execution::Hosted).then(|| HostedOrder {
                 library,
                 benchmark: head.benchmark,

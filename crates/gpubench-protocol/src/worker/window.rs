@@ -1,24 +1,48 @@
 //! The worker's part of a window.
 
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
-use crate::wire::{Claim, FaultPlace, FixedText, UNKNOWN_STEP, WindowOrder};
+use crate::wire::{
+    Channel, ChannelError, Claim, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder, poll_readable,
+};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, HostFailure};
 
-/// The result of queueing a window.
+/// How long the host waits between two looks at *go*.
+const LOOK: Duration = Duration::from_micros(50);
+
+/// The result of arming a window.
 pub(super) enum Armed {
+    /// Nothing is queued yet: the host waits for *go*. An observer may hold the host until a launch
+    /// has run, which it never would before *go*.
+    Held,
+    /// The window is queued.
+    Queued(Queued),
+}
+
+/// The result of queueing a window.
+pub(super) enum Queued {
     /// The whole window is queued. `host_ns` is the host time for queueing the call.
-    Queued { stopwatch: Stopwatch, host_ns: f64 },
+    Whole { stopwatch: Stopwatch, host_ns: f64 },
     /// The user's host code failed. The worker does not wait for the work that it queued.
     Failed(HostFailure),
+    /// The call faulted while it was queued after *go*.
+    Faulted(Fault),
 }
 
 impl Worker {
-    /// Queues a window that waits for *go*.
+    /// Queues a window that waits for *go*, unless an observer might wait for its end.
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
+        match self.assignment.observer {
+            Observer::None => Ok(Armed::Queued(self.queue(order)?)),
+            Observer::Sanitizer | Observer::Profiler => Ok(Armed::Held),
+        }
+    }
+
+    fn queue(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let stopwatch = device.events.of(order.kind);
@@ -42,11 +66,11 @@ impl Worker {
         });
         let host_ns = match queued {
             Ok(host_ns) => host_ns,
-            Err(DeviceError::Host(failure)) => return Ok(Armed::Failed(failure)),
+            Err(DeviceError::Host(failure)) => return Ok(Queued::Failed(failure)),
             Err(error) => return Err(WorkerError::Plan(error)),
         };
         case.finish_window(order, driver, harness, stream)?;
-        Ok(Armed::Queued { stopwatch, host_ns })
+        Ok(Queued::Whole { stopwatch, host_ns })
     }
 
     /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
@@ -58,12 +82,36 @@ impl Worker {
         }
     }
 
+    /// Waits on the host until the referee has written *go*.
+    pub(super) fn await_go(&self, order: &WindowOrder, channel: &Channel) -> Result<(), WorkerError> {
+        let go = &self.assignment.page.in_window(order.window).go;
+        while go.load(Ordering::Acquire) != order.window {
+            // The broker sends nothing during a window, so this is the end of the connection.
+            if poll_readable(&[channel], LOOK)?.is_some() {
+                return Err(ChannelError::Closed.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues the window after *go*.
+    pub(super) fn queue_after_go(&mut self, order: &WindowOrder, channel: &Channel) -> Result<Queued, WorkerError> {
+        self.await_go(order, channel)?;
+        match self.queue(order) {
+            Err(WorkerError::Device(DeviceError::Fault(fault)) | WorkerError::Plan(DeviceError::Fault(fault))) => {
+                Ok(Queued::Faulted(fault))
+            }
+            queued => queued,
+        }
+    }
+
     /// Waits for the window's work and returns the claim.
-    pub(super) fn finish(&mut self, order: &WindowOrder, armed: Armed) -> Result<Claim, WorkerError> {
+    pub(super) fn finish(&mut self, order: &WindowOrder, queued: Queued) -> Result<Claim, WorkerError> {
         let empty = Claim::empty(order.window);
-        let (stopwatch, host_ns) = match armed {
-            Armed::Queued { stopwatch, host_ns } => (stopwatch, host_ns),
-            Armed::Failed(failure) => {
+        let (stopwatch, host_ns) = match queued {
+            Queued::Whole { stopwatch, host_ns } => (stopwatch, host_ns),
+            Queued::Faulted(fault) => return Ok(self.fault_claim(empty, &fault)),
+            Queued::Failed(failure) => {
                 self.release(order);
                 return Ok(host_claim(empty, &failure));
             }

@@ -117,6 +117,7 @@ fn interruptible(
         reference_within: WITHIN,
         kernels_run_in: KernelHost::Author,
         device: DeviceOrder::cpu(1, 0),
+        observer: None,
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
         seeds: &Seeds::new([1; 32]),

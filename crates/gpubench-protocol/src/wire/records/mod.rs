@@ -73,6 +73,7 @@ mod tests {
             WindowOrder at offset_of!(WindowOrder, owner) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, measurand) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
+            WorkerSetup at offset_of!(WorkerSetup, observer) => 0..=2,
         }
     }
 

@@ -35,6 +35,10 @@ pub struct WorkerSetup {
     pub measurand: Measurand,
     /// Bytes of the names of hardware metrics after the modules, each with a line feed.
     pub metric_bytes: u32,
+    /// Who observes the worker.
+    pub observer: Observer,
+    /// Zero.
+    pub reserved: u32,
     /// The device.
     pub device: DeviceOrder,
 }
@@ -50,6 +54,20 @@ pub enum Measurand {
     Instructions = 1,
     /// Metrics of the hardware.
     Hardware = 2,
+}
+
+/// A program of others that observes a worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+pub enum Observer {
+    /// There is none.
+    #[default]
+    None = 0,
+    /// A sanitizer. The call works on private copies of the buffers, so that the sanitizer knows
+    /// where they end.
+    Sanitizer = 1,
+    /// A profiler, which records only the call.
+    Profiler = 2,
 }
 
 /// The state of the sandbox around the user's code.
