@@ -62,6 +62,17 @@ impl FakeGpu {
         gpu
     }
 
+    /// Same as [`new`](FakeGpu::new), with CUPTI.
+    ///
+    /// # Panics
+    /// Same as [`new`](FakeGpu::new).
+    pub fn with_cupti() -> FakeGpu {
+        let gpu = FakeGpu::new();
+        let link = gpu.libraries.path().join("libcupti.so.13");
+        std::os::unix::fs::symlink(library(), link).expect("a link can be made");
+        gpu
+    }
+
     /// Returns the locked clock in MHz, if the clock is locked.
     pub fn locked_clock(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.shared.path().join("locked_clock")).ok()?;

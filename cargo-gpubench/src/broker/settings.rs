@@ -112,7 +112,7 @@ impl<'a> RunSettings<'a> {
             },
             worker_count: WorkerCountRule::exactly(case.workers),
             within: case.window_within * self.facts.backend().counting_takes,
-            // One thread runs the blocks in order, so that kernels that depend on it count the same.
+            // One thread runs the blocks in order: a kernel may depend on it.
             device: self.device.with_one_thread(),
             ..self.protocol_for(case, &BaselineCase::Absent)
         }

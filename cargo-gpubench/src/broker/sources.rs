@@ -172,7 +172,7 @@ impl Sources {
         let ChosenDevice { order, facts } = device;
         let processors = match &self.other {
             Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Portable,
-            // Counts are comparable across machines, and counters do not know the newest processors.
+            // Counts are comparable between machines, and counters lack the newest processors.
             _ if chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions()) => Processors::Portable,
             _ => Processors::Here,
         };

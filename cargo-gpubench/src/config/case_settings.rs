@@ -89,9 +89,9 @@ case_settings! {
         /// [default: time]
         ///
         /// `instructions` counts what the kernels of one call execute: instructions of warps on a
-        /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. Each metric
-        /// has a result of its own. `ncu:NAME` adds a metric of the hardware to the records, by its
-        /// name in `ncu --query-metrics`; further names follow after commas.
+        /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. Each
+        /// metric has a result of its own. `ncu:NAME` adds a metric of the hardware to the records,
+        /// by its name in `ncu --query-metrics`; further names follow after commas.
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
 

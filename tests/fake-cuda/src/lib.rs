@@ -1,5 +1,5 @@
-//! A test double of the CUDA driver library, of NVML and of NVRTC, for tests that run real
-//! processes without a GPU.
+//! A test double of the CUDA driver library, of NVML, of CUPTI and of NVRTC, for tests that run
+//! real processes without a GPU.
 //!
 //! The driver's functions are implemented on the tool's CPU device. `gpu` has the state of a
 //! process and `call` the wrapper around every call; the other modules group the functions by
@@ -15,6 +15,7 @@ mod behaviour;
 mod call;
 mod cheat;
 mod context;
+mod cupti;
 mod device;
 mod error;
 mod gpu;

@@ -195,6 +195,8 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
             unsafe { std::slice::from_raw_parts((*values.add(position)).cast::<u8>(), *size as usize) }
         };
         let arguments: Vec<&[u8]> = sizes.iter().enumerate().map(argument).collect();
+        let product = |extents: [u32; 3]| extents.into_iter().map(u64::from).product();
+        crate::cupti::launched(product(shape.grid), product(shape.block));
         Ok(gpu.cpu.launch(stream, function, &shape, &arguments)?)
     })
 }

@@ -94,8 +94,8 @@ impl Case {
         format!("{}::{}", self.package, self.name())
     }
 
-    /// Returns the modes and metrics of its results, in order. Counts are the same in every mode, so
-    /// they are taken in the first.
+    /// Returns the modes and metrics of its results, in order. Counts are the same in every mode,
+    /// so they are taken in the first.
     pub fn measured(&self) -> Vec<(Method, Metric)> {
         let metrics = self.metrics.results();
         let times = metrics.iter().filter(|metric| metric.is_time());

@@ -93,7 +93,7 @@ impl MeasurementOptions {
     }
 }
 
-/// Number of samples of a count. A kernel whose count depends on its inputs shows it in so many.
+/// Number of samples of a count. They show whether the count depends on the inputs.
 const COUNTS: SampleCount = SampleCount::of(3);
 
 impl CaseOptions {

@@ -17,8 +17,8 @@ use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
+    Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts,
+    Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -435,9 +435,11 @@ impl Driver for CpuDriver {
                 self.counts = true;
                 Ok(Box::new(counter))
             }
-            CountRequest::Hardware(_) => Err(DeviceError::Unsupported(
-                "count hardware metrics: only GPUs have them".to_owned(),
-            )),
+            CountRequest::Hardware(_) => Err(DeviceError::Absent(Absence {
+                kind: AbsenceKind::NotInstalled,
+                reason: "the CPU device has no hardware metrics".to_owned(),
+                hint: "leave out `ncu:…`, or measure on a GPU".to_owned(),
+            })),
         }
     }
 

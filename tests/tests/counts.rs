@@ -1,0 +1,245 @@
+//! `--metric instructions` and `--metric ncu:…`: what a call does, counted instead of timed.
+#![forbid(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{BareMachine, FakeGpu, Fixture, Records, Run, RunFolder, repository};
+use serde_json::Value;
+
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(SPIN = "spin.cu");
+
+fn vectors() -> Tensors {
+    Tensors::new().input("x", u32::shape([64]), Bits).output("y", u32::shape([64]))
+}
+
+fn on_cpu(_rounds: usize, x: &[u32], y: &mut [u32]) {
+    y.copy_from_slice(x);
+}
+
+#[gpubench(axes(rounds = [1000, 1001, 1003]), inputs = vectors(), reference = on_cpu, exact)]
+fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
+}
+
+#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+fn twice(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
+    cx.launch(SPIN.kernel("copy"), Grid::covering(64, 64), (x, y))
+}
+
+#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+fn wrong(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = rounds;
+    cx.launch(SPIN.kernel("half"), Grid::covering(64, 64), (x, y))
+}
+"#;
+
+const KERNELS: &str = r#"
+extern "C" __global__ void spin(const unsigned *x, unsigned *y, size_t rounds) {
+  volatile size_t round = 0;
+  while (round < rounds) round = round + 1;
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+extern "C" __global__ void copy(const unsigned *x, unsigned *y) {
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+extern "C" __global__ void half(const unsigned *x, unsigned *y) {
+  if (threadIdx.x < 32) y[threadIdx.x] = x[threadIdx.x];
+}
+"#;
+
+/// Returns the one crate that all tests share.
+fn crate_folder() -> &'static Utf8Path {
+    static FOLDER: OnceLock<(tempfile::TempDir, Utf8PathBuf)> = OnceLock::new();
+    let (_, folder) = FOLDER.get_or_init(|| {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = Utf8Path::from_path(temporary.path())
+            .expect("the name is text")
+            .to_owned();
+        std::fs::create_dir_all(folder.join("src")).expect("a folder");
+        let runtime = repository().join("gpubench-runtime");
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it is written");
+        write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"counted\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                 [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+            ),
+        );
+        write("src/spin.cu", KERNELS);
+        write("src/lib.rs", LIBRARY);
+        (temporary, folder)
+    });
+    folder
+}
+
+fn counting(filter: &str) -> Run {
+    reading(filter, "instructions")
+}
+
+fn reading(filter: &str, metrics: &str) -> Run {
+    Run::on(&Fixture::made_in(crate_folder())).args([filter, "--metric", metrics])
+}
+
+fn samples(records: &Records, case: &str) -> Vec<f64> {
+    let samples = records.result(case)["samples"].as_array().cloned().unwrap_or_default();
+    samples.iter().filter_map(Value::as_f64).collect()
+}
+
+#[test]
+fn counts_are_the_same_in_every_call_and_every_run() {
+    let counts = |samples_wanted: &str| {
+        let run =
+            counting("spin::rounds=1000").args(["--min-samples", samples_wanted, "--max-samples", samples_wanted]);
+        let records = run.json().finish().expect_code(0).records();
+        let result = records.result("spin::rounds=1000");
+        assert_eq!(result["metric"]["name"], "instructions");
+        assert_eq!(
+            (&result["twin"], &result["conservation"], &result["event_overhead_ns"]),
+            (&Value::Null, &Value::Null, &Value::Null)
+        );
+        samples(&records, "spin::rounds=1000")
+    };
+    let many = counts("20");
+    assert_eq!(many, vec![many[0]; 20]);
+    // Each round of the loop takes a few instructions of each of the 64 threads.
+    assert!((3.0 * 64_000.0..12.0 * 64_000.0).contains(&many[0]), "{}", many[0]);
+    for _ in 0..2 {
+        assert_eq!(counts("1"), many[..1]);
+    }
+}
+
+#[test]
+fn a_change_of_0_3_percent_is_a_regression_and_one_of_0_1_percent_is_not() {
+    let folder = RunFolder::new();
+    let saved = |rounds: &str| {
+        let file = folder.path(&format!("{rounds}.json")).into_string();
+        let run = counting(&format!("rounds={rounds}")).args(["--save-baseline", &file]);
+        let _ = run.finish().expect_code(0);
+        file
+    };
+    let [before, within, beyond] = ["1000", "1001", "1003"].map(saved);
+    let compared = |after: &str| {
+        let run = Run::on_verb("compare", &Fixture::made_in(crate_folder()));
+        run.args([before.as_str(), after, "-g", "(spin)::"])
+    };
+    let regressed = compared(&beyond).finish().expect_code(3);
+    let shown = &regressed.stdout;
+    assert!(shown.contains("+0.3") || shown.contains("+0.29"), "{shown}");
+    let _ = compared(&within).finish().expect_code(0);
+    let strict = compared(&within).args(["--count-threshold", "0.05%"]);
+    let _ = strict.finish().expect_code(3);
+}
+
+#[test]
+fn counts_are_listed_by_kernel_and_function_and_stand_next_to_times() {
+    let run = reading("twice", "time,instructions").briefly();
+    let records = run.json().finish().expect_code(0).records();
+    let results: Vec<&Value> = records.results().collect();
+    let metrics: Vec<&Value> = results.iter().map(|result| &result["metric"]["name"]).collect();
+    assert_eq!(metrics, ["time", "instructions"]);
+    assert_eq!(results[0]["counts"], Value::Null);
+    let counts = &results[1]["counts"];
+    assert_eq!(counts["counted_by"], "callgrind of valgrind");
+    let functions = counts["functions"].as_array().expect("functions");
+    for kernel in ["spin", "copy"] {
+        let is_named = |one: &&Value| one["kernel"] == kernel && one["function"] == kernel;
+        assert!(functions.iter().any(|one| is_named(&one)), "{functions:#?}");
+    }
+    let total: f64 = functions.iter().filter_map(|one| one["instructions"].as_f64()).sum();
+    assert_eq!(results[1]["samples"][0], total);
+    let reason = results[1]["grade_reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("valgrind"), "{reason}");
+}
+
+#[test]
+fn a_wrong_output_fails_while_it_is_counted() {
+    let records = counting("wrong").json().finish().expect_code(100).records();
+    records.assert_ends("wrong", "wrong-output", "partial", &[]);
+}
+
+#[test]
+fn without_valgrind_the_run_ends_before_it_measures() {
+    let archive = RunFolder::new().path("counted.tar.gz");
+    std::fs::create_dir_all(archive.parent().expect("a folder")).expect("a folder");
+    let _ = Run::archiving(&Fixture::made_in(crate_folder()), &archive)
+        .finish()
+        .expect_code(0);
+    let bare = BareMachine::with_a_cpp_compiler();
+    let refused = bare.run(&archive).args(["twice", "--metric", "instructions"]);
+    let stderr = refused.finish().expect_code(96).stderr;
+    assert!(
+        stderr.contains("`valgrind` is not on the path") && stderr.contains("install the package"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn the_cpu_device_has_no_hardware_metrics() {
+    let refused = reading("twice", "ncu:dram__bytes.sum").finish();
+    let stderr = refused.expect_code(96).stderr;
+    assert!(stderr.contains("the CPU device has no hardware metrics"), "{stderr}");
+}
+
+#[test]
+fn a_gpu_counts_the_launches_of_a_plan_with_cupti() {
+    let gpu = FakeGpu::with_cupti();
+    let run = gpu.run(&Fixture::made_in(crate_folder())).args(["twice"]);
+    let records = run
+        .args(["--metric", "instructions"])
+        .json()
+        .finish()
+        .expect_code(0)
+        .records();
+    let result = records.result("twice::rounds=1");
+    // The double counts 23 instructions for each warp of a kernel. Each launch has two.
+    assert_eq!(result["samples"], serde_json::json!([92.0, 92.0, 92.0]));
+    assert_eq!(
+        (&result["grade"], &result["grade_reason"]),
+        (&"sealed".into(), &Value::Null)
+    );
+    let functions = serde_json::json!([
+        {"kernel": "spin", "function": null, "instructions": 46.0},
+        {"kernel": "copy", "function": null, "instructions": 46.0},
+    ]);
+    assert_eq!(result["counts"]["functions"], functions);
+}
+
+#[test]
+fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
+    let gpu = FakeGpu::with_cupti();
+    let run = gpu.run(&Fixture::made_in(crate_folder())).briefly().args(["twice"]);
+    let run = run.args(["--metric", "ncu:dram__bytes.sum,lts__t_sector_hit_rate.pct"]);
+    let records = run.json().finish().expect_code(0).records();
+    let result = records.result("twice::rounds=1");
+    assert_eq!(result["metric"]["name"], "time");
+    let hardware = serde_json::json!({"dram__bytes.sum": 2.0, "lts__t_sector_hit_rate.pct": 2.0});
+    assert_eq!(result["counts"]["hardware"], hardware, "the passes of the double");
+}
+
+#[test]
+fn a_gpu_that_cannot_count_ends_the_run_with_a_hint() {
+    let refused = |gpu: &FakeGpu, metric: &str, result: &str| {
+        let run = gpu
+            .run(&Fixture::made_in(crate_folder()))
+            .env("FAKE_CUPTI_RESULT", result);
+        let finished = run.args(["twice", "--metric", metric]).finish().expect_code(96);
+        finished.stderr
+    };
+    let without = refused(&FakeGpu::new(), "instructions", "0");
+    assert!(
+        without.contains("`libcupti.so` was not found") && without.contains("hint: install CUPTI"),
+        "{without}"
+    );
+    let gpu = FakeGpu::with_cupti();
+    let forbidden = refused(&gpu, "instructions", "35");
+    assert!(forbidden.contains("`CAP_PERFMON`"), "{forbidden}");
+    let unknown = refused(&gpu, "ncu:bogus__metric.sum", "0");
+    assert!(unknown.contains("no metric `bogus__metric.sum`"), "{unknown}");
+}
