@@ -29,11 +29,13 @@ ends! {
     an_answer_looked_up_by_input_address_is_cached:
         "answers::keeps_answers_by_address" is "wrong-output", "cached", "`y`", "the expected output of the first call";
     the_previous_answer_is_stale:
-        "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "the expected output of call";
+        "answers::gives_the_answer_before" is "wrong-output", "stale", "`y`", "the expected output of the previous call";
     an_output_written_only_in_the_first_call_is_unwritten:
         "answers::writes_the_first_time_only" is "wrong-output", "unwritten", "`y`", "call 2", "`y[0]`";
     an_output_never_written_is_unwritten:
         "answers::writes_nothing" is "wrong-output", "unwritten", "`y`", "call 1", "`y[0]`", "expected", "got";
+    an_output_not_written_in_every_third_call_is_unwritten:
+        "answers::skips_every_third_call" is "wrong-output", "unwritten", "`y`", "call 3", "`y[0]`";
     half_an_output_is_partial:
         "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`", "set them with `cx.memset` first";
     one_missing_element_is_partial:

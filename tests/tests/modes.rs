@@ -190,3 +190,87 @@ fn a_wrong_mode_in_an_attribute_is_refused_with_its_line() {
         refused.stderr
     );
 }
+
+/// Runs one kernel of the hostile crate in a mode.
+fn hostile(kernel: &str, mode: &str) -> Value {
+    let name = format!("answers::{kernel}::n=600");
+    let run = Run::on(&Fixture::of("hostile")).args(["--exact", &name, "--include-ignored", "--mode", mode]);
+    let records = run.args(["--workers", "2", "--threads", "1"]).json().finish().records();
+    records.results().next().expect("a result").clone()
+}
+
+#[test]
+fn every_call_of_a_graph_has_its_own_tensors_and_is_checked() {
+    let honest = hostile("honest", "graph");
+    assert_eq!((&honest["verdict"], &honest["mode"]), (&"pass".into(), &"graph".into()));
+    assert_eq!(honest["calls_per_sample"], 10);
+    let (windows, inputs) = (&honest["windows"], &honest["distinct_inputs"]);
+    assert_eq!(inputs.as_u64(), windows.as_u64().map(|windows| 10 * windows));
+    assert_eq!(honest["checks"].as_array().map(Vec::len), Some(1));
+    let single = &honest["single_calls"];
+    // Each of two workers times ten calls in two windows.
+    assert_eq!(single["n"], 40);
+    assert!(single["median_ns"].as_f64() > Some(0.0), "{single}");
+
+    for (kernel, cause, output) in [
+        ("skips_every_third_call", "unwritten", "`y@3`"),
+        ("gives_the_answer_before", "stale", "`y@2`"),
+        ("keeps_the_first_answer", "cached", "`y@1`"),
+    ] {
+        let found = hostile(kernel, "graph");
+        assert_eq!(
+            (&found["verdict"], &found["cause"]),
+            (&"wrong-output".into(), &cause.into())
+        );
+        let message = found["message"].as_str().expect("a message");
+        assert!(message.contains(output), "{message}");
+    }
+}
+
+#[test]
+fn a_graph_has_as_many_calls_as_requested_and_possible() {
+    let calls = |number: &str| {
+        let name = "answers::honest::n=600";
+        let run = Run::on(&Fixture::of("hostile")).args(["--exact", name, "--mode", "graph", "--workers", "1"]);
+        let records = run
+            .args(["--graph-calls", number])
+            .json()
+            .finish()
+            .expect_code(0)
+            .records();
+        records.results().next().expect("a result")["calls_per_sample"].clone()
+    };
+    assert_eq!(calls("3"), 3);
+    // An input and an output for each call, and room for 64 buffers.
+    assert_eq!(calls("60"), 32);
+}
+
+#[test]
+fn a_kernel_that_is_fast_only_on_inputs_that_it_has_seen_is_wrong_when_hot() {
+    let hot = hostile("honest", "hot");
+    assert_eq!((&hot["verdict"], &hot["single_calls"]), (&"pass".into(), &Value::Null));
+    assert!(
+        hot["calls_per_sample"].as_u64() > Some(1),
+        "{}",
+        hot["calls_per_sample"]
+    );
+    assert_eq!(hot["distinct_inputs"], hot["windows"]);
+    assert_eq!(hostile("answers_new_inputs_only", "cold")["verdict"], "pass");
+    let found = hostile("answers_new_inputs_only", "hot");
+    assert_eq!(
+        (&found["verdict"], &found["cause"]),
+        (&"wrong-output".into(), &"unwritten".into()),
+        "{}",
+        found["message"]
+    );
+}
+
+#[test]
+fn a_call_that_changes_its_inputs_is_skipped_when_hot() {
+    let run = Run::on(&Fixture::of("hostile")).args(["--exact", "answers::leaves_in_place::n=600", "--mode", "hot"]);
+    let records = run.json().finish().records();
+    let result = records.results().next().expect("a result");
+    assert_eq!(result["verdict"], "skipped");
+    let message = result["message"].as_str().expect("a message");
+    assert!(message.contains("changes its input `z`"), "{message}");
+}

@@ -341,7 +341,7 @@ impl<'a> CaseRunner<'a> {
                     _ => 0,
                 },
                 selected.facts,
-                None,
+                options.graph_calls,
             ),
         };
         let candidate = prepared.ready(&inputs);

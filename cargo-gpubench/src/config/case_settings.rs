@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Denied, Fraction, LeastGrade, Metrics, Modes, SampleCount, TimeLimit, WorkerCount, settings};
+use super::{Denied, Fraction, GraphCalls, LeastGrade, Metrics, Modes, SampleCount, TimeLimit, WorkerCount, settings};
 use gpubench_contract::Method;
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
@@ -75,10 +75,12 @@ macro_rules! case_settings {
 case_settings! {
     #[command(next_help_heading = "Measure")]
     struct SamplingArguments {
-        /// Measure each case in these modes: `cold`, `warm`, or several as in `cold,warm` [default:
-        /// cold]
+        /// Measure each case in these modes: `cold`, `warm`, `hot`, `graph`, or several as in
+        /// `cold,graph` [default: cold]
         ///
-        /// `cold` flushes the caches before each call. `warm` flushes nothing. With several modes,
+        /// `cold` flushes the caches before each call. `warm` flushes nothing. `hot` repeats the call
+        /// back to back on the same tensors. `graph` puts several calls in a CUDA graph, each with
+        /// its own tensors, and flushes the caches before it. With several modes,
         /// each case is measured in one after the other and has a result for each. Results are
         /// compared and ranked only with results of the same mode. `--test` and `--profile-time`
         /// use the first mode. With `--flush-bytes 0` the default is `warm`.
@@ -94,6 +96,14 @@ case_settings! {
         /// by its name in `ncu --query-metrics`; further names follow after commas.
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
+
+        /// Put this many calls in a graph, in the mode `graph` [default: 10, or fewer large ones]
+        ///
+        /// Each call has its own tensors and scratch. There are fewer calls if a window or the memory
+        /// of the device has no room for them; `calls_per_sample` in the record has the number. By
+        /// default the tensors of all calls have at most 1 GiB, but there are at least two calls.
+        #[arg(value_name = "N", hide_default_value = true)]
+        "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";
 
         /// Give up on a case if one call of its kernels takes longer than this
         ///

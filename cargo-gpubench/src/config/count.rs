@@ -7,6 +7,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::Value;
+use gpubench_protocol::wire::MAX_OUTPUTS;
 use gpubench_stats::MOST_WORKERS;
 
 /// A number from 1 to `MOST`.
@@ -18,6 +19,9 @@ pub type SampleCount = Count<{ u32::MAX as usize }>;
 
 /// A number of fresh workers for a case.
 pub type WorkerCount = Count<MOST_WORKERS>;
+
+/// A number of calls in a graph. Each has at least an output.
+pub type GraphCalls = Count<MAX_OUTPUTS>;
 
 /// A number of threads of the CPU device.
 pub type ThreadCount = Count<1024>;

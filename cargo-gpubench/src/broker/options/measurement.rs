@@ -1,6 +1,6 @@
 //! Options of measurement.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use crate::broker::cases::Case;
@@ -45,6 +45,8 @@ pub enum OtherRuns {
 /// The measurement settings of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseOptions {
+    /// Number of calls in a graph, if the user set it.
+    pub graph_calls: Option<NonZeroU32>,
     /// Number of fresh workers that measure the case's samples.
     pub workers: NonZeroUsize,
     /// Whether an interleaved comparison may add workers. It may not if the user set their number.
@@ -131,6 +133,9 @@ impl From<CaseSettings> for CaseOptions {
     fn from(given: CaseSettings) -> Self {
         let settings = given.complete();
         Self {
+            graph_calls: given
+                .graph_calls
+                .and_then(|calls| NonZeroU32::try_from(calls.number()).ok()),
             workers: settings.workers.number(),
             analyses: match given.workers {
                 Some(_) => InterimAnalyses::Once,

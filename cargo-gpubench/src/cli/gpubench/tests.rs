@@ -55,6 +55,7 @@ fn the_defaults_are_as_documented() {
     assert_eq!(options.measurement.seed, MasterSeed::Fresh);
     assert_eq!(options.measurement.flush_bytes, None);
     let CaseOptions {
+        graph_calls,
         workers,
         analyses,
         noise_threshold,
@@ -64,6 +65,7 @@ fn the_defaults_are_as_documented() {
         reference_within,
     } = options.measurement.everywhere();
     assert_eq!(criteria, PassCriteria::default());
+    assert_eq!(graph_calls, None);
     assert_eq!(options.measurement.schedule, None);
     assert_eq!((workers.get(), analyses), (10, InterimAnalyses::UntilDecided));
     assert_eq!(noise_threshold, 0.01);

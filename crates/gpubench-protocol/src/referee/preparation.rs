@@ -9,7 +9,7 @@ use super::case::{OpenCase, Referee};
 use super::check::digest_keys;
 use super::page::WorkerPage;
 use super::stamps::Preparation;
-use crate::window::{KeyPurpose, WindowId};
+use crate::window::{KeyPurpose, Maker, WindowId};
 use crate::wire::opening_words;
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
@@ -102,11 +102,22 @@ impl Referee {
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
     }
 
-    /// Shows the worker other inputs than the true ones.
-    pub(super) fn show_other_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+    /// Shows the worker other inputs than the true ones. Where the tool makes the inputs, only the
+    /// decoy lines differ, so that a kernel must read them all to notice. The crate's own inputs are
+    /// replaced as a whole, because a mixture of two may be invalid.
+    pub(super) fn show_other_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
+        let (driver, stream) = (&mut *self.driver, self.stream);
         for (buffer, pristine) in changing_inputs(case) {
-            self.driver
-                .copy(self.stream, buffer.address(), pristine.decoy, buffer.layout.len)?;
+            let (target, bytes) = (buffer.address(), buffer.layout.len);
+            match pristine.maker {
+                Maker::Harness => self
+                    .harness
+                    .lines(driver, stream, target, pristine.decoy, bytes, decoys)?,
+                Maker::RefereeKernel | Maker::AuthorKernel | Maker::AuthorFunction => {
+                    driver.copy(stream, target, pristine.decoy, bytes)?
+                }
+            }
         }
         Ok(())
     }

@@ -118,7 +118,7 @@ impl Referee {
         let keys = self.hand_in_keys(case, place, batch)?;
         let preparation = self.prepare(case, page, place, batch)?;
         if order.switch_after > 0 {
-            self.show_other_inputs(case)?;
+            self.show_other_inputs(case, place)?;
         }
         self.driver
             .write_value(stream, DevicePtr(on_device.go()), order.window)?;
