@@ -443,13 +443,14 @@ fn the_template_sets_the_built_in_values() {
     );
     let unsaid = CaseSettings {
         mode: None,
+        graph_calls: None,
         workers: None,
         ..CaseSettings::BUILT_IN
     };
     assert_eq!(
         workspace.options(&[], &[]).measurement.everywhere(),
         CaseOptions::from(unsaid),
-        "a copy of the file says everything but the modes and a number of workers"
+        "a copy of the file says everything but the modes and numbers of calls and workers"
     );
 }
 
