@@ -120,7 +120,9 @@ fn options_of(tool: SanitizerTool) -> Vec<[&'static str; 2]> {
         SanitizerTool::Memcheck => vec![["--report-api-errors", "no"], ["--padding", PADDING]],
         // The other form of report names no threads.
         SanitizerTool::Racecheck => vec![["--racecheck-report", "hazard"]],
-        SanitizerTool::Initcheck | SanitizerTool::Synccheck => Vec::new(),
+        // The worker copies inputs from memory that the referee has written.
+        SanitizerTool::Initcheck => vec![["--check-api-memory-access", "no"]],
+        SanitizerTool::Synccheck => Vec::new(),
     }
 }
 
