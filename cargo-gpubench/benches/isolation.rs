@@ -91,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     referee.begin(&begin, &interrupt)?;
     let mut control_worker = ControlWorker::on(device);
     let protocol = Protocol {
+        energy: Default::default(),
         reading: Default::default(),
         mode: RunMode::Measure,
         worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),

@@ -470,6 +470,7 @@ impl Side {
         interrupt: &'a Interrupt,
     ) -> Protocol<'a> {
         Protocol {
+            energy: Default::default(),
             reading: Default::default(),
             mode: RunMode::Measure,
             worker_count: WorkerCountRule::exactly(workers),

@@ -21,7 +21,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, Method, RunEnd, RunStarted, SchemaVersion, Verdict,
 };
 use gpubench_device::FrozenFile;
-use gpubench_device::telemetry::{Telemetry, Throttling};
+use gpubench_device::telemetry::{EnergyReading, Telemetry, Throttling};
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
@@ -480,6 +480,10 @@ impl Watcher for CaseWatcher<'_> {
 
     fn thrown_away(&mut self, samples: usize) {
         self.telemetry.throw_away(samples);
+    }
+
+    fn energy(&mut self) -> Option<EnergyReading> {
+        self.telemetry.energy()
     }
 
     fn begins_again(&mut self) {

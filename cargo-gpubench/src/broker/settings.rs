@@ -12,7 +12,7 @@ use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
-use gpubench_measure::measurement::{Expectations, Protocol, RunMode};
+use gpubench_measure::measurement::{Energy, Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
@@ -105,6 +105,7 @@ impl<'a> RunSettings<'a> {
     pub(super) fn counting_protocol<'p>(&'p self, case: &CaseOptions, reading: WorkerReading<'p>) -> Protocol<'p> {
         Protocol {
             reading,
+            energy: Energy::Ignored,
             // The first call of a process does what later ones need not do.
             warm_up: WarmUpRule {
                 max_windows: 1,
@@ -137,6 +138,7 @@ impl<'a> RunSettings<'a> {
                 BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
                 _ => stop,
             },
+            energy: self.options.measurement.energy,
             within: match self.observer {
                 None => case.window_within,
                 Some(_) => case.window_within.saturating_mul(OBSERVED),

@@ -10,6 +10,7 @@ use crate::config::{CaseLayers, ThreadCount};
 use gpubench_contract::Flush;
 use gpubench_device::Backend;
 use gpubench_device::compilers::NamedCompilers;
+use gpubench_measure::measurement::Energy;
 
 /// Returns the parser of `--flush`.
 pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
@@ -82,6 +83,10 @@ impl MeasurementArguments {
             other_runs: match self.no_wait {
                 true => OtherRuns::Ignored,
                 false => OtherRuns::Awaited,
+            },
+            energy: match self.energy {
+                true => Energy::Measured,
+                false => Energy::Ignored,
             },
             lock_clocks: self.lock_clocks,
             cases,

@@ -227,6 +227,15 @@ settings! {
         #[arg(long, help_heading = "Machine")]
         no_wait: bool => Profile "--no-wait";
 
+        /// Also measure the energy of a call
+        ///
+        /// After the samples, the call is repeated back to back for up to a second, and the GPU's
+        /// energy counter is read before and after. The result includes the power of an idle GPU.
+        /// At most 400 launches can wait in a queue, so the energy of calls shorter than half a
+        /// millisecond stays unknown.
+        #[arg(long)]
+        energy: bool => Profile "--energy";
+
         /// Lock the clock of the GPU's multiprocessors while cases are measured
         ///
         /// `base` is the clock that the GPU can keep at its rated power. A number is a supported

@@ -240,6 +240,10 @@ pub struct WindowCounts {
     /// and checked, but not among the samples. Missing in records of older versions of the tool.
     #[serde(default)]
     pub retaken: u64,
+    /// Windows of many calls back to back, to measure their energy. Their times are not among the
+    /// samples.
+    #[serde(default)]
+    pub energy: u64,
     /// Control windows, in which the twin runs instead of the call. They do not count in the
     /// case's `windows`.
     pub control: u64,
@@ -248,7 +252,7 @@ pub struct WindowCounts {
 impl WindowCounts {
     /// Returns the number of windows of the worker under test.
     pub fn total(self) -> u64 {
-        self.warm_up + self.timed + self.retaken + self.early_check + self.parts
+        self.warm_up + self.timed + self.retaken + self.early_check + self.parts + self.energy
     }
 }
 

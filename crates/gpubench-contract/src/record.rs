@@ -259,6 +259,15 @@ pub struct BenchmarkComplete {
     /// Median time between two consecutive timing events with no work between them, in nanoseconds.
     /// With several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
+    /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
+    /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with `--energy`,
+    /// or could not be measured.
+    #[serde(default)]
+    pub energy_per_call_j: Option<f64>,
+    /// The part of `energy_per_call_j` that other work may have used: the counter also covers the
+    /// time before the first call and after the last one, until it moves.
+    #[serde(default)]
+    pub energy_resolution_j: Option<f64>,
     /// Why sampling stopped. With several workers, the least conclusive of their reasons. Null if
     /// sampling did not finish.
     pub stop: Option<Stop>,
@@ -352,6 +361,8 @@ impl BenchmarkComplete {
             single_calls: None,
             steps: Vec::new(),
             event_overhead_ns: None,
+            energy_per_call_j: None,
+            energy_resolution_j: None,
             stop: None,
             throughput: Throughput::default(),
             checks: Vec::new(),

@@ -75,6 +75,19 @@ pub fn time(nanoseconds: f64) -> Quantity {
     in_unit(nanoseconds, TIMES[0].1)
 }
 
+/// Formats an energy: `1.204 mJ`.
+pub fn energy(joules: f64) -> Quantity {
+    let (unit, worth) = match joules.abs() {
+        0.999_95.. => ("J", 1.0),
+        0.000_999_95.. => ("mJ", 1e-3),
+        _ => ("µJ", 1e-6),
+    };
+    Quantity {
+        number: four_digits(joules / worth),
+        unit: unit.to_owned(),
+    }
+}
+
 /// Formats a memory rate with decimal prefixes, as vendors do: `12.30 GB/s`.
 pub fn byte_rate(bytes_per_second: f64) -> Quantity {
     in_unit(bytes_per_second, "B/s")

@@ -153,6 +153,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             parts: 0,
             control: 40,
             retaken: 0,
+            energy: 0,
         },
         distinct_inputs: samples as u64 + 40,
         conservation: Some(Conservation {

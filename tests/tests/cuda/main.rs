@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod energy;
 mod kernels;
 mod locked_clocks;
 mod throttling;

@@ -8,7 +8,7 @@ use crate::config::{CaseLayers, CaseNames, CaseSettings, SampleCount, WorkerCoun
 use gpubench_contract::{Flush, Metric};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
-use gpubench_measure::measurement::PassCriteria;
+use gpubench_measure::measurement::{Energy, PassCriteria};
 use gpubench_stats::{InterimAnalyses, StopRule};
 
 /// Options of measurement.
@@ -26,6 +26,8 @@ pub struct MeasurementOptions {
     pub schedule: Option<u64>,
     /// What to do about other runs on the device.
     pub other_runs: OtherRuns,
+    /// Whether the energy of a call is measured too.
+    pub energy: Energy,
     /// The clock to lock while cases are measured.
     pub lock_clocks: Option<ClockSetting>,
     /// Settings that may differ from case to case.

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::clients::{descends_from_here, others_among};
-use super::{Gauge, Reading, ThrottleReasons};
+use super::energy::next_reading;
+use super::{EnergyReading, Gauge, Reading, ThrottleReasons};
 use gpubench_contract::GpuEnvironment;
 
 /// The time that reading the clock and the throttle reasons may cost per sample. If it costs more,
@@ -151,6 +152,11 @@ impl Telemetry {
         if samples.saturating_sub(self.case.read) >= self.cadence {
             self.read_up_to(samples);
         }
+    }
+
+    /// Waits until the energy counter moves, and returns its new value, if there is one.
+    pub fn energy(&mut self) -> Option<EnergyReading> {
+        next_reading(self.gauge.as_deref_mut()?)
     }
 
     /// Returns what is known about the latest samples.

@@ -13,6 +13,9 @@ pub(super) struct Shown {
     pub(super) xids: Option<Vec<u64>>,
     pub(super) compute_processes: Option<Vec<u32>>,
     pub(super) persistence: Option<bool>,
+    /// Joules between two values of the energy counter.
+    pub(super) energy_step_j: Option<f64>,
+    pub(super) energy_readings: usize,
     /// How often the throttle reasons alone were read.
     pub(super) readings: usize,
 }
@@ -34,6 +37,13 @@ impl Gauge for FakeGauge {
         let mut shown = self.0.borrow_mut();
         shown.readings += 1;
         shown.reading.throttle_reasons.clone()
+    }
+
+    fn energy_j(&mut self) -> Option<f64> {
+        let mut shown = self.0.borrow_mut();
+        shown.energy_readings += 1;
+        // The counter moves at every fifth reading.
+        Some((shown.energy_readings / 5) as f64 * shown.energy_step_j?)
     }
 
     fn uncorrected_errors(&mut self) -> Option<u64> {

@@ -42,6 +42,10 @@ pub trait Gauge {
     /// Reads the throttle reasons alone, as fast as possible.
     fn throttle_reasons(&mut self) -> Option<ThrottleReasons>;
 
+    /// Reads the energy that the GPU has used since the driver was loaded, in joules. The driver
+    /// updates it some ten to fifty times a second.
+    fn energy_j(&mut self) -> Option<f64>;
+
     /// Returns the number of uncorrectable memory errors since the driver was loaded.
     fn uncorrected_errors(&mut self) -> Option<u64>;
 

@@ -8,6 +8,7 @@
 
 mod case;
 mod clients;
+mod energy;
 mod gauge;
 pub mod nvml;
 mod throttle;
@@ -18,5 +19,6 @@ mod fake;
 mod tests;
 
 pub use case::{Observation, Telemetry, ThrottledSamples, Throttling};
+pub use energy::EnergyReading;
 pub use gauge::{Gauge, Reading};
 pub use throttle::{ThrottleReason, ThrottleReasons, words};

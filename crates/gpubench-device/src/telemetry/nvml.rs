@@ -76,6 +76,11 @@ impl Gauge for NvmlGauge {
         self.device.current_throttle_reasons().ok().map(reasons_in)
     }
 
+    fn energy_j(&mut self) -> Option<f64> {
+        let millijoules = self.device.total_energy_consumption().ok()?;
+        Some(millijoules as f64 / 1e3)
+    }
+
     fn uncorrected_errors(&mut self) -> Option<u64> {
         self.device
             .total_ecc_errors(MemoryError::Uncorrected, EccCounter::Volatile)

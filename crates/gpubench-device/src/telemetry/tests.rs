@@ -103,6 +103,20 @@ fn without_a_gauge_nothing_is_known_about_throttling() {
 }
 
 #[test]
+fn energy_is_read_when_the_counter_moves() {
+    let gauge = FakeGauge::default();
+    let mut telemetry = telemetry(&gauge);
+    assert_eq!(telemetry.energy(), None, "there is no counter");
+    gauge.0.borrow_mut().energy_readings = 0;
+    gauge.0.borrow_mut().energy_step_j = Some(2.0);
+    let [first, second] = [1, 2].map(|_| telemetry.energy().unwrap());
+    assert_eq!([first.joules, second.joules], [2.0, 4.0]);
+    assert!(first.at < second.at);
+    gauge.0.borrow_mut().energy_step_j = Some(0.0);
+    assert_eq!(telemetry.energy(), None, "it stands still");
+}
+
+#[test]
 fn errors_and_xids_belong_to_the_case_in_which_they_occur() {
     let gauge = FakeGauge::default();
     *gauge.0.borrow_mut() = Shown {

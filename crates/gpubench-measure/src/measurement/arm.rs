@@ -3,10 +3,13 @@
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use super::batch::Batch;
+use gpubench::catalog::Role;
+
+use super::batch::{Batch, Repetition};
 use super::case::ReadyCase;
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
+use super::energy::{self, CallEnergy};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
@@ -20,6 +23,7 @@ use crate::clients::{Observation, ObserverProgram, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, balance, judge};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
+use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_protocol::wire::Measurand;
 use gpubench_sandbox::Confinement;
@@ -43,6 +47,11 @@ pub(super) struct Arm<'a> {
     has_parts: bool,
     /// The times of the call's parts in nanoseconds, by window.
     parts_ns: Vec<Vec<f64>>,
+    /// Whether calls cannot be repeated on the same tensors.
+    changes_inputs: bool,
+    energy: Option<CallEnergy>,
+    /// Notices about the measurement.
+    pub(super) notices: Vec<String>,
     /// The counts of the last window that was counted.
     counts: Vec<Count>,
     stopping: Stopping<'a>,
@@ -88,6 +97,8 @@ pub(super) enum Part {
     Sample(WindowKind),
     /// A check or a profile. Only its correctness is kept.
     Alone(WindowKind),
+    /// Many calls, to measure their energy.
+    Energy(Repetition),
     /// The times of the call's parts.
     Parts,
 }
@@ -119,6 +130,9 @@ impl<'a> Arm<'a> {
             evidence,
             has_parts: case.has_parts() && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
+            changes_inputs: case.recording.tensors.iter().any(|tensor| tensor.role == Role::InOut),
+            energy: None,
+            notices: Vec::new(),
             samples: Samples::of_measurand(protocol.reading.measurand),
             counts: Vec::new(),
             stopping: Stopping::new(protocol),
@@ -211,6 +225,7 @@ impl<'a> Arm<'a> {
             Part::Sample(kind) => self.sample(context, &mut worker, kind),
             Part::Alone(kind) => self.window(context, &mut worker, kind),
             Part::Parts => self.time_parts(context, &mut worker),
+            Part::Energy(repetition) => self.energy_window(context, &mut worker, repetition),
         };
         if step? == Step::Done {
             self.worker = Some(worker);
@@ -288,6 +303,37 @@ impl<'a> Arm<'a> {
             self.parts_ns.extend(times.filter(|times| !times.is_empty()));
         }
         Ok(step)
+    }
+
+    /// Runs a window of many calls. Its time is no sample.
+    fn energy_window(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        repetition: Repetition,
+    ) -> Result<Step, MeasureError> {
+        let step = self.checked_window(context, worker, WindowKind::Timed, repetition)?;
+        if step == Step::Done {
+            self.evidence.end_energy_window();
+        }
+        Ok(step)
+    }
+
+    /// Returns how often the call is repeated to measure its energy, or a notice that says why it
+    /// cannot be.
+    pub(super) fn energy_repetition(&self) -> Result<Repetition, String> {
+        if self.changes_inputs {
+            return Err(energy::CHANGES_INPUTS.to_owned());
+        }
+        let call_ns = median(self.samples.of_present_worker()).unwrap_or_default();
+        energy::repetition(call_ns * f64::from(self.calls.get()), self.batch.most_for_energy())
+    }
+
+    /// Computes the energy of a call from the readings before and after the last window.
+    pub(super) fn note_energy(&mut self, readings: [EnergyReading; 2], repetition: Repetition) {
+        let calls = f64::from(self.calls.get()) * f64::from(repetition.repeats.get());
+        let claim = self.evidence.last_claim();
+        self.energy = claim.and_then(|claim| energy::energy(readings, claim.elapsed_ns, calls));
     }
 
     /// Whether the parts of the call can be timed one by one: the steps of a plan that has several,
@@ -399,7 +445,18 @@ impl<'a> Arm<'a> {
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
-        self.run_window(context, worker, kind)?;
+        let repetition = self.repetition(context, kind);
+        self.checked_window(context, worker, kind, repetition)
+    }
+
+    fn checked_window(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+        repetition: Repetition,
+    ) -> Result<Step, MeasureError> {
+        self.run_window(context, worker, kind, repetition)?;
         if self.evidence.ending == Ending::Stopped {
             match self.evidence.judge_last().verdict {
                 Verdict::Pass => return Ok(Step::Done),
@@ -410,10 +467,17 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
+    /// Returns the repetitions of the call in the next window.
+    fn repetition(&self, context: &Context<'_>, kind: WindowKind) -> Repetition {
+        let place = context.next_place(self.case);
+        self.batch.in_window(kind, self.protocol.seeds, place)
+    }
+
     /// Runs a few more windows after a wrong output.
     fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
-            self.run_window(context, worker, WindowKind::Timed)?;
+            let repetition = self.repetition(context, WindowKind::Timed);
+            self.run_window(context, worker, WindowKind::Timed, repetition)?;
             if self.evidence.ending != Ending::Stopped {
                 // The worker has failed already, so this ending does not count.
                 self.evidence.ending = Ending::Stopped;
@@ -428,14 +492,10 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
+        repetition: Repetition,
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
-        let place = WindowId {
-            case: self.case,
-            window: context.begun,
-        };
-        let repetition = self.batch.in_window(kind, self.protocol.seeds, place);
         match context
             .sequencer
             .run_window(worker, self.owner, context.begun, kind, repetition)?
@@ -479,6 +539,8 @@ impl<'a> Arm<'a> {
             .with_observation(self.protocol.observer, self.observation.as_ref())
             .with_last_output(&self.printed);
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.extend(notices_of(self.protocol.observer, self.observation.as_ref()));
         let workers = self.samples.by_worker();
         Measured {
             calls: self.calls,
@@ -497,7 +559,8 @@ impl<'a> Arm<'a> {
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
             stop,
-            notices: notices_of(self.protocol.observer, self.observation.as_ref()),
+            energy: self.energy,
+            notices,
             sanitizer: match self.observation {
                 Some(Observation::Sanitized(report)) => Some(report),
                 _ => None,

@@ -15,6 +15,10 @@ const BATCH_NS: f64 = 1e6;
 /// the whole window is queued before it starts.
 const MOST_LAUNCHES: u32 = 400;
 
+/// Most graphs that are queued in a window that measures energy. Each takes several entries of the
+/// queue.
+const MOST_GRAPHS: u32 = 100;
+
 /// Untimed calls before the timed ones of a hot window. The first brings the tensors to the caches.
 const SETTLING: u32 = 3;
 
@@ -24,6 +28,7 @@ pub(super) struct Batch {
     method: Method,
     repeats: NonZeroU32,
     most: u32,
+    most_for_energy: u32,
 }
 
 /// The repetitions of a call in one window.
@@ -56,7 +61,16 @@ impl Batch {
             method: case.calls.method,
             repeats: NonZeroU32::MIN,
             most: (MOST_LAUNCHES / steps).max(1),
+            most_for_energy: match case.calls.method {
+                Method::Graph => MOST_GRAPHS,
+                Method::Cold | Method::Warm | Method::Hot => (MOST_LAUNCHES / steps).max(1),
+            },
         }
+    }
+
+    /// Returns how often a window that measures energy can repeat its work.
+    pub(super) fn most_for_energy(&self) -> NonZeroU32 {
+        NonZeroU32::new(self.most_for_energy).unwrap_or(NonZeroU32::MIN)
     }
 
     /// Returns how often a window repeats the call.

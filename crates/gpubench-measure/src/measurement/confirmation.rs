@@ -230,6 +230,7 @@ mod tests {
             samples: Vec::new(),
             host_ns: Vec::new(),
             event_overhead_ns: None,
+            energy: None,
             stop: None,
             sanitizer: None,
             notices: Vec::new(),

@@ -6,7 +6,9 @@ use super::case::ReadyCase;
 use super::pool::ReadyWorker;
 use super::protocol::Protocol;
 use crate::clients::{Start, WorkerClient};
-use crate::verdict::{ControlWindows, Ending, Evidence, Execution, Judgement, WindowEvidence, judge, open_sandbox};
+use crate::verdict::{
+    ControlWindows, Ending, Evidence, Execution, Judgement, TimeUse, WindowEvidence, judge, open_sandbox,
+};
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
@@ -110,10 +112,18 @@ impl<'a> EvidenceBuilder<'a> {
     /// Notes that the samples of the last timed windows were thrown away.
     pub(super) fn throw_away(&mut self, samples: usize) {
         let with_samples = self.windows.iter_mut().rev();
-        let with_samples = with_samples.filter(|window| window.facts.kind.is_timed() && !window.is_thrown_away);
+        let with_samples =
+            with_samples.filter(|window| window.facts.kind.is_timed() && window.time_use == TimeUse::Counts);
         with_samples
             .take(samples)
-            .for_each(|window| window.is_thrown_away = true);
+            .for_each(|window| window.time_use = TimeUse::ThrownAway);
+    }
+
+    /// Notes that the last window measured energy.
+    pub(super) fn end_energy_window(&mut self) {
+        if let Some(last) = self.windows.last_mut() {
+            last.time_use = TimeUse::Energy;
+        }
     }
 
     /// Returns the worker's claim for the last window.

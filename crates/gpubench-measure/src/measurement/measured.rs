@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+use super::energy::CallEnergy;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_contract::{SanitizerReport, StopReason};
@@ -45,6 +46,8 @@ pub struct Measured {
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.
     pub event_overhead_ns: Option<f64>,
+    /// The energy of a call, if it was asked for and could be measured.
+    pub energy: Option<CallEnergy>,
     /// Why sampling stopped.
     pub stop: Option<StopReason>,
     /// What compute-sanitizer found, if it observed the call.

@@ -9,6 +9,16 @@ use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::Measurand;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
+/// Whether the energy of a call is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Energy {
+    /// It is not.
+    #[default]
+    Ignored,
+    /// `--energy`: after the samples of a case's first worker.
+    Measured,
+}
+
 /// Settings of a measurement.
 #[derive(Debug)]
 pub struct Protocol<'a> {
@@ -22,6 +32,8 @@ pub struct Protocol<'a> {
     pub warm_up: WarmUpRule,
     /// When a case has enough samples.
     pub stop: StopRule,
+    /// Whether the energy of a call is measured too.
+    pub energy: Energy,
     /// Time limit of a window.
     pub within: Duration,
     /// Time limit of a generator or a reference.

@@ -11,7 +11,7 @@ use super::measured::Measured;
 use super::parts::{single_calls, step_times};
 use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
-use crate::verdict::{ControlWindows, Judgement, WindowEvidence, control_residuals, residual, sampled};
+use crate::verdict::{ControlWindows, Judgement, TimeUse, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Conservation, Counts, Execution, FunctionCount, HostTime, Method, Metric,
     Peaks, Stop, Throughput, Verdict, WindowCounts, operand_type, split_by_worker,
@@ -68,6 +68,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         Method::Cold | Method::Warm | Method::Hot => record.steps = step_times(recording, &measured.parts_ns),
     }
     record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time());
+    if let Some(energy) = measured.energy {
+        record.energy_per_call_j = Some(energy.per_call_j);
+        record.energy_resolution_j = Some(energy.resolution_j);
+    }
     record.stop = measured.stop.map(|reason| Stop {
         reason,
         target_cv: expectations.target_cv,
@@ -246,11 +250,13 @@ fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) 
     let early_check = sampled.iter().filter(early).count() as u64;
     let of_parts = |window: &&&WindowEvidence| window.facts.kind == WindowKind::Parts;
     let parts = sampled.iter().filter(of_parts).count() as u64;
-    let retaken = windows.iter().filter(|window| window.is_thrown_away).count() as u64;
+    let used_for = |wanted| windows.iter().filter(|window| window.time_use == wanted).count() as u64;
+    let (retaken, energy) = (used_for(TimeUse::ThrownAway), used_for(TimeUse::Energy));
     WindowCounts {
-        warm_up: (windows.len() - sampled.len()) as u64 - retaken,
+        warm_up: (windows.len() - sampled.len()) as u64 - retaken - energy,
         timed: sampled.len() as u64 - early_check - parts,
         retaken,
+        energy,
         early_check,
         parts,
         control: control as u64,

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use super::arm::{Arm, Context, Part};
 use super::buffers::Buffers;
 use super::case::{CasePair, StoppingQuery};
+use super::energy::NO_COUNTER;
 use super::error::MeasureError;
 use super::pool::{PoolOrder, WorkerPool};
-use super::protocol::Protocol;
+use super::protocol::{Energy, Protocol};
 use super::retakes::{Retake, Retakes};
 use super::run_mode::RunMode;
 use super::watcher::Watcher;
@@ -28,6 +29,8 @@ pub(super) struct Rounds<'a> {
     question: Option<&'a dyn StoppingQuery>,
     /// Least number of rounds if the candidate does not fail.
     first: usize,
+    /// Whether the energy of the candidate's call is measured.
+    energy: Energy,
     /// Throttled samples that may be taken again.
     retakes: Retakes,
     /// Number of the case.
@@ -75,6 +78,7 @@ impl<'a> Rounds<'a> {
             baseline: baseline.map(|baseline| arm(WindowOwner::Baseline, baseline, &buffers.of_baseline)),
             question,
             first,
+            energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
             case: candidate.number,
             seeds: protocol.seeds,
@@ -163,6 +167,9 @@ impl<'a> Rounds<'a> {
                     arm.step(context, Part::Parts)?;
                 }
             }
+            if round == 1 && self.energy == Energy::Measured {
+                self.measure_energy(context, watcher)?;
+            }
             let continues = self.candidate.is_active();
             self.arms().for_each(Arm::end_round);
             if !continues {
@@ -171,6 +178,31 @@ impl<'a> Rounds<'a> {
             if round == last {
                 last = self.extend_rounds(round);
             }
+        }
+        Ok(())
+    }
+
+    /// Measures the energy of the candidate's call, or notes why it cannot.
+    fn measure_energy(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
+        let arm = &mut self.candidate;
+        if !arm.is_active() {
+            return Ok(());
+        }
+        let prepared = arm
+            .energy_repetition()
+            .and_then(|repetition| Ok((repetition, watcher.energy().ok_or(NO_COUNTER)?)));
+        let (repetition, before) = match prepared {
+            Ok(prepared) => prepared,
+            Err(notice) => {
+                arm.notices.push(notice);
+                return Ok(());
+            }
+        };
+        arm.step(context, Part::Energy(repetition))?;
+        if arm.is_active()
+            && let Some(after) = watcher.energy()
+        {
+            arm.note_energy([before, after], repetition);
         }
         Ok(())
     }

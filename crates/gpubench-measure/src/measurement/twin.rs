@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::verdict::{ControlWindows, WindowEvidence, sampled_by_worker};
+use crate::verdict::{ControlWindows, TimeUse, WindowEvidence, sampled_by_worker};
 use gpubench_contract::Twin;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 
@@ -12,7 +12,8 @@ use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: ControlWindows<'_>) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
         let checked = windows.iter();
-        let checked = checked.filter(|window| window.facts.end == WindowEnd::Checked && !window.is_thrown_away);
+        let checked =
+            checked.filter(|window| window.facts.end == WindowEnd::Checked && window.time_use == TimeUse::Counts);
         checked.filter_map(job_ns).collect()
     };
     let rounds: Vec<Vec<f64>> = if control.windows.is_empty() {

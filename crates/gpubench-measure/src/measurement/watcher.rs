@@ -1,6 +1,6 @@
 //! Observers of a measurement.
 
-use gpubench_device::telemetry::Throttling;
+use gpubench_device::telemetry::{EnergyReading, Throttling};
 
 /// Observes the measurement of a case.
 pub trait Watcher {
@@ -14,6 +14,11 @@ pub trait Watcher {
 
     /// The latest samples were thrown away and are taken again.
     fn thrown_away(&mut self, _: usize) {}
+
+    /// Waits until the device's energy counter moves, and returns its new value, if it has one.
+    fn energy(&mut self) -> Option<EnergyReading> {
+        None
+    }
 
     /// The case is measured a second time. Earlier samples do not count any more.
     fn begins_again(&mut self) {}

@@ -1,6 +1,6 @@
 //! Conservation of time: the worker's windows compared with control windows.
 
-use super::evidence::sampled_by_worker;
+use super::evidence::{TimeUse, sampled_by_worker};
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
@@ -50,7 +50,7 @@ pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
     let ended = window.facts.end == WindowEnd::Checked;
     let claim = window.claim.as_deref()?;
-    (window.facts.kind.is_timed() && ended && !window.is_thrown_away).then_some(claim.elapsed_ns)
+    (window.facts.kind.is_timed() && ended && window.time_use == TimeUse::Counts).then_some(claim.elapsed_ns)
 }
 
 pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {

@@ -45,18 +45,18 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the windows that are neither warm-up nor thrown away.
+    /// Returns the windows that are not warm-up and whose time counts.
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
         sampled(self.windows, self.warm_ups)
     }
 }
 
-/// Returns the windows of a case that are neither warm-up nor thrown away.
+/// Returns the windows of a case that are not warm-up and whose time counts.
 pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
     let warms_up = |position: usize| warm_ups.iter().any(|warm_up| warm_up.contains(&position));
     let windows = windows.iter().enumerate();
     windows
-        .filter(|(position, window)| !warms_up(*position) && !window.is_thrown_away)
+        .filter(|(position, window)| !warms_up(*position) && window.time_use == TimeUse::Counts)
         .map(|(_, window)| window)
         .collect()
 }
@@ -123,9 +123,19 @@ pub struct WindowEvidence {
     pub facts: Box<WindowFacts>,
     /// The worker's claim.
     pub claim: Option<Box<Claim>>,
-    /// Whether its sample was thrown away, because the device throttled. Its outputs count, its
-    /// time does not.
-    pub is_thrown_away: bool,
+    /// What its time is used for. Its outputs always count.
+    pub time_use: TimeUse,
+}
+
+/// What the time of a window is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUse {
+    /// It counts like all times of its kind.
+    Counts,
+    /// Nothing: its sample was thrown away, because the device throttled.
+    ThrownAway,
+    /// The energy of calls.
+    Energy,
 }
 
 impl WindowEvidence {
@@ -134,7 +144,7 @@ impl WindowEvidence {
         WindowEvidence {
             facts,
             claim,
-            is_thrown_away: false,
+            time_use: TimeUse::Counts,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use super::markup::Element;
 use super::masthead::joined;
+use gpubench_contract::units::energy;
 use gpubench_contract::{BenchmarkComplete, GpuState};
 
 /// A non-breaking space.
@@ -29,6 +30,7 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
             "Clock after samples",
             gpu.and_then(|gpu| gpu.sample_clock_hz).map(megahertz),
         )
+        .and_known("Energy per call", energy_per_call(result))
         .and_known(
             "Locked clock",
             environment.locked_sm_clock_mhz.map(|clock| format!("{clock} MHz")),
@@ -47,6 +49,15 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
             environment.load_1m.map(|load| format!("{load:.2} (1 min average)")),
         )
         .list()
+}
+
+/// `2.500 J, up to 500.0 mJ of it by other work`.
+fn energy_per_call(result: &BenchmarkComplete) -> Option<String> {
+    let all = energy(result.energy_per_call_j?);
+    let other = result.energy_resolution_j.map(energy);
+    Some(other.map_or(all.to_string(), |other| {
+        format!("{all}, up to {other} of it by other work")
+    }))
 }
 
 /// `1980 MHz, memory 3201 MHz, 33 °C, 131 W`.

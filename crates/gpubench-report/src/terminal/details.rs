@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::kernels;
-use gpubench_contract::units::{counted, percent, time, wall_time};
+use gpubench_contract::units::{counted, energy, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, Environment, KernelUse, Metric, Stats, StepTimes, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
@@ -58,6 +58,9 @@ fn measurement(result: &BenchmarkComplete) -> String {
         (counts.retaken > 0).then(|| format!("{} taken again", counted(counts.retaken, "throttled sample"))),
         (!disturbed.is_empty()).then(|| format!("{} disturbed", counted(disturbed.len() as u64, "sample"))),
         clock(&result.environment),
+        result
+            .energy_per_call_j
+            .map(|joules| unbroken(&format!("{} per call", energy(joules)))),
         result
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),

@@ -107,6 +107,7 @@ fn interruptible(
     let mut author_client = AuthorClient::simulated(author_child);
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
+        energy: Default::default(),
         schedules: &[],
         mode: RunMode::Test,
         reading: WorkerReading::default(),

@@ -1,0 +1,95 @@
+//! The energy of a call, from the device's energy counter over many calls in one window.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::batch::Repetition;
+use gpubench_contract::units::time;
+use gpubench_device::telemetry::EnergyReading;
+
+/// Time that the calls should take together. The counter moves every 20 to 100 ms.
+const BUSY: Duration = Duration::from_secs(1);
+
+/// Least time that they must take.
+const LEAST_BUSY: Duration = Duration::from_millis(200);
+
+/// Notice about a device without an energy counter.
+pub(super) const NO_COUNTER: &str = "the energy of a call is unknown: the device has no energy counter";
+
+/// Notice about a case whose calls cannot be repeated.
+pub(super) const CHANGES_INPUTS: &str =
+    "the energy of a call is unknown: each call changes its inputs, so calls cannot be repeated back to back";
+
+/// The energy of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallEnergy {
+    /// In joules.
+    pub per_call_j: f64,
+    /// The part that other work may have used, in joules.
+    pub resolution_j: f64,
+}
+
+/// Returns how often a window of `window_ns` is repeated so that the counter can follow, at most
+/// `most` times; or a notice that says why it cannot.
+pub(super) fn repetition(window_ns: f64, most: NonZeroU32) -> Result<Repetition, String> {
+    let wanted = (BUSY.as_nanos() as f64 / window_ns.max(1.0)).ceil();
+    let repeats = wanted.clamp(1.0, f64::from(most.get())) as u32;
+    let busy_ns = window_ns * f64::from(repeats);
+    let least_ns = LEAST_BUSY.as_nanos() as f64;
+    if busy_ns < least_ns {
+        let (busy, least) = (time(busy_ns), time(least_ns));
+        return Err(format!(
+            "the energy of a call is unknown: as many calls as can be queued take {busy}, and the energy counter needs {least}"
+        ));
+    }
+    Ok(Repetition {
+        repeats: NonZeroU32::new(repeats).unwrap_or(NonZeroU32::MIN),
+        ..Repetition::ONE
+    })
+}
+
+/// Returns the energy of a call, from the readings before and after a window in which `calls` calls
+/// took `busy_ns`. `None` if the counter went back.
+pub(super) fn energy([before, after]: [EnergyReading; 2], busy_ns: f64, calls: f64) -> Option<CallEnergy> {
+    let per_call_j = (after.joules - before.joules) / calls;
+    let covered_ns = after.at.saturating_duration_since(before.at).as_nanos() as f64;
+    let other = (1.0 - busy_ns / covered_ns.max(1.0)).clamp(0.0, 1.0);
+    (per_call_j > 0.0 && per_call_j.is_finite()).then_some(CallEnergy {
+        per_call_j,
+        resolution_j: per_call_j * other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_repeated_for_a_second_or_as_often_as_possible() {
+        let most = NonZeroU32::new(400).unwrap();
+        let repeats = |window_ns| repetition(window_ns, most).map(|repetition| repetition.repeats.get());
+        assert_eq!(repeats(5e6), Ok(200));
+        assert_eq!(repeats(1e6), Ok(400));
+        assert_eq!(repeats(3e9), Ok(1));
+        let short = repeats(3_000.0).unwrap_err();
+        assert!(
+            short.contains("take 1.200 ms") && short.contains("needs 200.0 ms"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn the_energy_is_divided_by_the_calls_and_the_rest_of_the_time_is_its_resolution() {
+        let at = Instant::now();
+        let reading = |joules, after_ms| EnergyReading {
+            joules,
+            at: at + Duration::from_millis(after_ms),
+        };
+        let found = energy([reading(1_000.0, 0), reading(1_500.0, 1_250)], 1e9, 200.0).unwrap();
+        assert_eq!(found.per_call_j, 2.5);
+        assert!((found.resolution_j - 0.5).abs() < 1e-9, "{found:?}");
+        assert_eq!(energy([reading(1_000.0, 0), reading(900.0, 1_250)], 1e9, 200.0), None);
+    }
+}
