@@ -18,7 +18,7 @@ use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, Measured, Protocol, ReadyCase, RunMode, Session};
+use gpubench_measure::measurement::{CaseLibrary, IdleWorkers, Measured, Protocol, ReadyCase, RunMode, Session};
 use gpubench_protocol::window::{Seeds, WindowCalls};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
@@ -154,6 +154,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 referee: &mut referee,
                 author: &mut author,
                 control_worker: &mut control_worker,
+                idle_workers: &mut IdleWorkers::default(),
                 watcher: &mut |_: &[f64]| {},
             };
             let Measured { judgement, windows, .. } = session.measure(&case)?;

@@ -19,7 +19,7 @@ use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, CasePair, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
+    CaseLibrary, CasePair, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
@@ -379,6 +379,7 @@ impl Stage {
             referee: &mut self.referee,
             author: &mut self.author,
             control_worker,
+            idle_workers: &mut IdleWorkers::default(),
             watcher: &mut |samples: &[f64]| at(samples.len()),
         };
         Ok(session.measure(&case)?)
@@ -408,6 +409,7 @@ impl Stage {
             referee: &mut self.referee,
             author: &mut self.author,
             control_worker,
+            idle_workers: &mut IdleWorkers::default(),
             watcher: &mut |_: &[f64]| (),
         };
         Ok(session.measure_in_turns(&pair, numbering)?)

@@ -1,7 +1,7 @@
 //! Several modes in one run: a result for each, compared, saved, exported and remembered by mode.
 #![forbid(unsafe_code)]
 
-use gpubench_tests::{Fixture, Records, Run, RunFolder};
+use gpubench_tests::{FakeGpu, Fixture, Records, Run, RunFolder};
 use serde_json::Value;
 
 /// Returns a run of one case in some modes, with enough workers for a comparison.
@@ -273,4 +273,48 @@ fn a_call_that_changes_its_inputs_is_skipped_when_hot() {
     assert_eq!(result["verdict"], "skipped");
     let message = result["message"].as_str().expect("a message");
     assert!(message.contains("changes its input `z`"), "{message}");
+
+/// Returns the number of worker processes of a run on a GPU with three workers for each mode.
+fn workers_on_a_gpu(modes: &str) -> usize {
+    let gpu = FakeGpu::new();
+    let run = gpu.run(&Fixture::of("tidy")).json();
+    let run = run.args(["--exact", "sums::one_thread_a_row::rows=33,cols=100"]);
+    let run = run.args([
+        "--flush-bytes",
+        "256KiB",
+        "--workers",
+        "3",
+        "--min-samples",
+        "9",
+        "--max-samples",
+        "9",
+    ]);
+    let records = run
+        .args(["--max-time", "1min", "--mode", modes])
+        .finish()
+        .expect_code(0)
+        .records();
+    for result in records.results() {
+        let workers = result["workers"].as_array().expect("a list");
+        assert_eq!(workers.len(), 3, "{result:#}");
+    }
+    gpu.ledgers_of("worker").len()
+}
+
+#[test]
+fn the_sealed_workers_of_a_case_on_a_gpu_serve_all_its_modes() {
+    assert_eq!(workers_on_a_gpu("cold"), 3);
+    assert_eq!(workers_on_a_gpu("cold,warm"), 3);
+}
+
+#[test]
+fn a_worker_whose_kernels_failed_serves_no_other_mode() {
+    let gpu = FakeGpu::new();
+    let run = gpu.run(&Fixture::of("hostile")).json();
+    let run = run.args(["answers::second_output_is_wrong", "--flush-bytes", "256KiB"]);
+    let run = run.args(["--workers", "3", "--max-samples", "9", "--min-samples", "9"]);
+    let records = run.args(["--mode", "cold,warm"]).finish().expect_code(100).records();
+    let verdicts: Vec<&Value> = records.results().map(|result| &result["verdict"]).collect();
+    assert_eq!(verdicts, ["wrong-output", "wrong-output"]);
+    assert_eq!(gpu.ledgers_of("worker").len(), 6, "three for each mode");
 }

@@ -25,8 +25,8 @@ use gpubench_device::telemetry::{EnergyReading, Telemetry, Throttling};
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
-    CaseFailure, CasePair, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
-    Session, Watcher, add_hardware, fill_in, note_observation, note_reading,
+    Another, CaseFailure, CasePair, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria,
+    RolesAfterwards, Session, Watcher, add_hardware, fill_in, note_observation, note_reading,
 };
 use gpubench_protocol::window::case_number;
 use gpubench_protocol::wire::Measurand;
@@ -132,16 +132,23 @@ impl<'a> CaseRunner<'a> {
         let (selected, measurement) = (self.candidate.selected, &self.settings.options.measurement);
         let announced = announced(&self.names, selected.cases);
         for ((case, prepared), announced) in selected.cases.iter().zip(&ours).zip(announced) {
+            let mut idle_workers = IdleWorkers::default();
+            let mut timed_left = announced.iter().filter(|started| started.metric.is_time()).count();
             for announced in announced {
                 if self.settings.interrupt.is_set() {
                     return Err(Interrupted);
                 }
+                timed_left -= usize::from(announced.metric.is_time());
+                idle_workers.before(match timed_left {
+                    0 => Another::No,
+                    _ => Another::Follows,
+                });
                 let current = CurrentCase {
                     case,
                     options: measurement.of_result(case, selected.library(case).settings, &announced.metric),
                     announced,
                 };
-                let verdict = self.complete(&current, prepared, &theirs)?;
+                let verdict = self.complete(&current, prepared, &theirs, &mut idle_workers)?;
                 if verdict.is_failure() && self.settings.options.fail_fast {
                     return Ok(RunEnd::FailedFast);
                 }
@@ -156,10 +163,11 @@ impl<'a> CaseRunner<'a> {
         current: &CurrentCase<'_>,
         prepared: &Prepared,
         theirs: &[Prepared],
+        idle_workers: &mut IdleWorkers,
     ) -> Result<Verdict, Interrupted> {
         self.reporting.benchmark_started(&current.announced);
         let began = Instant::now();
-        let mut result = self.result_of(current, prepared, theirs)?;
+        let mut result = self.result_of(current, prepared, theirs, idle_workers)?;
         if let Some(benchmark) = self.candidate.selected.benchmark(current.case) {
             add_location(&mut result, benchmark);
         }
@@ -188,6 +196,7 @@ impl<'a> CaseRunner<'a> {
         current: &CurrentCase<'_>,
         prepared: &Prepared,
         theirs: &[Prepared],
+        idle_workers: &mut IdleWorkers,
     ) -> Result<BenchmarkComplete, Interrupted> {
         let mut result = self.unmeasured(current);
         let prepared = match prepared {
@@ -216,7 +225,7 @@ impl<'a> CaseRunner<'a> {
         };
         let mut unmeasured = result.clone();
         self.telemetry.begin_case();
-        match self.measure_one(current, prepared, &baseline_case) {
+        match self.measure_one(current, prepared, &baseline_case, idle_workers) {
             Ok(measured) => {
                 let expectations = self.settings.expectations(&current.options);
                 fill_in(&mut result, recording, measured.candidate, expectations);
@@ -283,7 +292,8 @@ impl<'a> CaseRunner<'a> {
             options,
             announced: current.announced.clone(),
         };
-        match self.measure_reading(&current, prepared, &BaselineCase::Absent, reading) {
+        let none = &mut IdleWorkers::default();
+        match self.measure_reading(&current, prepared, &BaselineCase::Absent, reading, none) {
             Ok(measured) => {
                 if measured.roles == RolesAfterwards::Unknown {
                     self.retire_roles(current.case);
@@ -301,6 +311,7 @@ impl<'a> CaseRunner<'a> {
         current: &CurrentCase<'_>,
         prepared: &PreparedCase,
         baseline_case: &BaselineCase<'_>,
+        idle_workers: &mut IdleWorkers,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let reading = match current.announced.metric.is_count() {
             true => WorkerReading {
@@ -309,7 +320,7 @@ impl<'a> CaseRunner<'a> {
             },
             false => WorkerReading::default(),
         };
-        self.measure_reading(current, prepared, baseline_case, reading)
+        self.measure_reading(current, prepared, baseline_case, reading, idle_workers)
     }
 
     fn measure_reading(
@@ -318,6 +329,7 @@ impl<'a> CaseRunner<'a> {
         prepared: &PreparedCase,
         baseline_case: &BaselineCase<'_>,
         reading: WorkerReading<'_>,
+        idle_workers: &mut IdleWorkers,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let CurrentCase { case, options, .. } = current;
         let is_timed = reading.measurand == Measurand::Time;
@@ -365,6 +377,7 @@ impl<'a> CaseRunner<'a> {
             referee,
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
+            idle_workers,
             watcher: &mut CaseWatcher {
                 telemetry: &mut self.telemetry,
                 reporting: &mut self.reporting,

@@ -148,7 +148,8 @@ case_settings! {
 
         /// Stop sampling a case after this time
         ///
-        /// A case always gets the samples of `--min-samples`.
+        /// A case always gets the samples of `--min-samples`. Several modes of a case share the
+        /// time.
         #[arg(value_name = "DURATION")]
         "max-time" => max_time: TimeLimit = TimeLimit::seconds(2), "--max-time 500ms";
 

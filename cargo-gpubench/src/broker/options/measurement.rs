@@ -71,13 +71,16 @@ impl MeasurementOptions {
         self.flush_bytes.unwrap_or(facts.flush_bytes)
     }
 
-    /// Returns the options for a result of a case whose package has the settings `package`.
+    /// Returns the options for a result of a case in one of its modes, which share its time. Its
+    /// package has the settings `package`.
     pub fn of_result(&self, case: &Case, package: CaseSettings, metric: &Metric) -> CaseOptions {
         let given = self.settings_of(case, package);
-        match metric.is_count() {
+        let mut options = match metric.is_count() {
             true => CaseOptions::counting(given),
             false => CaseOptions::from(given),
-        }
+        };
+        options.stopping.max_time /= case.modes.iter().count() as u32;
+        options
     }
 
     /// Returns the settings of a case, without built-in values. `package` has the settings of its
@@ -169,4 +172,38 @@ pub enum MasterSeed {
     Fresh,
     /// Set by `--seed`.
     Pinned([u8; 32]),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broker::cases::Disposition;
+
+    #[test]
+    fn the_modes_of_a_case_share_its_time() {
+        let measurement = MeasurementOptions {
+            seed: MasterSeed::Fresh,
+            flush_bytes: None,
+            flush: Flush::Read,
+            schedule: None,
+            other_runs: OtherRuns::Awaited,
+            lock_clocks: None,
+            cases: CaseLayers::default(),
+        };
+        let time_in = |modes: &str| {
+            let case = Case {
+                package: "suite".to_owned(),
+                benchmark: 0,
+                path: "axpy".to_owned(),
+                params: Vec::new(),
+                modes: modes.parse().expect("modes"),
+                metrics: crate::config::Metrics::TIME,
+                disposition: Disposition::Run,
+            };
+            let options = measurement.of_result(&case, CaseSettings::default(), &Metric::time());
+            (options.stopping.max_time, options.stopping.max_samples)
+        };
+        assert_eq!(time_in("cold"), (Duration::from_secs(2), 1000));
+        assert_eq!(time_in("cold,warm"), (Duration::from_secs(1), 1000));
+    }
 }

@@ -181,7 +181,7 @@ impl WorkerClient {
     }
 
     /// Sends a set-up, which replaces the previous one.
-    pub(super) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
+    pub(crate) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
@@ -267,6 +267,14 @@ impl WorkerClient {
         self.child.send(to_worker::HAND_BACK, &[], &[])?;
         let frame = self.child.expect(from_worker::HANDED_BACK, within, interrupt)?;
         self.child.record(&frame)
+    }
+
+    /// Makes the worker release its case's buffers, and waits for it. Its device stays open for the
+    /// next set-up.
+    pub(crate) fn rest(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
+        self.child.send(to_worker::REST, &[], &[])?;
+        self.child.expect(from_worker::RESTS, within, interrupt)?;
+        Ok(())
     }
 
     /// Makes the worker queue a window that waits for *go*.

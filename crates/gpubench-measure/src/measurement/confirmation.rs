@@ -37,6 +37,7 @@ impl Session<'_> {
         confirm(self.protocol.mode, |again| {
             if again.is_some() {
                 self.watcher.begins_again();
+                self.idle_workers.dismiss();
             }
             let measured = self.measure_in_turns(pair, again.unwrap_or_default());
             measured.inspect_err(|_| self.watcher.goes_back())

@@ -8,11 +8,13 @@ use gpubench::catalog::Execution;
 use gpubench::plan::Step;
 
 use super::case::ReadyCase;
+use super::idle_workers::{Another, IdleWorkers};
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, ObservedBy, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_device::harness::kernel_names;
 use gpubench_device::{DeviceOrder, KernelHost};
 use gpubench_protocol::window::WindowOwner;
+use gpubench_protocol::wire::to_worker;
 use gpubench_sandbox::Confinement;
 
 /// When the workers of a case start.
@@ -35,7 +37,7 @@ impl StartPolicy {
     }
 }
 
-/// The fresh workers of an arm. One is measured at a time.
+/// The workers of an arm, fresh for the case. One is measured at a time.
 pub(super) struct WorkerPool<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
@@ -48,6 +50,11 @@ pub(super) struct WorkerPool<'a> {
     position: usize,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<ReadyWorker>,
+    /// Workers of an earlier measurement, which are set up again before new ones start.
+    idle: Vec<WorkerClient>,
+    /// Workers that rest after their round, for the next measurement.
+    rested: Vec<WorkerClient>,
+    another: Another,
     /// The descriptors for the workers still to start.
     opened: Option<Rc<OpenedCase>>,
 }
@@ -79,10 +86,17 @@ impl<'a> WorkerPool<'a> {
         order: PoolOrder,
         guarded: [u32; 2],
         opened: &OpenedCase,
+        idle: &mut IdleWorkers,
     ) -> WorkerPool<'a> {
         let mut pool = WorkerPool {
             case,
             protocol,
+            idle: match protocol.workers_can_rest() {
+                true => idle.take(order.owner),
+                false => Vec::new(),
+            },
+            rested: Vec::new(),
+            another: idle.another(),
             order,
             guarded,
             policy: StartPolicy::of(case, protocol),
@@ -121,6 +135,8 @@ impl<'a> WorkerPool<'a> {
                     if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
                 {
                     self.policy = StartPolicy::OneAtATime;
+                    self.idle.clear();
+                    self.rested.clear();
                     return self.next();
                 }
                 started => started?,
@@ -143,7 +159,22 @@ impl<'a> WorkerPool<'a> {
     pub(super) fn dismiss(&mut self) {
         self.started.clear();
         self.waiting.clear();
+        self.idle.clear();
         self.opened = None;
+    }
+
+    /// Receives a worker after its round. It ends, or rests if another measurement can use it.
+    pub(super) fn retire(&mut self, mut worker: WorkerClient) {
+        let Protocol { within, interrupt, .. } = *self.protocol;
+        let can_rest = self.policy == StartPolicy::AllAtOnce && self.protocol.workers_can_rest();
+        if can_rest && self.another == Another::Follows && worker.rest(within, interrupt).is_ok() {
+            self.rested.push(worker);
+        }
+    }
+
+    /// Returns the resting workers.
+    pub(super) fn take_rested(&mut self) -> Vec<WorkerClient> {
+        std::mem::take(&mut self.rested)
     }
 
     /// The side that the workers belong to.
@@ -163,7 +194,8 @@ impl<'a> WorkerPool<'a> {
         self.order.workers -= number;
         for _ in 0..number {
             let device = self.protocol.device_of_worker(self.position);
-            self.started.push_back(self.spawn(opened, device));
+            let worker = self.spawn(opened, device);
+            self.started.push_back(worker);
             self.position += 1;
         }
     }
@@ -209,7 +241,7 @@ impl<'a> WorkerPool<'a> {
         })
     }
 
-    fn spawn(&self, opened: &OpenedCase, device: DeviceOrder) -> Result<WorkerClient, RoleFailure> {
+    fn spawn(&mut self, opened: &OpenedCase, device: DeviceOrder) -> Result<WorkerClient, RoleFailure> {
         let hosted = HostedLaunch {
             library: self.case.library.files,
             library_path: self.case.library.search,
@@ -235,6 +267,12 @@ impl<'a> WorkerPool<'a> {
             page: page.expect("every worker of a case has a page"),
             buffers: &buffers,
         };
+        // A worker that ended while it rested is replaced.
+        while let Some(mut worker) = self.idle.pop() {
+            if worker.set_up(to_worker::SETUP, &launch).is_ok() {
+                return Ok(worker);
+            }
+        }
         WorkerClient::spawn(&launch, self.protocol.output)
     }
 }

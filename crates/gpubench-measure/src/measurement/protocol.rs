@@ -62,6 +62,12 @@ impl Protocol<'_> {
         self.reading.measurand == Measurand::Time && *self.clock_bound == ClockBound::Exclusive
     }
 
+    /// Whether workers may serve another measurement. Counters and observers need processes of their
+    /// own.
+    pub(super) fn workers_can_rest(&self) -> bool {
+        self.reading.measurand == Measurand::Time && self.observer.is_none()
+    }
+
     /// Returns the device settings for the worker at `position`, counted from 0.
     pub(super) fn device_of_worker(&self, position: usize) -> DeviceOrder {
         match (self.mode, self.schedules.get(position)) {

@@ -9,6 +9,7 @@ use super::buffers::Buffers;
 use super::case::{CasePair, StoppingQuery};
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
+use super::idle_workers::IdleWorkers;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::{Energy, Protocol};
 use super::retakes::{Retake, Retakes};
@@ -46,6 +47,7 @@ impl<'a> Rounds<'a> {
         buffers: &'a Buffers<'a>,
         guarded: [u32; 2],
         opened: &OpenedCase,
+        idle: &mut IdleWorkers,
     ) -> Rounds<'a> {
         let CasePair {
             candidate, baseline, ..
@@ -63,14 +65,14 @@ impl<'a> Rounds<'a> {
         let most = question
             .map_or(shares.most(), |question| question.most(first))
             .max(first);
-        let arm = |owner, case, positions: &[usize]| {
+        let mut arm = |owner, case, positions: &[usize]| {
             let order = PoolOrder {
                 owner,
                 buffers: positions.to_vec(),
                 workers: first,
                 reserve: most - first,
             };
-            let pool = WorkerPool::start(case, protocol, order, guarded, opened);
+            let pool = WorkerPool::start(case, protocol, order, guarded, opened, idle);
             Arm::new(case, protocol, &buffers.recording.plan.scratch, pool)
         };
         Rounds {

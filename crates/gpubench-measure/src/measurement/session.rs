@@ -2,17 +2,19 @@
 
 use std::rc::Rc;
 
-use super::arm::Context;
+use super::arm::{Arm, Context};
 use super::buffers::Buffers;
 use super::case::{CasePair, ReadyCase};
 use super::control_lease::ControlLease;
 use super::error::MeasureError;
+use super::idle_workers::IdleWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
+use gpubench_contract::Verdict;
 use gpubench_protocol::window::{CodePlacement, Numbering};
 use gpubench_protocol::wire::CaseWorkers;
 
@@ -27,6 +29,8 @@ pub struct Session<'s> {
     pub author: &'s mut AuthorClient,
     /// The control worker. Its process starts when a case needs it.
     pub control_worker: &'s mut ControlWorker,
+    /// Workers that rest between the case's measurements.
+    pub idle_workers: &'s mut IdleWorkers,
     /// Receives the samples so far after each one.
     pub watcher: &'s mut dyn Watcher,
 }
@@ -62,6 +66,7 @@ impl Session<'_> {
             referee,
             author,
             control_worker,
+            idle_workers,
             watcher,
         } = self;
         let buffers = Buffers::of(pair);
@@ -82,7 +87,7 @@ impl Session<'_> {
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
-        let mut rounds = Rounds::start(pair, protocol, &buffers, guarded, &opened);
+        let mut rounds = Rounds::start(pair, protocol, &buffers, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
         let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
         if placement.needs_author() {
@@ -119,9 +124,18 @@ impl Session<'_> {
         } = context;
         control.hand_back(protocol)?;
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
+        let mut finish = |mut arm: Arm<'_>| {
+            let (owner, rested) = (arm.owner, arm.pool.take_rested());
+            let measured = arm.finish(&control, other_clients, author);
+            // Another measurement must not depend on a worker whose kernels are in doubt.
+            if measured.judgement.verdict == Verdict::Pass {
+                idle_workers.add(owner, rested);
+            }
+            measured
+        };
         Ok(MeasuredInTurns {
-            candidate: candidate.finish(&control, other_clients, author),
-            baseline: baseline.map(|baseline| Ok(baseline?.finish(&control, other_clients, author))),
+            candidate: finish(candidate),
+            baseline: baseline.map(|baseline| Ok(finish(baseline?))),
             next: Numbering::after(begun, controls),
             roles: match sequencer.release_case() {
                 Ok(()) => RolesAfterwards::AtRest,

@@ -31,6 +31,12 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 channel.send_record(from_worker::HANDED_BACK, &shortest_ns)?;
                 continue;
             }
+            to_worker::REST => {
+                held.case()?;
+                held = held.device().map_or(Held::Nothing, Held::Device);
+                channel.send(from_worker::RESTS, &[], &[])?;
+                continue;
+            }
             _ => {}
         }
         let ready = Worker::set_up(held.device(), frame, channel).and_then(|mut ready| {

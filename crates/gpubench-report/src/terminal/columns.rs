@@ -41,8 +41,8 @@ const ALL: [Column<Figure>; 10] = [
     Column::new(Left, Grade, 9, "grade"),
 ];
 
-/// The order in which a narrow terminal drops columns. Mode, verdict and median always remain. The grade
-/// is dropped last, because it qualifies the time.
+/// The order in which a narrow terminal drops columns. Mode, verdict and median always remain. The
+/// grade is dropped last, because it qualifies the time.
 const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
 
 /// Returns the `wanted` columns that fit a line of `line` columns with names of these widths. The

@@ -79,6 +79,9 @@ pub mod to_worker {
     /// Release the case's page and buffers, because the referee will close the case. For workers
     /// without user host code.
     pub const HAND_BACK: u32 = 4;
+    /// Release the case's page and buffers, and wait for the next `SETUP`. For workers without user
+    /// host code.
+    pub const REST: u32 = 5;
 }
 
 /// Kinds of frames from a worker to the broker.
@@ -103,6 +106,8 @@ pub mod from_worker {
     /// them, in nanoseconds. It is measured at the end of the case, in a stream that waits as in a
     /// window.
     pub const HANDED_BACK: u32 = 107;
+    /// Answer to `REST`. There is no payload.
+    pub const RESTS: u32 = 108;
     /// [`Problem`](crate::wire::Problem): the device lacks memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }
