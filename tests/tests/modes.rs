@@ -273,6 +273,7 @@ fn a_call_that_changes_its_inputs_is_skipped_when_hot() {
     assert_eq!(result["verdict"], "skipped");
     let message = result["message"].as_str().expect("a message");
     assert!(message.contains("changes its input `z`"), "{message}");
+}
 
 /// Returns the number of worker processes of a run on a GPU with three workers for each mode.
 fn workers_on_a_gpu(modes: &str) -> usize {
