@@ -14,7 +14,7 @@ const DEFAULT_CALLS: u32 = 10;
 
 /// Most bytes of the tensors of all calls, unless the user sets the number of calls. Making and
 /// checking the inputs and outputs of a window takes longer with every call, and a call that moves
-/// so much is long enough that a launch costs nothing beside it.
+/// so much is long enough that a launch costs next to nothing.
 const DEFAULT_BYTES: u64 = 1 << 30;
 
 /// Returns how many calls of `recording` a graph holds: `wanted`, or a default that depends on the

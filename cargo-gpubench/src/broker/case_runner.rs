@@ -18,7 +18,7 @@ use super::settings::{DeviceTools, RunSettings};
 use super::stored::bookkeeping::ResultPlan;
 use crate::admission::{calls_in_graph, unusable};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Cause, Method, RunEnd, RunStarted, SchemaVersion, Verdict,
+    BenchmarkComplete, BenchmarkStarted, CacheState, Cause, Method, RunEnd, RunStarted, SchemaVersion, Verdict,
 };
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::{EnergyReading, Telemetry, Throttling};
@@ -228,6 +228,7 @@ impl<'a> CaseRunner<'a> {
         match self.measure_one(current, prepared, &baseline_case, idle_workers) {
             Ok(measured) => {
                 let expectations = self.settings.expectations(&current.options);
+                result.cache = Some(self.cache_state(result.mode));
                 fill_in(&mut result, recording, measured.candidate, expectations);
                 if !self.settings.mode.is_timed() {
                     result.event_overhead_ns = None;
@@ -449,6 +450,11 @@ impl<'a> CaseRunner<'a> {
                 results.map(|started| BenchmarkComplete::unmeasured(started, device.clone(), Verdict::Skipped));
             baseline_run.results.results.extend(results);
         }
+    }
+
+    fn cache_state(&self, mode: Method) -> CacheState {
+        let cache_bytes = self.candidate.selected.facts.device.l2_bytes;
+        CacheState::of(mode, self.settings.flush_bytes, cache_bytes)
     }
 
     fn unmeasured(&self, current: &CurrentCase<'_>) -> BenchmarkComplete {

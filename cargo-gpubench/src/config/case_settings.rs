@@ -78,12 +78,12 @@ case_settings! {
         /// Measure each case in these modes: `cold`, `warm`, `hot`, `graph`, or several as in
         /// `cold,graph` [default: cold]
         ///
-        /// `cold` flushes the caches before each call. `warm` flushes nothing. `hot` repeats the call
-        /// back to back on the same tensors. `graph` puts several calls in a CUDA graph, each with
-        /// its own tensors, and flushes the caches before it. With several modes,
-        /// each case is measured in one after the other and has a result for each. Results are
-        /// compared and ranked only with results of the same mode. `--test` and `--profile-time`
-        /// use the first mode. With `--flush-bytes 0` the default is `warm`.
+        /// `cold` flushes the caches before each call. `warm` flushes nothing. `hot` repeats the
+        /// call back to back on the same tensors. `graph` puts several calls in a CUDA graph, each
+        /// with its own tensors, and flushes the caches before it. With several modes, each case is
+        /// measured in one after the other and has a result for each. Results are compared and
+        /// ranked only with results of the same mode. `--test` and `--profile-time` use the first
+        /// mode. With `--flush-bytes 0` the default is `warm`.
         #[arg(value_name = "MODES", hide_default_value = true)]
         "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
 
@@ -99,9 +99,10 @@ case_settings! {
 
         /// Put this many calls in a graph, in the mode `graph` [default: 10, or fewer large ones]
         ///
-        /// Each call has its own tensors and scratch. There are fewer calls if a window or the memory
-        /// of the device has no room for them; `calls_per_sample` in the record has the number. By
-        /// default the tensors of all calls have at most 1 GiB, but there are at least two calls.
+        /// Each call has its own tensors and scratch. There are fewer calls if a window or the
+        /// memory of the device has no room for them; `calls_per_sample` in the record has the
+        /// number. By default the tensors of all calls have at most 1 GiB, but there are at least
+        /// two calls.
         #[arg(value_name = "N", hide_default_value = true)]
         "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";
 

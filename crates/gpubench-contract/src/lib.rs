@@ -37,7 +37,7 @@ pub use history::*;
 pub use identity::DeviceIdentity;
 pub use kernel::*;
 pub use measurement::*;
-pub use method::Method;
+pub use method::{CacheState, Method};
 pub use metric::*;
 pub use outcome::*;
 pub use params::*;

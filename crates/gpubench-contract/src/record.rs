@@ -7,9 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, Cause, Check, ComparisonComplete, Conservation, Counts, DeviceIdentity,
-    DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading, Revision,
-    SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, CacheState, Cause, Check, ComparisonComplete, Conservation, Counts,
+    DeviceIdentity, DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, Reading,
+    Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
+    WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -230,6 +231,9 @@ pub struct BenchmarkComplete {
     pub execution: Option<Execution>,
     /// How each call was measured.
     pub mode: Method,
+    /// What each call found in the cache. Null for a case that was not measured.
+    #[serde(default)]
+    pub cache: Option<CacheState>,
     /// The device.
     pub device: DeviceName,
     /// What the samples measure.
@@ -352,6 +356,7 @@ impl BenchmarkComplete {
             mode: started.mode,
             device,
             metric: started.metric.clone(),
+            cache: None,
             calls_per_sample: one_call(),
             samples: Vec::new(),
             workers: Vec::new(),

@@ -11,8 +11,8 @@ use super::context::Context;
 pub(super) struct CapturedGraph(CUgraphExec);
 
 impl CapturedGraph {
-    /// Starts to capture a stream. Calls of this thread that a capture does not allow fail; those of
-    /// other threads are not affected.
+    /// Starts to capture a stream. Calls of this thread that a capture does not allow fail; those
+    /// of other threads are not affected.
     pub(super) fn begin(context: &Context, stream: CUstream) -> Result<(), DriverError> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL as c_uint;
         // SAFETY: the driver of this process created the stream.

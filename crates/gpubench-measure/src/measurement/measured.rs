@@ -37,8 +37,8 @@ pub struct Measured {
     pub balance: Option<TimingAudit>,
     /// Samples: times in nanoseconds, each the mean of a window's calls, or counts.
     pub samples: Vec<f64>,
-    /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls of
-    /// a graph.
+    /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls
+    /// of a graph.
     pub parts_ns: Vec<Vec<f64>>,
     /// The parts of the last count.
     pub counts: Vec<Count>,

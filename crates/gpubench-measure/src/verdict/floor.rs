@@ -22,7 +22,8 @@ pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_byte
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
     let is_cold = match method {
-        // Each call of a graph has its own tensors, and the flush before it leaves none in the cache.
+        // Each call of a graph has its own tensors, and the flush before it leaves none in the
+        // cache.
         Method::Cold | Method::Graph => flush_bytes >= cache,
         Method::Warm | Method::Hot => false,
     };

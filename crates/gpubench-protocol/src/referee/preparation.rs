@@ -103,8 +103,8 @@ impl Referee {
     }
 
     /// Shows the worker other inputs than the true ones. Where the tool makes the inputs, only the
-    /// decoy lines differ, so that a kernel must read them all to notice. The crate's own inputs are
-    /// replaced as a whole, because a mixture of two may be invalid.
+    /// decoy lines differ, so that a kernel must read them all to notice. The crate's own inputs
+    /// are replaced as a whole, because a mixture of two may be invalid.
     pub(super) fn show_other_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);

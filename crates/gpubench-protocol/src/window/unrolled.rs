@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use gpubench::catalog::{Recording, Reference};
 use gpubench::plan::{Argument, BufferId, Dependence, Launch, Plan, Span, Step};
 
-/// Returns the recording of `calls` calls of a recorded case, one after the other. Each call has its
-/// own tensors and scratch, so its inputs are new, its caches hold nothing of them, and its outputs
-/// can be checked when all calls have ended.
+/// Returns the recording of `calls` calls of a recorded case, one after the other. Each call has
+/// its own tensors and scratch, so its inputs are new, its caches hold nothing of them, and its
+/// outputs can be checked when all calls have ended.
 ///
 /// The tensors of call `k`, counted from 1, have `@k` after their names. The declared work stays
 /// that of one call.
