@@ -25,6 +25,7 @@ pub mod memfd;
 pub mod nvtx;
 mod order;
 pub mod telemetry;
+mod toolkits;
 pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, NvidiaTools, OpenClocks, open};

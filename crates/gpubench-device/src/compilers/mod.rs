@@ -33,7 +33,6 @@ mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
-pub(crate) use gpu::cupti_libraries;
 pub use gpu::{
     Disassembler, GpuCompiler, GpuCompilers, Listing, NamedCompilers, NamedNotFound, NoDisassembler, NoListing,
     NvccNotFound, NvrtcNotFound, ServeError, serve,

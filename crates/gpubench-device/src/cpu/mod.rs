@@ -7,6 +7,7 @@ pub mod callgrind;
 mod driver;
 pub mod executor;
 mod stream;
+mod valgrind;
 
 pub use driver::{CpuDriver, available_threads, facts, processor_name};
 

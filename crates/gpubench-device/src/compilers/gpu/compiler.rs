@@ -8,7 +8,6 @@ use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
 use super::device_code::device_code_of;
-use super::find::{Surroundings, named, named_nvcc, nvcc_next_to};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
@@ -16,6 +15,7 @@ use super::nvrtc::NvrtcCompiler;
 use super::options::{Dialect, parse_options};
 use super::store::{self, Maker};
 use crate::cuda::{Architecture, KernelImage};
+use crate::toolkits::{Surroundings, named, named_nvcc, nvcc_next_to};
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The path of `--nvrtc` has no working NVRTC.

@@ -7,7 +7,6 @@
 
 mod compiler;
 mod device_code;
-mod find;
 mod front_end;
 mod headers;
 mod image;
@@ -23,7 +22,6 @@ mod serve;
 mod store;
 
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
-pub(crate) use find::cupti_libraries;
 pub use listing::{Listing, NoListing};
 pub(super) use options::{Known, Shape, known};
 pub use sass::{Disassembler, NoDisassembler};

@@ -44,7 +44,7 @@ impl NvrtcCompiler {
         match serde_json::from_slice(&finished.stdout) {
             Ok(Reply::Described(library)) => Ok(NvrtcCompiler {
                 tool: tool.to_owned(),
-                headers: super::find::headers_of(&library.path),
+                headers: crate::toolkits::headers_of(&library.path),
                 library,
             }),
             Ok(Reply::Failed(reason)) => Err(reason),

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::super::process::{Patience, Unfinished, run};
 use super::compiler::NamedCompilers;
-use super::find::{Surroundings, program_next_to};
 use super::listing::{Kernels, NoListing};
+use crate::toolkits::{Surroundings, program_next_to};
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The program.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::profile::{OwnObjects, instructions_by_function};
-use super::request;
 use crate::cpu::executor::Pool;
+use crate::cpu::valgrind;
 use crate::{Count, Counter, DeviceError, FrozenFile};
 
 /// The name that the process's callgrind writes to, in its folder for temporary files. Callgrind
@@ -30,7 +30,7 @@ impl CallgrindCounter {
     /// # Errors
     /// When callgrind does not run this process.
     pub(in crate::cpu) fn open(pool: &Arc<Pool>) -> Result<CallgrindCounter, DeviceError> {
-        if !request::is_under_valgrind() {
+        if !valgrind::is_under_valgrind() {
             return Err(DeviceError::Unsupported(
                 "count instructions, because the process does not run under valgrind".to_owned(),
             ));
@@ -50,7 +50,7 @@ impl CallgrindCounter {
 
     /// Makes callgrind write its profile. Returns its text.
     fn profile(&mut self) -> io::Result<String> {
-        request::write_down();
+        valgrind::write_down();
         self.written += 1;
         let path: PathBuf = std::env::temp_dir().join(format!("{PROFILE}.{}", self.written));
         fs_err::read_to_string(path)
@@ -69,7 +69,7 @@ impl Counter for CallgrindCounter {
 
     fn begin(&mut self, range: &str) -> Result<(), DeviceError> {
         range.clone_into(&mut self.range);
-        request::forget();
+        valgrind::forget();
         self.pool.collect_costs(true);
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::kernel::Kernel;
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::processors::Processors;
 use super::signals::install_fault_handlers;
-use crate::cpu::callgrind::toggle_collection;
+use crate::cpu::valgrind::toggle_collection;
 
 /// How long a thread polls for the next launch before it sleeps.
 const SPIN_AFTER_LAUNCH: Duration = Duration::from_micros(200);

@@ -10,8 +10,8 @@ use super::parameters::{
     AddMetrics, Availability, ChipName, ConfigImage, ConfigSize, DataInfo, DataInitialize, DataSize, DecodeData,
     Enable, Evaluate, HostInitialize, NoParameters, OfHost, OfProfiler, Parameters, PushRange, SetConfig, Stop,
 };
-use crate::compilers::cupti_libraries;
 use crate::cuda::library::unusable;
+use crate::toolkits::cupti_libraries;
 use crate::{Absence, AbsenceKind, DeviceError};
 
 /// Libraries that CUPTI opens by name. They are next to it, where the loader may not search.

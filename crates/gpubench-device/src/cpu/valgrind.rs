@@ -15,7 +15,7 @@ pub(super) fn is_under_valgrind() -> bool {
 }
 
 /// Turns the collection on the calling thread on or off.
-pub(in crate::cpu) fn toggle_collection() {
+pub(super) fn toggle_collection() {
     send(TOGGLE_COLLECT);
 }
 

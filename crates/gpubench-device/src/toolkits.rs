@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 /// The places to search on a machine.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     /// `CUDA_HOME`, `CUDA_PATH`.
-    pub(super) toolkits: Vec<PathBuf>,
+    pub(crate) toolkits: Vec<PathBuf>,
     /// The default folder of installed toolkits: `/usr/local`.
-    pub(super) local: PathBuf,
+    pub(crate) local: PathBuf,
     /// `VIRTUAL_ENV`, `CONDA_PREFIX`.
-    pub(super) environments: Vec<PathBuf>,
+    pub(crate) environments: Vec<PathBuf>,
     /// `PATH`.
-    pub(super) path: Vec<PathBuf>,
+    pub(crate) path: Vec<PathBuf>,
     /// `HOME`.
-    pub(super) home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// `NVCC`.
-    pub(super) nvcc: Option<PathBuf>,
+    pub(crate) nvcc: Option<PathBuf>,
 }
 
 /// The beginning of NVRTC's file names.
@@ -42,7 +42,7 @@ const LIBRARY_FOLDERS: &[&str] = &["", "lib64", "lib", "targets/x86_64-linux/lib
 
 impl Surroundings {
     /// Returns the places that this process's environment names.
-    pub(super) fn of_this_process() -> Surroundings {
+    pub(crate) fn of_this_process() -> Surroundings {
         let folder = |name| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
@@ -60,7 +60,7 @@ impl Surroundings {
 
     /// Returns the libraries to try, in this order: from toolkits, known to the loader, from Python
     /// packages.
-    pub(super) fn nvrtc(&self) -> Vec<PathBuf> {
+    pub(crate) fn nvrtc(&self) -> Vec<PathBuf> {
         let of_toolkits = self
             .toolkit_folders()
             .into_iter()
@@ -88,14 +88,14 @@ impl Surroundings {
 
     /// Returns the programs to try as nvcc, in this order: from `NVCC`, next to the user's NVRTC
     /// (`nearby`), on the path, from toolkits, from Python packages.
-    pub(super) fn nvcc(&self, nearby: &[PathBuf]) -> Vec<PathBuf> {
+    pub(crate) fn nvcc(&self, nearby: &[PathBuf]) -> Vec<PathBuf> {
         let named = self.nvcc.iter().chain(nearby).cloned();
         named.chain(self.programs(NVCC)).collect()
     }
 
     /// Returns the programs of a name, in this order: on the path, from toolkits, from Python
     /// packages.
-    pub(super) fn programs(&self, name: &str) -> Vec<PathBuf> {
+    pub(crate) fn programs(&self, name: &str) -> Vec<PathBuf> {
         let on_path = self.path.iter().map(|folder| folder.join(name));
         let of_toolkits = self
             .toolkit_folders()
@@ -108,7 +108,7 @@ impl Surroundings {
     }
 
     /// Returns the headers of installed toolkits, for a library that comes without headers.
-    pub(super) fn toolkit_headers(&self) -> Vec<PathBuf> {
+    pub(crate) fn toolkit_headers(&self) -> Vec<PathBuf> {
         let found = self
             .toolkit_folders()
             .into_iter()
@@ -151,7 +151,7 @@ pub(crate) fn cupti_libraries() -> Vec<PathBuf> {
 
 /// Returns the libraries that a path of `--nvrtc` may mean: the file itself, or libraries in the
 /// folder, at the usual places of toolkits and wheels.
-pub(super) fn named(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn named(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return [libraries_in(path, NVRTC), libraries_of_wheels(path, NVRTC)].concat();
     }
@@ -163,7 +163,7 @@ pub(super) fn named(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the programs that a path of `--nvcc` may mean: the file itself, or programs in the
 /// folder, at the usual places of toolkits and wheels.
-pub(super) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
     match path.is_dir() {
         true => programs_below(path, NVCC),
         false => vec![path.to_owned()],
@@ -178,13 +178,13 @@ fn programs_below(folder: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the nvcc of the same toolkit or Python packages as the NVRTC of `--nvrtc`.
-pub(super) fn nvcc_next_to(nvrtc: &Path) -> Vec<PathBuf> {
+pub(crate) fn nvcc_next_to(nvrtc: &Path) -> Vec<PathBuf> {
     program_next_to(NVCC, nvrtc)
 }
 
 /// Returns the programs of a name in the same toolkit or Python packages as a compiler that the
 /// user named.
-pub(super) fn program_next_to(name: &str, compiler: &Path) -> Vec<PathBuf> {
+pub(crate) fn program_next_to(name: &str, compiler: &Path) -> Vec<PathBuf> {
     // `nvidia/cu13/lib/libnvrtc.so.13` is three folders deep in Python packages, and one or two in
     // a toolkit.
     let folders = compiler.ancestors().take(4).filter(|folder| folder.is_dir());
@@ -219,7 +219,7 @@ fn libraries_of_wheels(site: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the header folders that belong to a library.
-pub(super) fn headers_of(library: &Path) -> Vec<PathBuf> {
+pub(crate) fn headers_of(library: &Path) -> Vec<PathBuf> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let roots = [library, &real]
         .into_iter()
