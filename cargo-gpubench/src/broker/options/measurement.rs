@@ -187,6 +187,7 @@ mod tests {
             flush: Flush::Read,
             schedule: None,
             other_runs: OtherRuns::Awaited,
+            energy: Energy::Ignored,
             lock_clocks: None,
             cases: CaseLayers::default(),
         };
