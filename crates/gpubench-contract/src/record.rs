@@ -264,8 +264,8 @@ pub struct BenchmarkComplete {
     /// With several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
-    /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with `--energy`,
-    /// or could not be measured.
+    /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
+    /// `--energy`, or could not be measured.
     #[serde(default)]
     pub energy_per_call_j: Option<f64>,
     /// The part of `energy_per_call_j` that other work may have used: the counter also covers the

@@ -20,7 +20,7 @@ pub struct EnergyReading {
 }
 
 /// Waits until the energy counter moves, and returns its new value. `None` if the GPU has no
-/// counter, or it stands still.
+/// counter, or it does not move.
 pub(super) fn next_reading(gauge: &mut dyn Gauge) -> Option<EnergyReading> {
     let first = gauge.energy_j()?;
     let began = Instant::now();

@@ -113,7 +113,7 @@ fn energy_is_read_when_the_counter_moves() {
     assert_eq!([first.joules, second.joules], [2.0, 4.0]);
     assert!(first.at < second.at);
     gauge.0.borrow_mut().energy_step_j = Some(0.0);
-    assert_eq!(telemetry.energy(), None, "it stands still");
+    assert_eq!(telemetry.energy(), None, "it does not move");
 }
 
 #[test]

@@ -62,8 +62,8 @@ impl Protocol<'_> {
         self.reading.measurand == Measurand::Time && *self.clock_bound == ClockBound::Exclusive
     }
 
-    /// Whether workers may serve another measurement. Counters and observers need processes of their
-    /// own.
+    /// Whether workers may serve another measurement. Counters and observers need processes of
+    /// their own.
     pub(super) fn workers_can_rest(&self) -> bool {
         self.reading.measurand == Measurand::Time && self.observer.is_none()
     }

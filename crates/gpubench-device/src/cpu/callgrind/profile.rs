@@ -206,7 +206,7 @@ mod tests {
             ),
             (
                 "gb_run<&(reduce<256, true>), true>::gb_run_threads(unsigned int, unsigned int)'2",
-                "(reduce<256, true>)",
+                "reduce<256, true>",
             ),
             ("fibonacci(int)'12", "fibonacci(int)"),
             ("it's", "it's"),
