@@ -74,7 +74,8 @@ fn sass_has_instructions_and_source_lines_and_can_go_to_a_file() {
     assert_eq!(finished.stdout, "");
     let text = std::fs::read_to_string(file).expect("a text");
     for part in [
-        "\n// sums::one_block_a_row<32>\n",
+        "\n// sums::one_block_a_row<32>: ",
+        " registers, 0 bytes of shared memory, 0 bytes of stack, 0 bytes of spill stores, 0 bytes of spill loads\n",
         ".text._ZN4sums15one_block_a_rowILi32EEE",
         "BAR.SYNC",
         "EXIT",

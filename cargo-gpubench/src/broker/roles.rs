@@ -2,7 +2,7 @@
 
 use gpubench::catalog::OccupancyQuery;
 
-use super::code::kernel_uses::kernel_uses;
+use super::code::kernel_uses::{kernel_uses, report_on};
 use super::code::occupancy::NoAnswer;
 use super::recording::preparation::PreparedCase;
 use gpubench_contract::KernelUse;
@@ -113,7 +113,7 @@ impl<'a> Roles<'a> {
                 return Ok(None);
             };
             match self.resources(module, &launch.kernel.name, &LaunchConfig::of(launch)) {
-                Ok(resources) => Ok(resources),
+                Ok(resources) => Ok(resources.map(|resources| (resources, report_on(module, &launch.kernel.name)))),
                 Err(RoleFailure::Interrupted) => Err(Interrupted),
                 Err(failure) => {
                     let why = gpubench_diagnostic::chain(&failure);

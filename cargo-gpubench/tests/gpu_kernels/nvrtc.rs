@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use gpubench::catalog::Source;
 use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, Wanted};
 
-use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_in, sm, source};
+use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, sm, source};
 
 const SOURCE: &str = "#include \"shared/tile.cuh\"\n\
     namespace image { template <int N> __global__ void blur(float *x) { x[0] = N + tile(); } }\n\
@@ -46,6 +46,29 @@ fn kernels_of_every_kind_are_compiled_and_named() {
         for name in WANTED {
             assert!(has_symbol(&image, image.symbol(name)), "{name}");
         }
+    }
+}
+
+#[test]
+fn the_assembler_reports_registers_and_spills_of_each_kernel() {
+    let text = "template <int N> __global__ void live(volatile float *x) {\n\
+        float values[N];\n\
+        #pragma unroll\n\
+        for (int i = 0; i < N; i++) values[i] = x[i];\n\
+        #pragma unroll\n\
+        for (int i = 0; i < N; i++) x[i] = values[N - 1 - i];\n}\n";
+    let mut limited = source(&[("src/live.cu", text)]);
+    limited.options = names(&["--maxrregcount=24", "-Xptxas=-dlcm=cg,-v"]);
+    let nvcc = || nvrtc_and_nvcc(&CUDA_13).without_nvrtc();
+    for compilers in [nvrtc_in(&CUDA_12), nvrtc_in(&CUDA_13), nvcc()] {
+        let image = compile(compilers, "sm_90", &limited, &["live<4>", "live<64>"]).expect("it compiles");
+        let report = |name: &str| image.report(name).expect("a report").clone();
+        let (few, many) = (report("live<4>"), report("live<64>"));
+        assert!(few.registers > 0 && few.spill_stores + few.spill_loads == 0, "{few:?}");
+        assert!(
+            many.registers == 24 && many.spill_stores > 64 && many.spill_loads > 64,
+            "{many:?}"
+        );
     }
 }
 

@@ -37,6 +37,12 @@ pub struct KernelResources {
     /// Local memory per thread, in bytes. It holds spilled registers, arrays that are indexed at
     /// run time, and the stack of function calls.
     pub local_bytes: u64,
+    /// Bytes of registers that instructions of the kernel store to local memory, as the compiler
+    /// counts them, each instruction once. Null if the tool did not compile the kernel to machine
+    /// code.
+    pub spill_store_bytes: Option<u64>,
+    /// Bytes of registers that instructions load back from local memory, counted likewise.
+    pub spill_load_bytes: Option<u64>,
     /// Static shared memory per block, in bytes.
     pub static_shared_bytes: u64,
     /// Number of blocks that a multiprocessor can hold at the same time.

@@ -31,10 +31,18 @@ pub(super) fn needs(kernel: &KernelUse) -> Vec<String> {
         Some(counted(resources.registers, "register")),
         (shared > 0).then(|| format!("{} shared memory", size(shared))),
         (resources.local_bytes > 0).then(|| format!("{} local memory per thread", size(resources.local_bytes))),
+        spills(resources).map(|[stores, loads]| format!("spills {} stored, {} loaded", size(stores), size(loads))),
         Some(resident(resources)),
         resources.waves.map(waves),
     ];
     phrases.into_iter().flatten().collect()
+}
+
+/// Returns the bytes of spilled registers that instructions store and load. `None` if there are
+/// none, or if they are not known.
+fn spills(resources: &KernelResources) -> Option<[u64; 2]> {
+    let spills = [resources.spill_store_bytes?, resources.spill_load_bytes?];
+    (spills != [0, 0]).then_some(spills)
 }
 
 /// `6 blocks per SM, 75.0% occupancy, limited by registers`.

@@ -161,6 +161,8 @@ fn add_one(n: u64) -> KernelUse {
         resources: Some(KernelResources {
             registers: 16,
             local_bytes: 0,
+            spill_store_bytes: Some(0),
+            spill_load_bytes: Some(0),
             static_shared_bytes: 0,
             blocks_per_multiprocessor: 8,
             occupancy: Some(1.0),
@@ -182,6 +184,8 @@ fn softmax() -> Vec<KernelUse> {
         resources: Some(KernelResources {
             registers: 128,
             local_bytes: 64,
+            spill_store_bytes: Some(24),
+            spill_load_bytes: Some(48),
             static_shared_bytes: 1 << 10,
             blocks_per_multiprocessor: 2,
             occupancy: Some(0.25),

@@ -33,6 +33,8 @@ fn a_gpu_tells_what_each_kernel_of_a_plan_needs() {
     let resources = json!({
         "registers": 40,
         "local_bytes": 0,
+        "spill_store_bytes": null,
+        "spill_load_bytes": null,
         "static_shared_bytes": 1024,
         "blocks_per_multiprocessor": 1,
         "occupancy": 1.0,

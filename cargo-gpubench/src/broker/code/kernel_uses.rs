@@ -4,14 +4,18 @@ use gpubench::catalog::{DeviceFacts, Execution, Recording};
 use gpubench::plan::Launch;
 
 use gpubench_contract::{KernelResources, KernelUse};
-use gpubench_device::{LaunchConfig, Resources};
+use gpubench_device::cuda::{AssemblerReport, KernelImage};
+use gpubench_device::{FrozenFile, LaunchConfig, Resources};
+
+/// What a kernel needs of the device, and what the compiler says of it, if it does.
+pub(crate) type Needs = (Resources, Option<AssemblerReport>);
 
 /// Returns the kernels that a call launches, in the order of their first launches. `ask` returns
 /// what the launches of one shape need of the device. `None` for a hosted benchmark.
 pub(crate) fn kernel_uses<E>(
     recording: &Recording,
     device: &DeviceFacts,
-    mut ask: impl FnMut(&Launch) -> Result<Option<Resources>, E>,
+    mut ask: impl FnMut(&Launch) -> Result<Option<Needs>, E>,
 ) -> Result<Option<Vec<KernelUse>>, E> {
     if recording.execution == Execution::Hosted {
         return Ok(None);
@@ -21,12 +25,18 @@ pub(crate) fn kernel_uses<E>(
         match uses.iter_mut().find(|(first, _)| is_alike(first, launch)) {
             Some((_, known)) => known.launches += 1,
             None => {
-                let resources = ask(launch)?.map(|resources| of_launch(launch, device, resources));
+                let resources = ask(launch)?.map(|needs| of_launch(launch, device, needs));
                 uses.push((launch, one_launch(launch, resources)));
             }
         }
     }
     Ok(Some(uses.into_iter().map(|(_, kernel)| kernel).collect()))
+}
+
+/// Returns what the compiler said of a kernel when it made a file. `None` if it was not asked.
+pub(crate) fn report_on(module: &FrozenFile, kernel: &str) -> Option<AssemblerReport> {
+    let image = KernelImage::decode(&fs_err::read(module.path()).ok()?).ok()?;
+    image.report(kernel).cloned()
 }
 
 /// Returns whether two launches have the same kernel and the same shape.
@@ -47,7 +57,7 @@ fn one_launch(launch: &Launch, resources: Option<KernelResources>) -> KernelUse 
     }
 }
 
-fn of_launch(launch: &Launch, device: &DeviceFacts, resources: Resources) -> KernelResources {
+fn of_launch(launch: &Launch, device: &DeviceFacts, (resources, report): Needs) -> KernelResources {
     let Resources {
         registers,
         local_bytes,
@@ -65,6 +75,8 @@ fn of_launch(launch: &Launch, device: &DeviceFacts, resources: Resources) -> Ker
     KernelResources {
         registers: u64::from(registers),
         local_bytes: u64::from(local_bytes),
+        spill_store_bytes: report.as_ref().map(|report| u64::from(report.spill_stores)),
+        spill_load_bytes: report.as_ref().map(|report| u64::from(report.spill_loads)),
         static_shared_bytes: u64::from(static_shared),
         blocks_per_multiprocessor: u64::from(blocks),
         occupancy: (warps > 0).then(|| (u64::from(blocks) * warps_per_block) as f64 / warps as f64),
@@ -132,7 +144,14 @@ mod tests {
             clusters,
             limited_by: vec![OccupancyLimit::Registers],
         };
-        let uses = kernel_uses(&recording, &device, |_| Ok::<_, Infallible>(Some(answer.clone())));
+        let uses = kernel_uses(&recording, &device, |_| {
+            let report = AssemblerReport {
+                spill_stores: 8,
+                spill_loads: 12,
+                ..AssemblerReport::default()
+            };
+            Ok::<_, Infallible>(Some((answer.clone(), Some(report))))
+        });
         uses.unwrap_or_else(|never| match never {})
     }
 
@@ -160,6 +179,10 @@ mod tests {
         let resources = uses[0].resources.as_ref().expect("a GPU");
         assert_eq!((resources.occupancy, resources.waves), (Some(20.0 / 64.0), Some(1.5)));
         assert_eq!((resources.registers, resources.static_shared_bytes), (40, 1024));
+        assert_eq!(
+            (resources.spill_store_bytes, resources.spill_load_bytes),
+            (Some(8), Some(12))
+        );
         assert_eq!((uses[0].dynamic_shared_bytes, uses[0].cluster), (512, None));
     }
 

@@ -2,14 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ptxas::AssemblerReport;
+
 /// The first bytes of the file.
-const MAGIC: &[u8; 8] = b"GBKIMG01";
+const MAGIC: &[u8; 8] = b"GBKIMG02";
 
 /// A compiled source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelImage {
     /// Pairs of a name expression and its symbol. A name that is not listed is its own symbol.
     pub names: Vec<(String, String)>,
+    /// What the assembler says of the kernels. Empty if it did not make the image.
+    pub reports: Vec<AssemblerReport>,
     /// An image for `cuModuleLoadData`: a cubin, a fatbin, or PTX that ends with a zero byte.
     pub image: Vec<u8>,
 }
@@ -49,6 +53,12 @@ impl KernelImage {
         found.map_or(name, |(_, symbol)| symbol)
     }
 
+    /// Returns what the assembler says of a kernel by its name expression.
+    pub fn report(&self, name: &str) -> Option<&AssemblerReport> {
+        let symbol = self.symbol(name);
+        self.reports.iter().find(|report| report.symbol == symbol)
+    }
+
     /// Returns the form of the code.
     pub fn form(&self) -> ImageForm {
         match &*self.image {
@@ -63,8 +73,14 @@ impl KernelImage {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
         for text in self.names.iter().flat_map(|(name, symbol)| [name, symbol]) {
-            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
+            put_text(&mut bytes, text);
+        }
+        bytes.extend_from_slice(&(self.reports.len() as u32).to_le_bytes());
+        for report in &self.reports {
+            put_text(&mut bytes, &report.symbol);
+            for number in numbers(report) {
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
         }
         bytes.extend_from_slice(&self.image);
         bytes
@@ -81,11 +97,44 @@ impl KernelImage {
         for _ in 0..count {
             names.push((take_text(&mut rest)?, take_text(&mut rest)?));
         }
+        let count = take_number(&mut rest)?;
+        let mut reports = Vec::new();
+        for _ in 0..count {
+            let symbol = take_text(&mut rest)?;
+            let mut number = || take_number(&mut rest);
+            reports.push(AssemblerReport {
+                symbol,
+                registers: number()?,
+                static_shared: number()?,
+                stack: number()?,
+                spill_stores: number()?,
+                spill_loads: number()?,
+            });
+        }
         Ok(KernelImage {
             names,
+            reports,
             image: rest.to_vec(),
         })
     }
+}
+
+/// Returns the numbers of a report in the order of the file.
+fn numbers(report: &AssemblerReport) -> [u32; 5] {
+    let AssemblerReport {
+        symbol: _,
+        registers,
+        static_shared,
+        stack,
+        spill_stores,
+        spill_loads,
+    } = *report;
+    [registers, static_shared, stack, spill_stores, spill_loads]
+}
+
+fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
 }
 
 fn take_number(rest: &mut &[u8]) -> Result<u32, DamagedImage> {
@@ -111,6 +160,14 @@ mod tests {
                 ("reduce<256>".into(), "_Z6reduceILi256EEvPf".into()),
                 ("c".into(), "c".into()),
             ],
+            reports: vec![AssemblerReport {
+                symbol: "c".into(),
+                registers: 22,
+                static_shared: 512,
+                stack: 256,
+                spill_stores: 24,
+                spill_loads: 48,
+            }],
             image: b"\x7fELF\x02\x01".to_vec(),
         }
     }
@@ -127,20 +184,23 @@ mod tests {
         let small = KernelImage {
             names: vec![("a".into(), "bc".into())],
             image: vec![9],
+            ..KernelImage::default()
         };
-        assert_eq!(small.encode(), b"GBKIMG01\x01\0\0\0\x01\0\0\0a\x02\0\0\0bc\x09");
+        assert_eq!(small.encode(), b"GBKIMG02\x01\0\0\0\x01\0\0\0a\x02\0\0\0bc\0\0\0\0\x09");
     }
 
     #[test]
     fn a_name_without_an_entry_is_its_own_symbol() {
         assert_eq!(image().symbol("reduce<256>"), "_Z6reduceILi256EEvPf");
         assert_eq!(image().symbol("plain"), "plain");
+        assert_eq!(image().report("c").map(|report| report.registers), Some(22));
+        assert_eq!(image().report("reduce<256>"), None);
     }
 
     #[test]
     fn damage_is_detected() {
         let bytes = image().encode();
-        assert_eq!(KernelImage::decode(b"GBKIMG02"), Err(DamagedImage::Magic));
+        assert_eq!(KernelImage::decode(b"GBKIMG01"), Err(DamagedImage::Magic));
         for end in MAGIC.len()..bytes.len() - image().image.len() {
             assert_eq!(
                 KernelImage::decode(&bytes[..end]),

@@ -29,6 +29,7 @@ mod mps;
 pub mod nvrtc;
 mod occupancy;
 mod peaks;
+pub(crate) mod ptxas;
 mod sharing;
 mod tensor_map;
 
@@ -40,6 +41,7 @@ pub use call::DriverError;
 pub use driver::CudaDriver;
 pub use image::{DamagedImage, ImageForm, KernelImage};
 pub use mps::mps_daemon;
+pub use ptxas::AssemblerReport;
 
 /// The process that runs the kernels of references and generators on this device.
 pub const KERNELS_RUN_IN: crate::KernelHost = crate::KernelHost::Referee;

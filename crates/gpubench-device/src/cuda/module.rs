@@ -143,8 +143,8 @@ fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadErro
 fn read_image(bytes: Vec<u8>) -> Result<KernelImage, DamagedImage> {
     match KernelImage::decode(&bytes) {
         Err(DamagedImage::Magic) => Ok(KernelImage {
-            names: Vec::new(),
             image: bytes,
+            ..KernelImage::default()
         }),
         other => other,
     }
@@ -257,6 +257,7 @@ mod tests {
         let named = KernelImage {
             names: vec![("k<float>".into(), "_Z1kIfEvv".into())],
             image: ptx,
+            ..KernelImage::default()
         };
         assert_eq!(read_image(named.encode()), Ok(named.clone()));
         assert_eq!(read_image(named.encode()[..20].to_vec()), Err(DamagedImage::Truncated));

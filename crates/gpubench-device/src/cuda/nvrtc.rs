@@ -10,6 +10,7 @@ use std::ptr;
 use libloading::Library;
 
 use super::image::KernelImage;
+use super::ptxas::reports;
 
 type Program = *mut c_void;
 type TextOf = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
@@ -192,6 +193,7 @@ impl Nvrtc {
         program.compile(unit.options)?;
         Ok(KernelImage {
             names: program.symbols(unit.names)?,
+            reports: reports(&program.log()?),
             image: program.image()?,
         })
     }

@@ -10,9 +10,10 @@ use gpubench_contract::{BenchmarkComplete, KernelResources, KernelUse};
 const LAUNCHES: [&str; 4] = ["kernel", "launches", "blocks", "threads per block"];
 
 /// Columns about the device.
-const NEEDS: [&str; 7] = [
+const NEEDS: [&str; 8] = [
     "registers",
     "local memory",
+    "spill stores, loads",
     "shared memory",
     "blocks per SM",
     "occupancy",
@@ -56,6 +57,10 @@ fn needs(resources: Option<&KernelResources>, dynamic_shared: u64) -> [String; N
     [
         known(|resources| Some(resources.registers.to_string())),
         known(|resources| Some(size(resources.local_bytes).to_string())),
+        known(|resources| {
+            let (stores, loads) = (resources.spill_store_bytes?, resources.spill_load_bytes?);
+            Some(format!("{}, {}", size(stores), size(loads)))
+        }),
         shared.unwrap_or_else(|| "–".to_owned()),
         known(|resources| Some(resources.blocks_per_multiprocessor.to_string())),
         known(|resources| resources.occupancy.map(percent)),

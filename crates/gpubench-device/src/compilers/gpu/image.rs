@@ -34,8 +34,8 @@ pub(super) fn accept(source: &Source, names: &[String], device: Architecture) ->
     let mut image = bytes.to_vec();
     end_ptx(&mut image);
     Ok(KernelImage {
-        names: Vec::new(),
         image,
+        ..KernelImage::default()
     })
 }
 

@@ -10,7 +10,9 @@ use super::super::error::KernelBuildError;
 use super::super::process::Finished;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
+use super::options::ASSEMBLER_OPTION;
 use super::options::{Dialect, SourceOptions};
+use crate::cuda::ptxas::VERBOSE;
 use crate::cuda::{Architecture, Features};
 
 /// The time limit for compiling a source. Matrix multiplication templates take minutes.
@@ -110,6 +112,10 @@ impl Job<'_> {
             options.push("-lineinfo".to_owned());
         }
         options.extend(self.source_options.passed.iter().cloned());
+        let verbose = format!("{ASSEMBLER_OPTION}={VERBOSE}");
+        if matches!(self.code, Code::Machine(_)) && !options.contains(&verbose) {
+            options.push(verbose);
+        }
         options
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::scratch::with_paths_of_the_crate;
 use super::ptx_text;
 use super::sass::Disassembler;
-use crate::cuda::{ImageForm, KernelImage};
+use crate::cuda::{AssemblerReport, ImageForm, KernelImage};
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The language of a listing.
@@ -75,7 +75,10 @@ impl Listing {
         wanted: Option<&[String]>,
         interrupt: &AtomicBool,
     ) -> Result<String, NoListing> {
-        let kernels = Kernels::of(&image.names, wanted);
+        let kernels = Kernels {
+            reports: &image.reports,
+            ..Kernels::of(&image.names, wanted)
+        };
         let text = match (self, image.form()) {
             (_, ImageForm::Fatbin) => Err(NoListing::Fatbin),
             (Listing::Ptx, ImageForm::Ptx) => {
@@ -96,11 +99,16 @@ pub(super) struct Kernels<'a> {
     /// Pairs of a name and its symbol.
     names: &'a [(String, String)],
     wanted: Option<&'a [String]>,
+    reports: &'a [AssemblerReport],
 }
 
 impl<'a> Kernels<'a> {
     pub(super) fn of(names: &'a [(String, String)], wanted: Option<&'a [String]>) -> Kernels<'a> {
-        Kernels { names, wanted }
+        Kernels {
+            names,
+            wanted,
+            reports: &[],
+        }
     }
 
     /// Returns how many kernels are wanted. `None` if all are.
@@ -112,6 +120,23 @@ impl<'a> Kernels<'a> {
         let name = self.name_of(symbol);
         self.wanted
             .is_none_or(|wanted| wanted.iter().any(|wanted| wanted == name))
+    }
+
+    /// Returns what the compiler says of a kernel: `: 22 registers, 512 bytes of shared memory, …`.
+    pub(super) fn needs_of(&self, symbol: &str) -> Option<String> {
+        let report = self.reports.iter().find(|report| report.symbol == symbol)?;
+        let AssemblerReport {
+            symbol: _,
+            registers,
+            static_shared,
+            stack,
+            spill_stores,
+            spill_loads,
+        } = report;
+        Some(format!(
+            ": {registers} registers, {static_shared} bytes of shared memory, {stack} bytes of stack, {spill_stores} bytes of spill stores, \
+             {spill_loads} bytes of spill loads"
+        ))
     }
 
     /// Returns the name expression of a symbol. A symbol without one is its own name.
@@ -130,8 +155,8 @@ mod tests {
 
     fn listed(listing: &Listing, image: &[u8]) -> String {
         let image = KernelImage {
-            names: Vec::new(),
             image: image.to_vec(),
+            ..KernelImage::default()
         };
         let listed = listing.of(&image, None, &AtomicBool::new(false));
         listed.unwrap_or_else(|error| error.to_string())

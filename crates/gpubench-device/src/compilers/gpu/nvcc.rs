@@ -12,6 +12,7 @@ use super::job::{Code, Job};
 use super::nvrtc::end_ptx;
 use super::options::Dialect;
 use crate::cuda::KernelImage;
+use crate::cuda::ptxas::reports;
 
 /// A working nvcc.
 #[derive(Clone, Debug)]
@@ -74,25 +75,27 @@ impl Tool for Nvcc {
             let reason = "its PTX does not list the kernels".to_owned();
             job.crash(Dialect::Nvcc, reason)
         })?;
-        let mut image = match job.code {
-            Code::Ptx(_) => text.into_bytes(),
+        let (mut image, reports) = match job.code {
+            Code::Ptx(_) => (text.into_bytes(), Vec::new()),
             Code::Machine(_) => {
                 write(&ptx, text.as_bytes())?;
                 let cubin = job.scratch.file("kernels.cubin");
-                self.run(job, "--cubin", &ptx, &cubin)?;
-                read(&cubin)?
+                let messages = self.run(job, "--cubin", &ptx, &cubin)?;
+                (read(&cubin)?, reports(&messages))
             }
         };
         end_ptx(&mut image);
         Ok(KernelImage {
             names: job.wanted.names.iter().cloned().zip(symbols).collect(),
+            reports,
             image,
         })
     }
 }
 
 impl Nvcc {
-    fn run(&self, job: &Job<'_>, step: &str, input: &Path, output: &Path) -> Result<(), KernelBuildError> {
+    /// Runs a step and returns its messages.
+    fn run(&self, job: &Job<'_>, step: &str, input: &Path, output: &Path) -> Result<String, KernelBuildError> {
         let mut command = Command::new(&self.program);
         command
             .current_dir(job.scratch.root())
@@ -102,14 +105,11 @@ impl Nvcc {
             .arg(output)
             .arg(input);
         let finished = job.run(Dialect::Nvcc, &mut command, Stdio::null())?;
+        // Some parts of nvcc write messages to standard output, others to standard error.
+        let messages = format!("{}{}", String::from_utf8_lossy(&finished.stdout), finished.stderr);
         match finished.status.success() {
-            true => Ok(()),
-            // Some parts of nvcc write messages to standard output, others to standard error.
-            false => Err(job.rejection(&format!(
-                "{}{}",
-                String::from_utf8_lossy(&finished.stdout),
-                finished.stderr
-            ))),
+            true => Ok(messages),
+            false => Err(job.rejection(&messages)),
         }
     }
 }

@@ -54,6 +54,9 @@ enum Use {
     Standard,
 }
 
+/// The option with an option for the assembler.
+pub(super) const ASSEMBLER_OPTION: &str = "--ptxas-options";
+
 /// All supported options with their names. The first name is passed to the compiler. Nothing else
 /// passes: an option for the host compiler's path, for example, would run code during the build.
 const OPTIONS: &[(&str, Shape, Use)] = &[
@@ -146,10 +149,12 @@ pub(super) fn parse_options(options: &[String], dialect: Dialect) -> Result<Sour
             (Use::Architecture, _) => parsed.architectures.push(value.parse().map_err(|_| refuse())?),
             (Use::Standard, _) => parsed.standard = Some(value),
             (Use::Both, _) | (Use::NvccOnly, Dialect::Nvcc) | (Use::NvrtcOnly, Dialect::Nvrtc) => {
-                parsed.passed.push(match shape {
-                    Shape::Flag => name.to_owned(),
-                    Shape::Text => format!("{name}{value}"),
-                    Shape::Word | Shape::Assembler => format!("{name}={value}"),
+                parsed.passed.extend(match shape {
+                    Shape::Flag => vec![name.to_owned()],
+                    Shape::Text => vec![format!("{name}{value}")],
+                    Shape::Word => vec![format!("{name}={value}")],
+                    // NVRTC takes one option for the assembler at a time.
+                    Shape::Assembler => value.split(',').map(|option| format!("{name}={option}")).collect(),
                 });
             }
         }
@@ -250,7 +255,8 @@ mod tests {
                 "--use_fast_math",
                 "--fmad=false",
                 "--maxrregcount=64",
-                "--ptxas-options=-dlcm=cg,-v"
+                "--ptxas-options=-dlcm=cg",
+                "--ptxas-options=-v"
             ]
         );
         assert_eq!(parsed.standard.as_deref(), Some("c++20"));

@@ -65,6 +65,7 @@ mod tests {
         let image = KernelImage {
             names: vec![("k<1>".into(), "_Z1k".into())],
             image: vec![0, 255, 10],
+            ..KernelImage::default()
         };
         let replies = [
             Reply::Described(description),

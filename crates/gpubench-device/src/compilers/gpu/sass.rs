@@ -110,7 +110,8 @@ fn only(kernels: &Kernels<'_>, text: &str) -> String {
         // A rule announces the next section.
         let code: Vec<&str> = code.lines().filter(|line| !line.starts_with("//-----")).collect();
         let code = code.join("\n");
-        kept.extend(["// ", kernels.name_of(symbol), "\n", code.trim_end(), "\n\n"]);
+        let needs = kernels.needs_of(symbol).unwrap_or_default();
+        kept.extend(["// ", kernels.name_of(symbol), &needs, "\n", code.trim_end(), "\n\n"]);
     }
     kept
 }
