@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, SampleCount, WorkerCount};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, WorkerCount};
 use gpubench_contract::{Flush, Metric};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
@@ -75,12 +75,11 @@ impl MeasurementOptions {
     /// package has the settings `package`.
     pub fn of_result(&self, case: &Case, package: CaseSettings, metric: &Metric) -> CaseOptions {
         let given = self.settings_of(case, package);
-        let mut options = match metric.is_count() {
+        let options = match metric.is_count() {
             true => CaseOptions::counting(given),
             false => CaseOptions::from(given),
         };
-        options.stopping.max_time /= case.modes.iter().count() as u32;
-        options
+        options.shared_by(case.modes)
     }
 
     /// Returns the settings of a case, without built-in values. `package` has the settings of its
@@ -133,6 +132,14 @@ impl CaseOptions {
     }
 }
 
+impl CaseOptions {
+    /// Divides the time of a case among its modes.
+    fn shared_by(mut self, modes: Modes) -> CaseOptions {
+        self.stopping.max_time /= modes.iter().count() as u32;
+        self
+    }
+}
+
 impl From<CaseSettings> for CaseOptions {
     /// Fills in the built-in defaults for everything that is not set.
     fn from(given: CaseSettings) -> Self {
@@ -177,34 +184,12 @@ pub enum MasterSeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broker::cases::Disposition;
 
     #[test]
     fn the_modes_of_a_case_share_its_time() {
-        let measurement = MeasurementOptions {
-            seed: MasterSeed::Fresh,
-            flush_bytes: None,
-            flush: Flush::Read,
-            schedule: None,
-            other_runs: OtherRuns::Awaited,
-            energy: Energy::Ignored,
-            lock_clocks: None,
-            cases: CaseLayers::default(),
-        };
-        let time_in = |modes: &str| {
-            let case = Case {
-                package: "suite".to_owned(),
-                benchmark: 0,
-                path: "axpy".to_owned(),
-                params: Vec::new(),
-                modes: modes.parse().expect("modes"),
-                metrics: crate::config::Metrics::TIME,
-                disposition: Disposition::Run,
-            };
-            let options = measurement.of_result(&case, CaseSettings::default(), &Metric::time());
-            (options.stopping.max_time, options.stopping.max_samples)
-        };
-        assert_eq!(time_in("cold"), (Duration::from_secs(2), 1000));
-        assert_eq!(time_in("cold,warm"), (Duration::from_secs(1), 1000));
+        let alone = CaseOptions::from(CaseSettings::default());
+        let shared = alone.clone().shared_by("cold,warm".parse().expect("modes"));
+        assert_eq!(shared.stopping.max_time, alone.stopping.max_time / 2);
+        assert_eq!(shared.stopping.max_samples, alone.stopping.max_samples);
     }
 }
