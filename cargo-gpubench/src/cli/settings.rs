@@ -231,8 +231,8 @@ settings! {
         ///
         /// After the samples, the call is repeated back to back for up to a second, and the GPU's
         /// energy counter is read before and after. The result includes the power of an idle GPU.
-        /// At most 400 launches can wait in a queue, so the energy of calls shorter than half a
-        /// millisecond stays unknown.
+        /// For short calls they are in graphs. Host code cannot be, so its energy stays unknown if
+        /// 400 calls take less than 200 ms.
         #[arg(long)]
         energy: bool => Profile "--energy";
 

@@ -2,22 +2,15 @@
 
 use std::num::NonZeroU32;
 
+use gpubench::catalog::Execution;
 use gpubench_contract::Method;
-use gpubench_protocol::window::{Seeds, WindowId, WindowKind};
+use gpubench_protocol::window::{MOST_LAUNCHES, Seeds, WindowId, WindowKind, repeats_in_graphs};
 
 use super::case::ReadyCase;
 
 /// Time that the calls of a hot window should take, in nanoseconds. An empty measurement of two
 /// events is about a thousandth of it.
 const BATCH_NS: f64 = 1e6;
-
-/// Most launches of a hot window. A GPU's driver blocks the host after about 1 000 queued ones, and
-/// the whole window is queued before it starts.
-const MOST_LAUNCHES: u32 = 400;
-
-/// Most graphs that are queued in a window that measures energy. Each takes several entries of the
-/// queue.
-const MOST_GRAPHS: u32 = 100;
 
 /// Untimed calls before the timed ones of a hot window. The first brings the tensors to the caches.
 const SETTLING: u32 = 3;
@@ -28,7 +21,8 @@ pub(super) struct Batch {
     method: Method,
     repeats: NonZeroU32,
     most: u32,
-    most_for_energy: u32,
+    steps: u32,
+    execution: Execution,
 }
 
 /// The repetitions of a call in one window.
@@ -61,16 +55,18 @@ impl Batch {
             method: case.calls.method,
             repeats: NonZeroU32::MIN,
             most: (MOST_LAUNCHES / steps).max(1),
-            most_for_energy: match case.calls.method {
-                Method::Graph => MOST_GRAPHS,
-                Method::Cold | Method::Warm | Method::Hot => (MOST_LAUNCHES / steps).max(1),
-            },
+            steps,
+            execution: case.recording.execution,
         }
     }
 
-    /// Returns how often a window that measures energy can repeat its work.
-    pub(super) fn most_for_energy(&self) -> NonZeroU32 {
-        NonZeroU32::new(self.most_for_energy).unwrap_or(NonZeroU32::MIN)
+    /// Returns how often a window can repeat its work if it should do so `wanted` times. Host code
+    /// may not be able to be in a graph.
+    pub(super) fn at_most(&self, wanted: u32) -> NonZeroU32 {
+        match self.execution {
+            Execution::Sealed => repeats_in_graphs(wanted, self.steps),
+            Execution::Hosted => NonZeroU32::new(wanted.min(self.most)).unwrap_or(NonZeroU32::MIN),
+        }
     }
 
     /// Returns how often a window repeats the call.

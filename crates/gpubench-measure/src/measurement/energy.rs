@@ -29,12 +29,12 @@ pub struct CallEnergy {
     pub resolution_j: f64,
 }
 
-/// Returns how often a window of `window_ns` is repeated so that the counter can follow, at most
-/// `most` times; or a notice that says why it cannot.
-pub(super) fn repetition(window_ns: f64, most: NonZeroU32) -> Result<Repetition, String> {
-    let wanted = (BUSY.as_nanos() as f64 / window_ns.max(1.0)).ceil();
-    let repeats = wanted.clamp(1.0, f64::from(most.get())) as u32;
-    let busy_ns = window_ns * f64::from(repeats);
+/// Returns how often a window of `window_ns` is repeated so that the counter can follow; or a notice
+/// that says why it cannot. `at_most` returns how often it can be repeated.
+pub(super) fn repetition(window_ns: f64, at_most: impl Fn(u32) -> NonZeroU32) -> Result<Repetition, String> {
+    let wanted = (BUSY.as_nanos() as f64 / window_ns.max(1.0)).ceil().max(1.0);
+    let repeats = at_most(wanted as u32);
+    let busy_ns = window_ns * f64::from(repeats.get());
     let least_ns = LEAST_BUSY.as_nanos() as f64;
     if busy_ns < least_ns {
         let (busy, least) = (time(busy_ns), time(least_ns));
@@ -43,7 +43,7 @@ pub(super) fn repetition(window_ns: f64, most: NonZeroU32) -> Result<Repetition,
         ));
     }
     Ok(Repetition {
-        repeats: NonZeroU32::new(repeats).unwrap_or(NonZeroU32::MIN),
+        repeats,
         ..Repetition::ONE
     })
 }
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn calls_are_repeated_for_a_second_or_as_often_as_possible() {
-        let most = NonZeroU32::new(400).unwrap();
-        let repeats = |window_ns| repetition(window_ns, most).map(|repetition| repetition.repeats.get());
+        let at_most = |wanted: u32| NonZeroU32::new(wanted.min(400)).unwrap();
+        let repeats = |window_ns| repetition(window_ns, at_most).map(|repetition| repetition.repeats.get());
         assert_eq!(repeats(5e6), Ok(200));
         assert_eq!(repeats(1e6), Ok(400));
         assert_eq!(repeats(3e9), Ok(1));

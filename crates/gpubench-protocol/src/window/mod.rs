@@ -5,6 +5,7 @@
 //! referee and worker are in `referee/window.rs` and `worker/window.rs`.
 #![forbid(unsafe_code)]
 
+mod bundle;
 mod calls;
 mod kind;
 mod numbering;
@@ -13,6 +14,7 @@ mod placement;
 mod seeds;
 mod unrolled;
 
+pub use bundle::{GRAPHS, MOST_LAUNCHES, calls_of_graphs, repeats_in_graphs};
 pub use calls::WindowCalls;
 pub use kind::WindowKind;
 pub use numbering::Numbering;

@@ -1,5 +1,7 @@
 //! One call of a benchmark, from a plan or from host code.
 
+use std::num::NonZeroU32;
+
 use gpubench::catalog::Recording;
 use gpubench_contract::Method;
 
@@ -8,7 +10,7 @@ use super::buffers::{Buffers, NamedBuffer};
 use super::hosted::Hosted;
 use super::parts::Parts;
 use crate::replay::{AddressSpace, FlushBuffer, ReadyPlan};
-use crate::window::{WindowCalls, WindowKind};
+use crate::window::{WindowCalls, WindowKind, calls_of_graphs};
 use crate::wire::{Claim, Measurand};
 use gpubench_device::harness::Harness;
 use gpubench_device::{Count, Counter, DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
@@ -62,6 +64,25 @@ impl Call {
             (WindowKind::Parts, _) => self.parts.queue(driver, stream, &self.work),
             _ => self.work.queue(driver, stream),
         }
+    }
+
+    /// Captures a part of the repeated calls of a window in a graph, if they are too many to be
+    /// queued one by one.
+    ///
+    /// # Errors
+    /// If the work cannot be in a graph.
+    pub(super) fn bundle(
+        &self,
+        repeats: NonZeroU32,
+        driver: &mut dyn Driver,
+        stream: Stream,
+    ) -> Result<Option<Graph>, WorkerError> {
+        let steps = u32::try_from(self.work.steps()).unwrap_or(u32::MAX);
+        let Some(calls) = calls_of_graphs(repeats, steps) else {
+            return Ok(None);
+        };
+        let queue = |driver: &mut dyn Driver| (0..calls.get()).try_for_each(|_| self.work.queue(driver, stream));
+        Ok(Some(capture(driver, stream, queue)?))
     }
 
     /// Writes the times of the parts into a claim about a window of parts.

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
+use crate::window::GRAPHS;
 use crate::wire::{
     Channel, ChannelError, Claim, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder, poll_readable,
 };
-use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, HostFailure};
+use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, Graph, HostFailure};
 
 /// How long the host waits between two looks at *go*.
 const LOOK: Duration = Duration::from_micros(50);
@@ -26,7 +27,12 @@ pub(super) enum Armed {
 /// The result of queueing a window.
 pub(super) enum Queued {
     /// The whole window is queued. `host_ns` is the host time for queueing the call.
-    Whole { stopwatch: Stopwatch, host_ns: f64 },
+    Whole {
+        stopwatch: Stopwatch,
+        host_ns: f64,
+        /// The graph of repeated calls, if there is one.
+        bundle: Option<Graph>,
+    },
     /// The user's host code failed. The worker does not wait for the work that it queued.
     Failed(HostFailure),
     /// The call faulted while it was queued after *go*.
@@ -47,6 +53,8 @@ impl Worker {
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let stopwatch = device.events.of(order.kind);
         let on_device = case.on_device.in_window(order.window);
+        // Making a graph could wait for the stream, so the stream must not wait for *go* yet.
+        let bundle = case.call.bundle(order.repeats, driver, stream)?;
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
         let queue = |driver: &mut dyn Driver, calls: u32| {
             (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
@@ -59,7 +67,10 @@ impl Worker {
                 driver.write_value(stream, DevicePtr(on_device.halted()), order.window)?;
                 driver.wait_value(stream, DevicePtr(on_device.resumed()), order.window)?;
             }
-            queue(driver, order.repeats.get())?;
+            match bundle {
+                None => queue(driver, order.repeats.get())?,
+                Some(graph) => (0..GRAPHS).try_for_each(|_| driver.launch_graph(stream, graph))?,
+            }
             let host_ns = queued_from.elapsed().as_nanos() as f64;
             stopwatch.disarm(driver, stream)?;
             Ok(host_ns)
@@ -70,7 +81,11 @@ impl Worker {
             Err(error) => return Err(WorkerError::Plan(error)),
         };
         case.finish_window(order, driver, harness, stream)?;
-        Ok(Queued::Whole { stopwatch, host_ns })
+        Ok(Queued::Whole {
+            stopwatch,
+            host_ns,
+            bundle,
+        })
     }
 
     /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
@@ -108,8 +123,12 @@ impl Worker {
     /// Waits for the window's work and returns the claim.
     pub(super) fn finish(&mut self, order: &WindowOrder, queued: Queued) -> Result<Claim, WorkerError> {
         let empty = Claim::empty(order.window);
-        let (stopwatch, host_ns) = match queued {
-            Queued::Whole { stopwatch, host_ns } => (stopwatch, host_ns),
+        let (stopwatch, host_ns, bundle) = match queued {
+            Queued::Whole {
+                stopwatch,
+                host_ns,
+                bundle,
+            } => (stopwatch, host_ns, bundle),
             Queued::Faulted(fault) => return Ok(self.fault_claim(empty, &fault)),
             Queued::Failed(failure) => {
                 self.release(order);
@@ -120,6 +139,9 @@ impl Worker {
         let OpenDevice { driver, stream, .. } = &mut self.device;
         match driver.synchronize(*stream) {
             Ok(()) => {
+                if let Some(graph) = bundle {
+                    driver.release_graph(graph);
+                }
                 let claim = stopwatch.read(&mut **driver, claim)?;
                 Ok(self.assignment.call.read_parts(order.kind, &mut **driver, claim)?)
             }
