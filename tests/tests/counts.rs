@@ -125,6 +125,13 @@ fn a_change_of_0_3_percent_is_a_regression_and_one_of_0_1_percent_is_not() {
         file
     };
     let [before, within, beyond] = ["1000", "1001", "1003"].map(saved);
+    let table = std::fs::read_to_string(before.replace(".json", ".icounts.csv")).expect("a table");
+    assert!(
+        table
+            .lines()
+            .any(|line| line.starts_with("counted,spin::rounds=1000,cold,spin,spin,")),
+        "{table}"
+    );
     let compared = |after: &str| {
         let run = Run::on_verb("compare", &Fixture::made_in(crate_folder()));
         run.args([before.as_str(), after, "-g", "(spin)::"])

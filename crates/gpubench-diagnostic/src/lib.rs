@@ -7,6 +7,7 @@
 
 mod at_most;
 mod closest;
+mod csv;
 mod exit_code;
 mod expected;
 mod failure;
@@ -18,6 +19,7 @@ mod regular;
 
 pub use at_most::{AtMost, is_too_much, read_at_most, read_text_at_most};
 pub use closest::{closest, suggestion};
+pub use csv::{csv_field, csv_text};
 pub use exit_code::ExitCode;
 pub use expected::{Expected, chain};
 pub use failure::{Failure, InternalError, Interrupted, SetupMissing};

@@ -8,7 +8,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Change, ComparisonComplete, ComparisonRow, ParamValue, RunFinished,
     RunStarted, Stats,
 };
-use gpubench_diagnostic::printable_line;
+use gpubench_diagnostic::{csv_field, csv_text};
 
 /// The value of a result in one column.
 type Value = fn(&Row<'_>) -> Field;
@@ -219,30 +219,9 @@ fn text(value: Option<impl ToString>) -> Field {
 impl Field {
     fn written(&self) -> String {
         match self {
-            Field::Number(number) => quoted(number),
-            Field::Text(text) => quoted(&inert(&printable_line(text))),
+            Field::Number(number) => csv_field(number),
+            Field::Text(text) => csv_text(text),
         }
-    }
-}
-
-/// Returns the text so that no spreadsheet takes it for a formula: prefixed with an apostrophe if
-/// it starts like one (OWASP, "CSV Injection").
-fn inert(text: &str) -> String {
-    let begins_like_a_formula = text
-        .trim_start()
-        .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    match begins_like_a_formula {
-        true => format!("'{text}"),
-        false => text.to_owned(),
-    }
-}
-
-/// Returns a field, quoted if it contains a separator or a quote.
-fn quoted(field: &str) -> String {
-    if field.contains([',', ';', '"', '\'']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }
 

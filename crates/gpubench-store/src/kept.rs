@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::StoredRun;
@@ -71,6 +72,8 @@ pub struct Saved {
     /// Full names of cases that passed before and failed now, whose earlier results were removed
     /// because their setup differs, with their modes.
     pub lost: Vec<String>,
+    /// The table of instructions next to the run. `None` if no instructions were counted.
+    pub icounts: Option<Utf8PathBuf>,
 }
 
 /// Returns how many results of `previous` stay when a run with this device identity and these cases
@@ -122,6 +125,7 @@ pub(super) fn merged(
         gone,
         spared: labels(&spared),
         lost: labels(&lost),
+        icounts: None,
     };
     let spared: HashSet<ResultKey> = spared.into_iter().map(BenchmarkComplete::key).collect();
     if kept == 0 && spared.is_empty() {

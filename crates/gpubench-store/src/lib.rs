@@ -10,6 +10,7 @@ mod contradiction;
 mod error;
 pub mod history;
 mod home;
+mod icounts;
 mod json_lines;
 mod kept;
 mod layout;

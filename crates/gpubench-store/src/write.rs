@@ -5,6 +5,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::icounts;
 use super::kept::{Others, Saved, SetupMismatch, count_kept, merged};
 use super::layout::text_of;
 use super::read::{contents, read, read_unverified, recognize};
@@ -23,10 +24,12 @@ impl Destination {
     ///
     /// # Errors
     /// There is no folder for it, the folder cannot be created or written to, or the existing file
-    /// is not a stored run in a known format version.
+    /// is not a stored run in a known format version, or the file for its table of instructions is
+    /// something else.
     pub fn of(name: &RunName, home: &Home) -> Result<Destination, StoreError> {
         let path = home.place(name)?;
         ensure_replaceable(&path)?;
+        icounts::ensure_replaceable(&path)?;
         Replacement::of(&path)
             .and_then(Replacement::abandon)
             .map_err(StoreError::not_written(&path))?;
@@ -57,7 +60,8 @@ impl Destination {
         }
     }
 
-    /// Saves a run like [`save`], merged with the results that stay. It reads the existing file
+    /// Saves a run like [`save`], merged with the results that stay, and the table of its
+    /// instructions. It reads the existing file
     /// again, because another process may have written it meanwhile.
     ///
     /// # Errors
@@ -65,13 +69,15 @@ impl Destination {
     pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
         let measured = stored.results.iter().map(BenchmarkComplete::key).collect();
         replace(&self.path, || {
-            let (run, outcome) = match self.previous(&measured, others)? {
+            let (run, mut saved) = match self.previous(&measured, others)? {
                 None => (stored, Saved::default()),
                 Some(previous) => {
                     merged(stored, previous, others).map_err(|setup_mismatch| self.setup_mismatch(setup_mismatch))?
                 }
             };
-            Ok((written(&self.path, &run)?, outcome))
+            let text = written(&self.path, &run)?;
+            saved.icounts = icounts::write(&self.path, &run)?;
+            Ok((text, saved))
         })
     }
 

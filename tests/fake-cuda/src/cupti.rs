@@ -4,8 +4,8 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::{Mutex, PoisonError};
 
-/// `CUPTI_ERROR_INVALID_METRIC_NAME`.
-const INVALID_METRIC: c_int = 17;
+/// `CUPTI_ERROR_INVALID_PARAMETER`, which CUPTI 13.0 returns for an unknown metric.
+const INVALID_PARAMETER: c_int = 1;
 /// `CUPTI_ERROR_INVALID_OPERATION`.
 const INVALID_OPERATION: c_int = 7;
 
@@ -91,7 +91,7 @@ functions! {
         // SAFETY: the caller's structure has an array with one name there.
         let name = unsafe { CStr::from_ptr(*(word(parameters, 24) as *const *const c_char)) };
         if name.to_bytes().starts_with(b"bogus") {
-            return INVALID_METRIC;
+            return INVALID_PARAMETER;
         }
         state().metrics += 1;
         0

@@ -65,6 +65,7 @@ impl SavePlan {
             gone,
             spared,
             lost,
+            icounts,
         } = destination.save(stored.clone(), &self.others)?;
         if gone > 0 {
             let results = counted(gone, "result");
@@ -86,6 +87,9 @@ impl SavePlan {
         }
         let path = destination.path();
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
+        if let Some(table) = icounts {
+            status(verbosity, "Saved", format_args!("instructions by function ({table})"));
+        }
         if kept > 0 {
             let results = counted(kept, "result");
             let what = format_args!("{results} that this run did not measure, in `{name}`");

@@ -175,6 +175,10 @@ impl Library {
                 "CUPTI may be newer than the driver, the GPU virtual or confidential",
             ),
             INVALID_METRIC => return Err(DeviceError::UnknownMetric(String::new())),
+            // All that CUPTI 13.0 says of an unknown name. The user gives no other parameter.
+            INVALID_PARAMETER if call == self.cuptiProfilerHostConfigAddMetrics.name => {
+                return Err(DeviceError::UnknownMetric(String::new()));
+            }
             _ => {
                 return Err(DeviceError::Count(format!(
                     "`{call}` of CUPTI returned `{name}` ({result})"
@@ -184,6 +188,8 @@ impl Library {
     }
 }
 
+/// `CUPTI_ERROR_INVALID_PARAMETER`.
+const INVALID_PARAMETER: c_int = 1;
 /// `CUPTI_ERROR_INVALID_METRIC_NAME`.
 const INVALID_METRIC: c_int = 17;
 const NOT_COMPATIBLE: c_int = 14;
