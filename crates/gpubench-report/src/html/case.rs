@@ -116,6 +116,18 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
         .and_known("Disturbed", sequence::disturbances(result))
         .and_known("Stopped by", result.stop.as_ref().map(|stop| stop.reason))
         .and_known("Mode", Some(result.mode))
+        .and_known("Cache", result.cache)
+        .and_known(
+            "Calls per sample",
+            (result.calls_per_sample > 1).then_some(result.calls_per_sample),
+        )
+        .and_known(
+            "Single calls",
+            result.single_calls.map(|times| {
+                let quartiles = metric.range([times.q1_ns, times.q3_ns]);
+                format!("{}, quartiles {quartiles}", time(times.median_ns))
+            }),
+        )
         .and_known(
             "Host time per call",
             result.host_ns.as_ref().map(|host| time(host.median_ns)),

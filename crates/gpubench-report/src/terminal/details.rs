@@ -15,6 +15,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
         return Vec::new();
     };
     let mut phrases = vec![samples(&result.metric, stats), measurement(result)];
+    phrases.extend(calls(result));
     phrases.extend(workers(result));
     phrases.extend(work(result));
     phrases.extend(result.kernels.iter().flatten().map(kernel));
@@ -79,6 +80,25 @@ fn clock(environment: &Environment) -> Option<String> {
     let locked = locked.map(|megahertz| format!(", locked at {megahertz} MHz"));
     let shown = format!("SM clock {:.0} MHz{}", clock_hz / 1e6, locked.unwrap_or_default());
     Some(unbroken(&shown))
+}
+
+/// Returns `each sample is the mean of 10 calls · one by one, a call takes 4.32 µs, quartiles 4.29 µs
+/// to 4.35 µs`. `None` for samples of one call.
+fn calls(result: &BenchmarkComplete) -> Option<String> {
+    let several = result.calls_per_sample > 1;
+    let single = result.single_calls.map(|times| {
+        format!(
+            "one by one, a call takes {}, quartiles {}",
+            time(times.median_ns),
+            Metric::time().range([times.q1_ns, times.q3_ns])
+        )
+    });
+    several.then(|| {
+        joined([
+            Some(format!("each sample is the mean of {} calls", result.calls_per_sample)),
+            single,
+        ])
+    })
 }
 
 /// Returns `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`. `None` if
@@ -152,8 +172,35 @@ fn joined<const N: usize>(phrases: [Option<String>; N]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::WorkerShare;
+    use gpubench_contract::{PartTimes, WorkerShare};
     use gpubench_testing::on_gpu;
+
+    #[test]
+    fn the_calls_of_a_sample_are_counted_if_there_are_several() {
+        let one = on_gpu().results[0].clone();
+        assert_eq!(calls(&one), None);
+        let hot = BenchmarkComplete {
+            calls_per_sample: 400,
+            ..one
+        };
+        assert_eq!(calls(&hot), Some(unbroken("each sample is the mean of 400 calls")));
+        let graph = BenchmarkComplete {
+            single_calls: Some(PartTimes {
+                n: 40,
+                median_ns: 4_320.0,
+                q1_ns: 4_290.0,
+                q3_ns: 4_350.0,
+                min_ns: 4_200.0,
+                max_ns: 4_500.0,
+            }),
+            ..hot
+        };
+        let shown = calls(&graph).unwrap().replace('\u{a0}', " ");
+        assert_eq!(
+            shown,
+            "each sample is the mean of 400 calls · one by one, a call takes 4.320 µs, quartiles 4.290 µs to 4.350 µs"
+        );
+    }
 
     #[test]
     fn the_medians_of_several_workers_are_shown_but_not_of_one() {
