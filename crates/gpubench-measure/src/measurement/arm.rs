@@ -327,9 +327,8 @@ impl<'a> Arm<'a> {
             return Err(energy::CHANGES_INPUTS.to_owned());
         }
         let call_ns = median(self.samples.of_present_worker()).unwrap_or_default();
-        energy::repetition(call_ns * f64::from(self.calls.get()), |wanted| {
-            self.batch.at_most(wanted)
-        })
+        let window_ns = call_ns * f64::from(self.calls.get());
+        energy::repetition(window_ns, self.protocol.within, |wanted| self.batch.at_most(wanted))
     }
 
     /// Computes the energy of a call from the readings before and after the last window.

@@ -29,17 +29,23 @@ pub struct CallEnergy {
     pub resolution_j: f64,
 }
 
-/// Returns how often a window of `window_ns` is repeated so that the counter can follow; or a notice
-/// that says why it cannot. `at_most` returns how often it can be repeated.
-pub(super) fn repetition(window_ns: f64, at_most: impl Fn(u32) -> NonZeroU32) -> Result<Repetition, String> {
-    let wanted = (BUSY.as_nanos() as f64 / window_ns.max(1.0)).ceil().max(1.0);
+/// Returns how often a window of `window_ns` is repeated so that the counter can follow, or a
+/// notice that says why it cannot. `at_most` returns how often it can be repeated, and `within` is
+/// the time limit of a window.
+pub(super) fn repetition(
+    window_ns: f64,
+    within: Duration,
+    at_most: impl Fn(u32) -> NonZeroU32,
+) -> Result<Repetition, String> {
+    let busy = BUSY.min(within / 4);
+    let wanted = (busy.as_nanos() as f64 / window_ns.max(1.0)).ceil().max(1.0);
     let repeats = at_most(wanted as u32);
     let busy_ns = window_ns * f64::from(repeats.get());
     let least_ns = LEAST_BUSY.as_nanos() as f64;
     if busy_ns < least_ns {
         let (busy, least) = (time(busy_ns), time(least_ns));
         return Err(format!(
-            "the energy of a call is unknown: as many calls as can be queued take {busy}, and the energy counter needs {least}"
+            "the energy of a call is unknown: as many calls as fit a window take {busy}, and the energy counter needs {least}"
         ));
     }
     Ok(Repetition {
@@ -69,10 +75,13 @@ mod tests {
     #[test]
     fn calls_are_repeated_for_a_second_or_as_often_as_possible() {
         let at_most = |wanted: u32| NonZeroU32::new(wanted.min(400)).unwrap();
-        let repeats = |window_ns| repetition(window_ns, at_most).map(|repetition| repetition.repeats.get());
+        let within = Duration::from_secs(10);
+        let repeats = |window_ns| repetition(window_ns, within, at_most).map(|repetition| repetition.repeats.get());
         assert_eq!(repeats(5e6), Ok(200));
         assert_eq!(repeats(1e6), Ok(400));
         assert_eq!(repeats(3e9), Ok(1));
+        let hurried = repetition(5e6, Duration::from_millis(400), at_most).unwrap_err();
+        assert!(hurried.contains("take 100.0 ms"), "{hurried}");
         let short = repeats(3_000.0).unwrap_err();
         assert!(
             short.contains("take 1.200 ms") && short.contains("needs 200.0 ms"),
