@@ -4,6 +4,7 @@
 
 mod clock;
 mod energy;
+mod graphs;
 mod kernels;
 mod locked_clocks;
 mod throttling;

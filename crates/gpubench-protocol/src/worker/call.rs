@@ -200,7 +200,7 @@ pub(super) fn capture(
     stream: Stream,
     queue: impl FnOnce(&mut dyn Driver) -> Result<(), DeviceError>,
 ) -> Result<Graph, WorkerError> {
-    driver.begin_capture(stream)?;
+    driver.begin_capture(stream).map_err(WorkerError::Capture)?;
     let queued = queue(driver);
     let captured = driver.end_capture(stream);
     match queued {

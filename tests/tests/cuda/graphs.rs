@@ -1,0 +1,64 @@
+//! The modes `hot` and `graph` on a GPU.
+
+use gpubench_tests::FakeGpu;
+use serde_json::{Value, json};
+
+use super::{CASE, assert_nothing_is_left, assert_says, only_case};
+
+#[test]
+fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
+    let gpu = FakeGpu::new();
+    let run = only_case(&gpu).json().args(["--mode", "cold,hot,graph"]);
+    let records = run.finish().expect_code(0).records();
+    let results: Vec<&Value> = records.results().collect();
+    let modes = results.iter().map(|result| &result["mode"]);
+    assert_eq!(
+        modes.collect::<Vec<_>>(),
+        [&json!("cold"), &json!("hot"), &json!("graph")]
+    );
+    for result in &results {
+        assert_eq!((&result["verdict"], &result["message"]), (&json!("pass"), &Value::Null));
+    }
+    let caches = results.iter().map(|result| &result["cache"]);
+    assert_eq!(
+        caches.collect::<Vec<_>>(),
+        [&json!("cold"), &json!("hot"), &json!("cold")]
+    );
+    assert_eq!(results[2]["calls_per_sample"], 10);
+    assert!(results[2]["single_calls"]["median_ns"].as_f64() > Some(0.0));
+    assert_nothing_is_left(&gpu);
+    for ledger in gpu.ledgers_of("worker") {
+        assert!(
+            ledger["Graph"] <= 2,
+            "a worker has a graph of calls and one of parts: {ledger:?}"
+        );
+    }
+}
+
+#[test]
+fn a_call_that_cannot_be_captured_ends_its_case_with_the_reason() {
+    for call in [
+        "cuStreamBeginCapture_v2",
+        "cuStreamEndCapture",
+        "cuGraphInstantiateWithFlags",
+    ] {
+        let gpu = FakeGpu::new();
+        let fail = format!("worker:{call}:1:801");
+        let run = only_case(&gpu)
+            .json()
+            .args(["--mode", "graph"])
+            .env("FAKE_CUDA_FAIL", &fail);
+        let records = run.finish().expect_code(100).records();
+        let result = records.result(CASE);
+        assert_eq!(result["verdict"], "error", "{}", result["message"]);
+        assert_says(
+            &records,
+            CASE,
+            &[
+                "the calls cannot be captured in a graph",
+                "CUDA_ERROR_NOT_SUPPORTED",
+                call,
+            ],
+        );
+    }
+}
