@@ -11,6 +11,7 @@ use super::environment;
 use super::options::{CaseOptions, RunOptions};
 use super::recording::preparation::{CaseInputs, Prepared, PreparedCase, compile_errors};
 use super::reporting::Reporting;
+use super::resting::another;
 use super::roles::Roles;
 use super::run_names::RunNames;
 use super::selected::Side;
@@ -25,7 +26,7 @@ use gpubench_device::telemetry::{EnergyReading, Telemetry, Throttling};
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient, RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
-    Another, CaseFailure, CasePair, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria,
+    CaseFailure, CasePair, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria,
     RolesAfterwards, Session, Watcher, add_hardware, fill_in, note_observation, note_reading,
 };
 use gpubench_protocol::window::case_number;
@@ -47,6 +48,8 @@ struct CurrentCase<'c> {
     case: &'c Case,
     options: CaseOptions,
     announced: BenchmarkStarted,
+    /// Number of times of the case that are measured after this result.
+    timed_left: usize,
 }
 
 impl<'a> CaseRunner<'a> {
@@ -139,14 +142,11 @@ impl<'a> CaseRunner<'a> {
                     return Err(Interrupted);
                 }
                 timed_left -= usize::from(announced.metric.is_time());
-                idle_workers.before(match timed_left {
-                    0 => Another::No,
-                    _ => Another::Follows,
-                });
                 let current = CurrentCase {
                     case,
                     options: measurement.of_result(case, selected.library(case).settings, &announced.metric),
                     announced,
+                    timed_left,
                 };
                 let verdict = self.complete(&current, prepared, &theirs, &mut idle_workers)?;
                 if verdict.is_failure() && self.settings.options.fail_fast {
@@ -292,6 +292,7 @@ impl<'a> CaseRunner<'a> {
             case: current.case,
             options,
             announced: current.announced.clone(),
+            timed_left: 0,
         };
         let none = &mut IdleWorkers::default();
         match self.measure_reading(&current, prepared, &BaselineCase::Absent, reading, none) {
@@ -357,6 +358,13 @@ impl<'a> CaseRunner<'a> {
                 options.graph_calls,
             ),
         };
+        let recording = &prepared.recorded.recording;
+        idle_workers.before(another(
+            current.timed_left,
+            recording,
+            selected.facts,
+            options.graph_calls,
+        ));
         let candidate = prepared.ready(&inputs);
         let baseline = match baseline_case {
             BaselineCase::Ready(theirs) => Some(theirs.ready(&inputs)),

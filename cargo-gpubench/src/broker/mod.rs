@@ -27,6 +27,7 @@ mod process;
 mod recording;
 mod report;
 mod reporting;
+mod resting;
 mod roles;
 mod run;
 mod run_names;

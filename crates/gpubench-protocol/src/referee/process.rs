@@ -162,7 +162,7 @@ impl Referee {
             case: order.case,
             window: order.opening,
         };
-        if recording.tensors.len() % order.calls.count.get() as usize != 0 {
+        if !recording.tensors.len().is_multiple_of(order.calls.count.get() as usize) {
             return Err(RefereeError::Order("its calls have different tensors"));
         }
         let case = open.insert(OpenCase::open(

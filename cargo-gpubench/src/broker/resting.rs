@@ -1,0 +1,67 @@
+//! Whether the workers of a case rest between its modes, or end.
+
+use std::num::NonZeroU32;
+
+use gpubench::catalog::Recording;
+
+use crate::admission::{calls_in_graph, memory_needed};
+use gpubench_device::Facts;
+use gpubench_measure::measurement::Another;
+use gpubench_protocol::window::CodePlacement;
+
+/// The share of the free memory that a case may need in any mode for its workers to rest. The
+/// contexts of resting workers need the rest.
+const MOST: u64 = 2;
+
+/// Returns whether another timed measurement of a case follows that its workers can wait for.
+/// `graph_calls` is the number of calls in a graph that the user wants.
+pub(super) fn another(
+    timed_left: usize,
+    recording: &Recording,
+    facts: &Facts,
+    graph_calls: Option<NonZeroU32>,
+) -> Another {
+    let calls = calls_in_graph(recording, 0, facts, graph_calls);
+    let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
+    let needed = of_one.saturating_mul(calls.get().into());
+    let has_room = needed <= facts.free_memory.unwrap_or(u64::MAX) / MOST;
+    match timed_left > 0 && has_room {
+        true => Another::Follows,
+        false => Another::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance, Work};
+    use gpubench::plan::Plan;
+
+    #[test]
+    fn workers_end_if_nothing_follows_or_if_memory_is_short() {
+        let output = Tensor {
+            name: "y".to_owned(),
+            dtype: DType::U8,
+            shape: vec![1 << 20],
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        let recording = Recording {
+            tensors: vec![output],
+            work: Work::default(),
+            plan: Plan::default(),
+            reference: Reference::Author,
+            execution: Default::default(),
+        };
+        let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        let mut with = |timed_left, free_memory| {
+            facts.free_memory = free_memory;
+            another(timed_left, &recording, &facts, None)
+        };
+        assert_eq!(with(1, None), Another::Follows);
+        assert_eq!(with(0, None), Another::No);
+        assert_eq!(with(1, Some(1 << 30)), Another::Follows);
+        assert_eq!(with(1, Some(100 << 20)), Another::No, "ten calls need more than half");
+    }
+}
