@@ -139,6 +139,8 @@ fn a_change_of_0_3_percent_is_a_regression_and_one_of_0_1_percent_is_not() {
     let regressed = compared(&beyond).finish().expect_code(3);
     let shown = &regressed.stdout;
     assert!(shown.contains("+0.3") || shown.contains("+0.29"), "{shown}");
+    let by_function = |line: &str| line.starts_with("  spin: ") && line.contains(" instructions (+");
+    assert!(shown.lines().any(by_function), "{shown}");
     let _ = compared(&within).finish().expect_code(0);
     let strict = compared(&within).args(["--count-threshold", "0.05%"]);
     let _ = strict.finish().expect_code(3);

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{
-    BenchmarkComplete, Device, Grade, Method, Metric, Params, Reading, ResultKey, Revision, SchemaVersion, Verdict,
+    BenchmarkComplete, Device, FunctionChange, Grade, Method, Metric, Params, Reading, ResultKey, Revision,
+    SchemaVersion, Verdict,
 };
 
 /// A comparison of two runs. The tables and pages for people show nothing that is not in this
@@ -117,6 +118,10 @@ pub struct ComparisonRow {
     pub remark: Option<String>,
     /// The size of the change. Null if one side has no samples or the two cannot be compared.
     pub change: Option<Change>,
+    /// The functions whose instructions changed, the largest difference first, in the last counted
+    /// call of each side. Missing if there are none, or if the two cannot be compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<FunctionChange>,
 }
 
 /// The result of one side of a row.

@@ -5,7 +5,8 @@ use super::wording;
 use super::wording::{interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{
-    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource,
+    Arrangement, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, FunctionChange,
+    ThresholdSource,
 };
 
 /// Bytes reserved for the number of omitted rows.
@@ -44,6 +45,11 @@ fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) 
     let changed = |verdict: ChangeVerdict| !verdict.is_quiet() && verdict != ChangeVerdict::NotCompared;
     let first = failed.iter().copied().chain(of(changed));
     body.section(&table_head(comparison), first.map(row), "\n");
+    body.section(
+        "<details>\n<summary>Instructions by function</summary>\n\n| Benchmark | Function | Baseline | Candidate | Difference |\n|:--|:--|--:|--:|--:|\n",
+        of(changed).flat_map(functions),
+        "\n</details>\n\n",
+    );
     let one_sided = [
         ("Only in the candidate", &comparison.new),
         ("Only in the baseline", &comparison.removed),
@@ -187,6 +193,24 @@ fn row(row: &ComparisonRow) -> String {
         shown(row.remark.as_deref().map(remark)),
     ];
     format!("| {} |\n", cells.join(" | "))
+}
+
+/// Returns a row for each of the largest changes of functions.
+fn functions(row: &ComparisonRow) -> Vec<String> {
+    let (largest, more) = row.largest_functions();
+    let line = |of: &FunctionChange| {
+        let share = of.ratio().map(|ratio| format!(" ({})", change(ratio)));
+        let difference = format!("{:+}{}", of.difference(), share.unwrap_or_default());
+        format!(
+            "| {} | {} | {} | {} | {difference} |\n",
+            name(row),
+            code(&of.name()),
+            of.baseline,
+            of.candidate
+        )
+    };
+    let further = wording::further_functions(more).map(|further| format!("| {} | {further} | | | |\n", name(row)));
+    largest.iter().map(line).chain(further).collect()
 }
 
 /// Returns why a benchmark is not compared.

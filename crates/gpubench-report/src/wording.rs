@@ -2,8 +2,8 @@
 
 use gpubench_contract::units::{change, counted, listed, percent, size};
 use gpubench_contract::{
-    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, LeftOut, Metric, Revision,
-    UNKNOWN_REVISION, Verdict,
+    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, FunctionChange, LeftOut, Metric,
+    Revision, UNKNOWN_REVISION, Verdict,
 };
 
 /// Returns the words for a lower and a higher value: `faster` and `slower` for times.
@@ -38,6 +38,27 @@ pub(super) fn one_run(comparison: &ComparisonComplete) -> Option<String> {
     let run = &comparison.candidate.run_id;
     let remark = || format!("both are the same run, `{run}`");
     comparison.is_of_one_run().then(remark)
+}
+
+/// `expf in softmax: 20000 → 20500 instructions (+500, +2.5%)`.
+pub(super) fn function_change(of: &FunctionChange) -> String {
+    let share = of
+        .ratio()
+        .map(|ratio| format!(", {}", change(ratio)))
+        .unwrap_or_default();
+    format!(
+        "{}: {} → {} instructions ({:+}{share})",
+        of.name(),
+        of.baseline,
+        of.candidate,
+        of.difference()
+    )
+}
+
+/// `and 3 more functions`. `None` if there are none.
+pub(super) fn further_functions(more: usize) -> Option<String> {
+    let what = if more == 1 { "function" } else { "functions" };
+    (more > 0).then(|| format!("and {more} more {what}"))
 }
 
 /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.

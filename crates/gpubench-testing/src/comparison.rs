@@ -211,5 +211,6 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         verdict,
         remark: None,
         change: Some(change),
+        functions: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
 use super::names::{Anchor, marked, moment, name_with_reading, revision};
-use crate::wording::{change_sign, interval, lower_and_higher, metric_of, one_run};
+use crate::wording::{change_sign, function_change, further_functions, interval, lower_and_higher, metric_of, one_run};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
@@ -182,7 +182,7 @@ fn shared_remark<'a>(rows: &[&'a ComparisonRow]) -> Option<(&'a str, usize)> {
 
 /// Returns a row, and a second one for remarks other than `shared`.
 fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&str>) -> Markup {
-    let remarks = remarks(row, shared);
+    let below = below(row, shared);
     let value = |side: &ComparedResult| cell("number wide").text(shown(&row.metric, side.value));
     let change = row.change.as_ref().map(|change| {
         element("div")
@@ -191,18 +191,27 @@ fn line(run: &StoredRun, row: &ComparisonRow, forest: &Forest, shared: Option<&s
             .child(forest.line(change, row.verdict))
     });
     let figures = element("tr")
-        .class(if remarks.is_empty() { "plain" } else { "remarked" })
+        .class(if below.is_none() { "plain" } else { "remarked" })
         .child(row_heading(linked_name(run, row)))
         .child(cell("verdict").child(mark(row.verdict)))
         .child(value(&row.baseline))
         .child(value(&row.candidate))
         .child(element("td").child(change))
         .child(cell("number wide").child(row.change.as_ref().map(threshold)));
-    let remarks = (!remarks.is_empty()).then(|| {
-        let cell = cell("remark").with("colspan", COLUMNS);
-        element("tr").child(cell.text(remarks.join("; ")))
-    });
-    Markup::from(figures).then(remarks)
+    Markup::from(figures).then(below)
+}
+
+/// Returns the row below the figures: remarks, and the functions whose counts changed. `None` if
+/// there is nothing to say.
+fn below(row: &ComparisonRow, shared: Option<&str>) -> Option<Element> {
+    let remarks = remarks(row, shared);
+    let (largest, more) = row.largest_functions();
+    let functions = largest.iter().map(function_change).chain(further_functions(more));
+    let functions = list("plain-list", functions.map(|function| element("li").text(function)));
+    (!remarks.is_empty() || functions.is_some()).then(|| {
+        let cell = cell("remark").with("colspan", COLUMNS).text(remarks.join("; "));
+        element("tr").child(cell.child(functions))
+    })
 }
 
 /// Returns the baseline's name for the case, if it differs, and the remark.

@@ -1,6 +1,7 @@
 //! The comparison of two runs on the terminal.
 
 use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
+use super::functions::functions;
 use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, TITLE};
 use super::table::GAP;
@@ -27,6 +28,7 @@ pub fn comparison_page(comparison: &ComparisonComplete, options: TerminalOptions
         page.runs(),
         page.differences(),
         page.table(&rows),
+        functions(&rows, options),
         page.remarks(),
         page.one_sided(),
         page.summary(),

@@ -8,6 +8,7 @@ mod columns;
 mod comparison;
 mod details;
 mod explanation;
+mod functions;
 mod progress;
 mod ranking;
 mod remarks;

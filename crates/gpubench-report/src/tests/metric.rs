@@ -3,7 +3,7 @@
 
 use super::written;
 use crate::*;
-use gpubench_contract::{Better, ComparisonComplete, Metric};
+use gpubench_contract::{Better, ChangeVerdict, ComparisonComplete, FunctionChange, Metric};
 use gpubench_store::StoredRun;
 use gpubench_testing::{SampleRun, competition, every_change};
 
@@ -157,4 +157,60 @@ fn a_run_compared_with_itself_has_a_remark() {
     ] {
         assert!(output.contains(remark), "{output}");
     }
+}
+
+#[test]
+fn the_functions_that_changed_are_below_a_comparison_of_counts() {
+    let mut comparison = compared(&instructions());
+    let change = |kernel: &str, function: Option<&str>, baseline: f64, candidate: f64| FunctionChange {
+        kernel: kernel.to_owned(),
+        function: function.map(str::to_owned),
+        baseline,
+        candidate,
+    };
+    let mut functions = vec![
+        change("axpy", Some("axpy"), 200_000.0, 206_000.0),
+        change("axpy", Some("<f32>|fma"), 0.0, 300.0),
+    ];
+    functions.extend((0..5).map(|n| change(&format!("tail_{n}"), None, 20.0, 10.0)));
+    for row in &mut comparison.rows {
+        row.functions.clone_from(&functions);
+    }
+    let options = TerminalOptions {
+        width: 120,
+        styling: Styling::Plain,
+        progress: ProgressDisplay::Hidden,
+        detail: Detail::Brief,
+    };
+    let page = comparison_page(&comparison, options);
+    let below = page.split("\n\n").find(|part| part.contains('→')).unwrap_or_default();
+    insta::assert_snapshot!(below);
+    let comment = comparison_markdown(&comparison, GITHUB_LIMIT);
+    let folded = comment
+        .split("<summary>Instructions by function")
+        .nth(1)
+        .unwrap_or_default();
+    insta::assert_snapshot!(folded.lines().take(10).collect::<Vec<_>>().join("\n"));
+    let run = stored(competition());
+    let html = HtmlReport {
+        run: &run,
+        comparisons: std::slice::from_ref(&comparison),
+        history: &[],
+    };
+    let html = html.page();
+    assert!(html.contains("&lt;f32&gt;|fma in axpy: 0 → 300 instructions (+300)"));
+    assert!(html.contains("axpy: 200000 → 206000 instructions (+6000, +3.00%)"));
+    assert!(html.contains("and 2 more functions"));
+    let cases = |count: usize| {
+        let mut many = comparison.clone();
+        let row = many
+            .rows
+            .iter()
+            .find(|row| row.verdict == ChangeVerdict::Regressed)
+            .cloned();
+        many.rows = row.into_iter().cycle().take(count).collect();
+        comparison_page(&many, options)
+    };
+    assert!(cases(12).contains("not shown: the functions of 2 cases"));
+    assert!(!cases(10).contains("not shown:"));
 }

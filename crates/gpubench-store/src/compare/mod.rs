@@ -6,6 +6,7 @@
 
 mod comparison;
 mod difference;
+mod functions;
 mod judgement;
 mod key;
 mod pairing;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::difference::{self, Difference, Weight};
+use super::functions;
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{Rules, Setups, Threshold};
@@ -64,6 +65,10 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
         candidate: compared_result(after, sides[1].as_ref(), of_candidate),
         verdict: finding.verdict,
         remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
+        functions: finding
+            .change
+            .as_ref()
+            .map_or_else(Vec::new, |_| functions::changes(pair)),
         change: finding.change,
     }
 }

@@ -147,5 +147,6 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
             threshold: 0.01,
             threshold_source: ThresholdSource::Floor,
         }),
+        functions: Vec::new(),
     }
 }

@@ -113,3 +113,54 @@ fn different_metrics_are_never_compared() {
         "different metrics: time in ns in the baseline, instructions in instructions in the candidate"
     );
 }
+
+/// Counts of one worker whose last call has these instructions of `(kernel, function)`.
+fn counted_by_function(functions: &[(&str, Option<&str>, f64)]) -> BenchmarkComplete {
+    let count = |(kernel, function, instructions): &(&str, Option<&str>, f64)| FunctionCount {
+        kernel: (*kernel).to_owned(),
+        function: function.map(str::to_owned),
+        instructions: *instructions,
+    };
+    BenchmarkComplete {
+        counts: Some(Counts {
+            functions: functions.iter().map(count).collect(),
+            ..Counts::default()
+        }),
+        ..counted([functions.iter().map(|(.., instructions)| instructions).sum(); 3])
+    }
+}
+
+#[test]
+fn the_functions_whose_counts_changed_are_listed_with_the_largest_difference_first() {
+    let before = counted_by_function(&[
+        ("softmax", Some("softmax"), 900.0),
+        ("softmax", Some("expf"), 80.0),
+        ("softmax", Some("memcpy"), 20.0),
+        ("fill", None, 7.0),
+    ]);
+    let after = counted_by_function(&[
+        ("softmax", Some("softmax"), 910.0),
+        ("softmax", Some("exp2f"), 40.0),
+        ("softmax", Some("memcpy"), 20.0),
+        ("fill", None, 7.0),
+    ]);
+    let row = row_of(before.clone(), after, &Rules::default());
+    let listed: Vec<(String, f64, f64)> = row
+        .functions
+        .iter()
+        .map(|change| (change.name(), change.baseline, change.candidate))
+        .collect();
+    let expected = [
+        ("expf in softmax", 80.0, 0.0),
+        ("exp2f in softmax", 0.0, 40.0),
+        ("softmax", 900.0, 910.0),
+    ];
+    assert_eq!(
+        listed,
+        expected.map(|(name, before, after)| (name.to_owned(), before, after))
+    );
+    let same = row_of(before.clone(), before.clone(), &Rules::default());
+    assert_eq!(same.functions, []);
+    let without_functions = row_of(before, counted([2_000.0; 3]), &Rules::default());
+    assert_eq!(without_functions.functions, []);
+}
