@@ -25,6 +25,28 @@ fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()>
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
 }
 
+#[gpubench(
+    axes(trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
+    inputs = vectors(),
+    reference = on_cpu,
+    exact
+)]
+fn before(cx: &mut Launcher, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = trial;
+    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, 1000usize))
+}
+
+#[gpubench(
+    axes(trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
+    inputs = vectors(),
+    reference = on_cpu,
+    exact
+)]
+fn after(cx: &mut Launcher, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = trial;
+    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, 1003usize))
+}
+
 #[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
 fn twice(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
@@ -144,6 +166,48 @@ fn a_change_of_0_3_percent_is_a_regression_and_one_of_0_1_percent_is_not() {
     let _ = compared(&within).finish().expect_code(0);
     let strict = compared(&within).args(["--count-threshold", "0.05%"]);
     let _ = strict.finish().expect_code(3);
+}
+
+/// Returns the counts of every call in a stored run.
+fn counts_in(file: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(file).expect("it was saved");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    let results = run["results"].as_array().cloned().unwrap_or_default();
+    let samples = results.iter().filter_map(|result| result["samples"].as_array());
+    samples.flatten().filter_map(Value::as_f64).collect()
+}
+
+/// Each of the trials counts in a fresh process, on inputs of its own.
+#[test]
+#[ignore = "takes minutes: 60 processes under valgrind"]
+fn a_change_of_0_3_percent_is_found_in_20_of_20_trials_and_no_change_in_none() {
+    let folder = RunFolder::new();
+    let saved = |name: &str, filter: &str| {
+        let file = folder.path(name).into_string();
+        let run = counting(filter).args(["--save-baseline", &file]);
+        let _ = run.finish().expect_code(0);
+        file
+    };
+    let before = saved("before.json", "before::trial");
+    let compared = |after: &str, code: i32| {
+        let run = Run::on_verb("compare", &Fixture::made_in(crate_folder()));
+        let run = run.args([before.as_str(), after, "-g", r"trial=(\d+)"]);
+        run.finish().expect_code(code).stdout
+    };
+    let [after, again] =
+        [("after.json", "after::trial"), ("again.json", "before::trial")].map(|(name, filter)| saved(name, filter));
+    let [of_before, of_after, of_again] = [&before, &after, &again].map(|file| counts_in(file));
+    assert_eq!([of_before.len(), of_after.len()], [60; 2]);
+    assert_eq!(
+        (&of_before, &of_after),
+        (&vec![of_before[0]; 60], &vec![of_after[0]; 60])
+    );
+    assert_eq!(of_before, of_again);
+    let found = compared(&after, 3);
+    assert!(found.contains("\n20 regressed\n"), "{found}");
+    let unchanged = compared(&again, 0);
+    assert!(unchanged.contains("\n20 no change\n"), "{unchanged}");
+    println!("{found}\n{unchanged}");
 }
 
 #[test]
