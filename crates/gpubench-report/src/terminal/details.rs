@@ -82,9 +82,8 @@ fn clock(environment: &Environment) -> Option<String> {
     Some(unbroken(&shown))
 }
 
-/// Returns
-/// `each sample is the mean of 10 calls · one by one, a call takes 4.32 µs, quartiles 4.29 µs to 4.35 µs`.
-/// `None` for samples of one call.
+/// Returns the number of calls in a sample, and the time of a single one if it is known. `None` for
+/// samples of one call.
 fn calls(result: &BenchmarkComplete) -> Option<String> {
     let several = result.calls_per_sample > 1;
     let single = result.single_calls.map(|times| {
