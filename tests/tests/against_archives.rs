@@ -265,7 +265,7 @@ fn archives_without_a_common_benchmark_are_not_compared_and_a_message_says_so() 
     let comparison = comparison(&finished);
     assert_eq!(
         (&comparison["new"], &comparison["removed"]),
-        (&json!(["renamed::n=64"]), &json!(["turns::n=64"]))
+        (&json!(["renamed::n=64 [warm]"]), &json!(["turns::n=64 [warm]"]))
     );
     let warning = format!("warning: the baseline `{fast}` has none of the selected cases; nothing is compared");
     assert!(finished.stderr.contains(&warning), "{}", finished.stderr);

@@ -19,10 +19,11 @@ fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     for result in &results {
         assert_eq!((&result["verdict"], &result["message"]), (&json!("pass"), &Value::Null));
     }
+    // Less is flushed than the cache of the GPU holds, so that the test is fast.
     let caches = results.iter().map(|result| &result["cache"]);
     assert_eq!(
         caches.collect::<Vec<_>>(),
-        [&json!("cold"), &json!("hot"), &json!("cold")]
+        [&json!("partly-warm"), &json!("hot"), &json!("partly-warm")]
     );
     assert_eq!(results[2]["calls_per_sample"], 10);
     assert!(results[2]["single_calls"]["median_ns"].as_f64() > Some(0.0));
