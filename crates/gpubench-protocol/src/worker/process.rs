@@ -6,7 +6,7 @@ use super::case::{OpenDevice, Worker};
 use super::counted::Counted;
 use super::window::Armed;
 use super::{ReplayError, WorkerError};
-use crate::wire::{Channel, ChannelError, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
+use crate::wire::{Channel, ChannelError, Claim, FixedText, Patience, Problem, WindowOrder, from_worker, to_worker};
 
 /// Carries out the broker's orders until `channel` closes.
 ///
@@ -81,6 +81,14 @@ impl Held {
     }
 }
 
+/// How a window ended.
+enum Ended {
+    /// With a claim, and the counts of a window that counts.
+    Claimed { claim: Box<Claim>, counts: Vec<u8> },
+    /// It could not be run.
+    Refused(WorkerError),
+}
+
 /// Runs a window. The worker ends if it cannot queue it.
 fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
     if let Some(annotation) = &worker.assignment.annotation {
@@ -90,55 +98,58 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
         true => count_window(channel, worker, order)?,
         false => time_window(channel, worker, order)?,
     };
+    // After the claim, the broker may end this process at any time.
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.close();
     }
-    Ok(ended)
-}
-
-/// Queues the window, to start at *go*, and reads the stopwatch.
-fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
-    let armed = match worker.arm(order) {
-        Ok(armed) => armed,
-        Err(error) => return refuse_window(channel, worker, order, &error),
-    };
-    channel.send_record(from_worker::ARMED, order)?;
-    let queued = match armed {
-        Armed::Queued(queued) => queued,
-        Armed::Held => match worker.queue_after_go(order, channel) {
-            Ok(queued) => queued,
-            Err(error) => return refuse_window(channel, worker, order, &error),
-        },
-    };
-    let claim = worker.finish(order, queued)?;
-    channel.send_record(from_worker::CLAIM, &claim)?;
-    Ok(ControlFlow::Continue(()))
-}
-
-/// Waits for *go*, then runs and counts the window.
-fn count_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<ControlFlow<()>, WorkerError> {
-    channel.send_record(from_worker::ARMED, order)?;
-    match worker.run_counted(order, channel) {
-        Ok(Counted { claim, counts }) => {
-            channel.send(from_worker::CLAIM, &[bytemuck::bytes_of(&claim), &counts], &[])?;
+    match ended {
+        Ended::Claimed { claim, counts } => {
+            channel.send(from_worker::CLAIM, &[bytemuck::bytes_of(&*claim), &counts], &[])?;
             Ok(ControlFlow::Continue(()))
         }
-        Err(error) => {
+        Ended::Refused(error) => {
             refuse(channel, &error)?;
             Ok(ControlFlow::Break(()))
         }
     }
 }
 
-fn refuse_window(
-    channel: &Channel,
-    worker: &mut Worker,
-    order: &WindowOrder,
-    error: &WorkerError,
-) -> Result<ControlFlow<()>, WorkerError> {
+/// Queues the window, to start at *go*, and reads the stopwatch.
+fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<Ended, WorkerError> {
+    let armed = match worker.arm(order) {
+        Ok(armed) => armed,
+        Err(error) => return Ok(give_up(worker, order, error)),
+    };
+    channel.send_record(from_worker::ARMED, order)?;
+    let queued = match armed {
+        Armed::Queued(queued) => queued,
+        Armed::Held => match worker.queue_after_go(order, channel) {
+            Ok(queued) => queued,
+            Err(error) => return Ok(give_up(worker, order, error)),
+        },
+    };
+    Ok(Ended::Claimed {
+        claim: Box::new(worker.finish(order, queued)?),
+        counts: Vec::new(),
+    })
+}
+
+/// Releases the work that is queued already.
+fn give_up(worker: &mut Worker, order: &WindowOrder, error: WorkerError) -> Ended {
     worker.release(order);
-    refuse(channel, error)?;
-    Ok(ControlFlow::Break(()))
+    Ended::Refused(error)
+}
+
+/// Waits for *go*, then runs and counts the window.
+fn count_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<Ended, WorkerError> {
+    channel.send_record(from_worker::ARMED, order)?;
+    Ok(match worker.run_counted(order, channel) {
+        Ok(Counted { claim, counts }) => Ended::Claimed {
+            claim: Box::new(claim),
+            counts,
+        },
+        Err(error) => Ended::Refused(error),
+    })
 }
 
 fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
