@@ -15,7 +15,7 @@ use gpubench_store::StoredRun;
 const VALUE: &str = "value";
 
 /// The column of modes, after that of the cases. Only runs with several readings have it.
-const MODE: (&str, &str) = ("mode", "");
+const MODE: (&str, &str) = ("mode", "mode");
 
 /// A column: its title, and the class for its alignment and for the screens that hide it.
 const COLUMNS: [(&str, &str); 12] = [
