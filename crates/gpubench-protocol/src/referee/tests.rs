@@ -66,6 +66,12 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     })
 }
 
+/// Opens a case with windows of one cold call and a single worker.
+fn opened(referee: &mut Referee, recording: Recording) -> OpenCase {
+    let calls = WindowCalls::one(Method::Cold);
+    OpenCase::open(referee, BEGINNING, calls, ALONE, recording, &[]).unwrap()
+}
+
 /// A case that copies one input to one output.
 fn recording() -> Recording {
     let tensor = |name: &str, role, fill| Tensor {
@@ -319,15 +325,7 @@ fn a_control_window_has_its_own_page_and_does_not_affect_calls() {
 #[test]
 fn a_control_window_without_a_control_worker_is_rejected() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        recording(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, recording());
     let order = WindowOrder {
         kind: WindowKind::Control,
         owner: WindowOwner::Control,
@@ -523,15 +521,7 @@ fn a_window_aborted_during_its_checks_counts() {
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        recording(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, recording());
     referee.generate(&case, 1).unwrap();
     case.page_of(WindowOwner::Candidate)
         .unwrap()

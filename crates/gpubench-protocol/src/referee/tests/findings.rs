@@ -29,15 +29,7 @@ fn with_something_before(
         }
     });
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        recording(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, recording());
     let (page, output) = (worker_page(&case).on_device, case.buffers[1].address());
     to_driver.send((page, output)).unwrap();
     referee.generate(&case, 1).unwrap();
@@ -75,15 +67,7 @@ fn a_write_after_the_snapshot_is_late_in_every_kind_of_window() {
 fn a_window_of_every_role_has_room_for_all_its_reports() {
     for kind in KINDS {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(
-            &mut referee,
-            BEGINNING,
-            WindowCalls::one(Method::Cold),
-            ALONE,
-            every_role(),
-            &[],
-        )
-        .unwrap();
+        let case = opened(&mut referee, every_role());
         referee.generate(&case, 1).unwrap();
         let order = WindowOrder { kind, ..order(1) };
         let facts = end_at_once(&mut referee, &case, &order).unwrap();
@@ -94,15 +78,7 @@ fn a_window_of_every_role_has_room_for_all_its_reports() {
 #[test]
 fn digests_of_another_window_are_cleared_before_go() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        recording(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, recording());
     let page = worker_page(&case).words.in_window(1);
     page.digests
         .iter()
@@ -174,15 +150,7 @@ fn the_second_call_is_distinguished_from_a_repeated_first_answer() {
 #[test]
 fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        every_role(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, every_role());
     let buffer = &case.buffers[3];
     let (pristine, answers) = (buffer.pristine.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
     let halves = |first: f32, second: f32| -> Vec<u8> {
@@ -246,15 +214,7 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
 fn no_write_of_a_call_remains_in_the_next_window() {
     const MARK: u8 = 0xa7;
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        every_role(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, every_role());
     let constant = |index: usize| {
         case.recording
             .tensors
@@ -307,15 +267,7 @@ fn an_old_answer_that_differs_only_late_fails() {
         .iter_mut()
         .for_each(|tensor| tensor.shape = vec![LONG as u64]);
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        long,
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, long);
     let answers = case.buffers[1].answers.as_ref().unwrap();
     let comparison = gpubench_device::harness::Comparison {
         got: answers.snapshot,
@@ -346,15 +298,7 @@ fn an_old_answer_that_differs_only_late_fails() {
 fn the_input_digest_covers_all_inputs() {
     let digest = |change: &dyn Fn(&mut Referee, &[DevicePtr])| {
         let mut referee = referee(Box::new(cpu())).unwrap();
-        let case = OpenCase::open(
-            &mut referee,
-            BEGINNING,
-            WindowCalls::one(Method::Cold),
-            ALONE,
-            every_role(),
-            &[],
-        )
-        .unwrap();
+        let case = opened(&mut referee, every_role());
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
         let pristine = case.buffers.iter().filter_map(|buffer| buffer.pristine.as_ref());
@@ -382,15 +326,7 @@ fn the_input_digest_covers_all_inputs() {
 fn the_first_buffer_with_a_changed_redzone_is_named() {
     let driver = cpu();
     let mut referee = referee(Box::new(driver)).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        every_role(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, every_role());
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
@@ -419,15 +355,7 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
 fn inputs_are_shared_frozen_and_no_buffer_can_change_size() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        every_role(),
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, every_role());
     let descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
     let roles = case.recording.tensors.iter().map(|tensor| tensor.role);
     for (descriptor, role) in descriptors[1..].iter().zip(roles.chain([Role::Scratch])) {
@@ -444,15 +372,7 @@ fn decoys_for_author_inputs_come_from_the_previous_window() {
     let mut of_author = recording();
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
-    let case = OpenCase::open(
-        &mut referee,
-        BEGINNING,
-        WindowCalls::one(Method::Cold),
-        ALONE,
-        of_author,
-        &[],
-    )
-    .unwrap();
+    let case = opened(&mut referee, of_author);
     let (pristine, layout) = (case.buffers[0].pristine.as_ref().unwrap(), case.buffers[0].layout);
     let author = pristine.author.as_ref().unwrap().address.offset(layout.offset);
     let made = |window: u8| [window; 4 * ELEMENTS];
