@@ -1,13 +1,12 @@
 //! Whether the calls of a case can be repeated on the same tensors.
 
-use gpubench::catalog::{Recording, Role};
+use gpubench::catalog::Recording;
 use gpubench_contract::Method;
+use gpubench_measure::measurement::changed_input;
 
 /// Returns why a method cannot measure a recorded case, if it cannot.
 pub fn unusable(method: Method, recording: &Recording) -> Option<String> {
-    let mut tensors = recording.tensors.iter();
-    let in_out = tensors.find(|tensor| tensor.role == Role::InOut);
-    let tensor = in_out.filter(|_| method == Method::Hot)?;
+    let tensor = changed_input(recording).filter(|_| method == Method::Hot)?;
     Some(format!(
         "hot calls are repeated on the same tensors, but each call changes its input `{}` (hint: measure it with `--mode cold` or `--mode graph`)",
         tensor.name
@@ -16,7 +15,7 @@ pub fn unusable(method: Method, recording: &Recording) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Fill, Reference, Tensor, Tolerance, Work};
+    use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance, Work};
     use gpubench::plan::Plan;
 
     use super::*;

@@ -3,7 +3,7 @@
 use gpubench::catalog::Catalog;
 
 use super::against::other_revision::OtherRevision;
-use super::case_modes::{ModeError, choose_modes};
+use super::case_readings::{ReadingError, choose_readings};
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
@@ -36,7 +36,7 @@ impl ChosenCases {
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
         let mut cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
-        choose_modes(&mut cases, options, (built, catalogs), facts)?;
+        choose_readings(&mut cases, options, (built, catalogs), facts)?;
         if cases.is_empty() {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
@@ -77,7 +77,7 @@ pub(super) fn choose_other_cases(
     other: &OtherRevision,
     catalogs: &[Catalog],
     facts: &Facts,
-) -> Result<Vec<Case>, ModeError> {
+) -> Result<Vec<Case>, ReadingError> {
     let selection = CaseSelection {
         partition: None,
         ..options.cases.clone()
@@ -87,7 +87,7 @@ pub(super) fn choose_other_cases(
         print_warning(&format!("the baseline has nothing to compare: {}", chain(&error)));
         Vec::new()
     });
-    choose_modes(&mut cases, options, (other.built(), catalogs), facts)?;
+    choose_readings(&mut cases, options, (other.built(), catalogs), facts)?;
     Ok(cases)
 }
 

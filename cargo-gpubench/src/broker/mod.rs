@@ -5,7 +5,7 @@ mod against;
 mod ahead;
 mod archive;
 mod benchmark_line;
-mod case_modes;
+mod case_readings;
 mod case_runner;
 pub mod cases;
 mod choice;

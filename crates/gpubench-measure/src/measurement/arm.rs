@@ -3,10 +3,8 @@
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use gpubench::catalog::Role;
-
 use super::batch::{Batch, Repetition};
-use super::case::ReadyCase;
+use super::case::{ReadyCase, changed_input};
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
 use super::energy::{self, CallEnergy};
@@ -130,7 +128,7 @@ impl<'a> Arm<'a> {
             evidence,
             has_parts: case.has_parts() && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
-            changes_inputs: case.recording.tensors.iter().any(|tensor| tensor.role == Role::InOut),
+            changes_inputs: changed_input(case.recording).is_some(),
             energy: None,
             notices: Vec::new(),
             samples: Samples::of_measurand(protocol.reading.measurand),

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use gpubench::catalog::{Execution, Recording};
+use gpubench::catalog::{Execution, Recording, Role, Tensor};
 
 use gpubench_contract::Method;
 use gpubench_device::FrozenFile;
@@ -48,6 +48,12 @@ impl ReadyCase<'_> {
             Method::Hot => false,
         }
     }
+}
+
+/// Returns a tensor that each call reads and changes. A case that has one cannot repeat its call on
+/// the same tensors.
+pub fn changed_input(recording: &Recording) -> Option<&Tensor> {
+    recording.tensors.iter().find(|tensor| tensor.role == Role::InOut)
 }
 
 /// The user's code, for hosted workers.

@@ -37,7 +37,7 @@ mod stopping;
 mod twin;
 mod watcher;
 
-pub use case::{CaseLibrary, CasePair, ReadyCase, StoppingQuery};
+pub use case::{CaseLibrary, CasePair, ReadyCase, StoppingQuery, changed_input};
 pub use error::MeasureError;
 pub use failure::CaseFailure;
 pub use idle_workers::{Another, IdleWorkers};

@@ -1,4 +1,4 @@
-//! The modes of each case: from the settings, then from its benchmark's attribute, then by default.
+//! The modes and metrics of each case: from the settings, then from its benchmark's attribute, then by default.
 
 use gpubench::catalog::{Benchmark, Catalog};
 use thiserror::Error;
@@ -12,9 +12,9 @@ use gpubench_device::Facts;
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::measurement::RunMode;
 
-/// The modes of a case are invalid.
+/// The modes or metrics of a case are invalid.
 #[derive(Debug, Error)]
-pub(super) enum ModeError {
+pub(super) enum ReadingError {
     /// Cold calls without a cache flush.
     #[error("`{case}` has the mode `cold`, but `--flush-bytes 0` flushes nothing")]
     NothingFlushed { case: String },
@@ -29,7 +29,7 @@ pub(super) enum ModeError {
     },
 }
 
-impl Expected for ModeError {
+impl Expected for ReadingError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::NothingFlushed { .. } => ExitCode::Usage,
@@ -50,12 +50,12 @@ impl Expected for ModeError {
 ///
 /// # Errors
 /// Calls are to be cold, but nothing is flushed; or an attribute has an invalid setting.
-pub(super) fn choose_modes(
+pub(super) fn choose_readings(
     cases: &mut [Case],
     options: &RunOptions,
     (built, catalogs): (&Built, &[Catalog]),
     facts: &Facts,
-) -> Result<(), ModeError> {
+) -> Result<(), ReadingError> {
     let measurement = &options.measurement;
     let flushes = measurement.flushed_bytes(facts) > 0;
     for case in cases {
@@ -67,7 +67,7 @@ pub(super) fn choose_modes(
         let wanted = measurement.settings_of(case, own.over(package));
         // An observer sees one call, which the default mode makes.
         let mode = wanted.mode.filter(|_| options.observer.is_none());
-        let modes = modes_of(mode, flushes).ok_or_else(|| ModeError::NothingFlushed { case: case.name() })?;
+        let modes = modes_of(mode, flushes).ok_or_else(|| ReadingError::NothingFlushed { case: case.name() })?;
         if RunMode::from(options.action).is_timed() {
             case.modes = modes;
             case.metrics = wanted.complete().metric;
@@ -88,10 +88,10 @@ fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
 }
 
 /// Returns the settings of a benchmark's attribute.
-fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ModeError> {
+fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
     let mut settings = CaseSettings::default();
     for (key, value) in &benchmark.settings {
-        settings.set(key, value).map_err(|source| ModeError::Attribute {
+        settings.set(key, value).map_err(|source| ReadingError::Attribute {
             file: benchmark.file.clone(),
             line: benchmark.line,
             path: benchmark.path.clone(),
