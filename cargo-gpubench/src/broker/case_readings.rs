@@ -1,4 +1,5 @@
-//! The modes and metrics of each case: from the settings, then from its benchmark's attribute, then by default.
+//! The modes and metrics of each case: from the settings, then from its benchmark's attribute, then
+//! by default.
 
 use gpubench::catalog::{Benchmark, Catalog};
 use thiserror::Error;

@@ -22,8 +22,8 @@ pub struct KernelUse {
     pub cluster: Option<[u64; 3]>,
     /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared_bytes: u64,
-    /// What the kernel needs of the device. Null on the CPU device, which has no such resources, and
-    /// if the device does not report them.
+    /// What the kernel needs of the device. Null on the CPU device, which has no such resources,
+    /// and if the device does not report them.
     pub resources: Option<KernelResources>,
 }
 
