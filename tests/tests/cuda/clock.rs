@@ -64,6 +64,18 @@ fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
 }
 
 #[test]
+fn untimed_calls_of_a_hot_window_are_not_in_the_referees_time() {
+    on_a_quiet_machine(|| {
+        let gpu = FakeGpu::new();
+        let run = under_exclusive_clock(&gpu, "tidy").args(["--exact", CASE, "--mode", "hot"]);
+        let delays = format!("one_thread_a_row:{LASTS_MS}");
+        let records = run.env("FAKE_CUDA_DELAYS", &delays).finish().records();
+        let result = records.result(CASE);
+        (result["verdict"] == "pass" && median_residual(result) < 25_000_000).then_some(())
+    });
+}
+
+#[test]
 fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
     let (liar, next) = (
         "host::generator_does_not_begin_again::n=600",

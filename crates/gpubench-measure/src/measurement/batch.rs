@@ -28,9 +28,7 @@ pub(super) struct Batch {
 /// The repetitions of a call in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Repetition {
-    /// Untimed calls.
-    pub(super) settling: u32,
-    /// Calls with other inputs, before the true ones replace them.
+    /// Untimed calls with other inputs, before the true ones replace them.
     pub(super) switch_after: u32,
     /// Calls with the true inputs.
     pub(super) repeats: NonZeroU32,
@@ -39,7 +37,6 @@ pub(super) struct Repetition {
 impl Repetition {
     /// One call.
     pub(super) const ONE: Repetition = Repetition {
-        settling: 0,
         switch_after: 0,
         repeats: NonZeroU32::MIN,
     };
@@ -82,26 +79,22 @@ impl Batch {
         }
     }
 
-    /// Returns the repetitions in a window. In an early check of hot calls, the key draws a call
-    /// before which the inputs change in place: a kernel that answers from an earlier call is then
-    /// wrong, though it may have been right in all timed calls.
+    /// Returns the repetitions in a window. Before each timed call of a hot window, others run on
+    /// other inputs, which then change in place: a kernel that answers from an earlier call is
+    /// wrong. In early checks the key draws how many they are.
     pub(super) fn in_window(&self, kind: WindowKind, seeds: &Seeds, place: WindowId) -> Repetition {
-        match (self.method, kind) {
-            (Method::Hot, WindowKind::EarlyCheck) => {
-                let switch_after = seeds.switch_after(place, self.repeats);
-                Repetition {
-                    settling: 0,
-                    switch_after,
-                    repeats: NonZeroU32::new(self.repeats.get().saturating_sub(switch_after))
-                        .unwrap_or(NonZeroU32::MIN),
-                }
-            }
-            (Method::Hot, _) => Repetition {
-                settling: SETTLING.min(self.repeats.get()),
-                switch_after: 0,
-                repeats: self.repeats,
-            },
-            _ => Repetition::ONE,
+        let switch_after = match (self.method, kind) {
+            (Method::Hot, WindowKind::EarlyCheck) => seeds.switch_after(place, self.repeats),
+            (Method::Hot, _) => SETTLING,
+            _ => return Repetition::ONE,
+        };
+        let repeats = match kind {
+            WindowKind::EarlyCheck => NonZeroU32::new(self.repeats.get().saturating_sub(switch_after)),
+            _ => Some(self.repeats),
+        };
+        Repetition {
+            switch_after,
+            repeats: repeats.unwrap_or(NonZeroU32::MIN),
         }
     }
 }

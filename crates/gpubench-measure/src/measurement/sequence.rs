@@ -112,7 +112,6 @@ impl Sequencer<'_> {
         let order = WindowOrder {
             patience_ns,
             owner,
-            settling: repetition.settling,
             switch_after: repetition.switch_after,
             repeats: repetition.repeats,
             ..WindowOrder::about(window, kind)

@@ -357,7 +357,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
-    let floor = evidence.floor_ns?;
+    let floor = evidence.floor_ns.filter(|_| evidence.measurand == Measurand::Time)?;
     let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed;
     let claims = evidence
         .windows

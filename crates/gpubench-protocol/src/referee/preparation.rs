@@ -6,38 +6,25 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::buffers::{Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
-use super::check::digest_keys;
-use super::page::WorkerPage;
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, Maker, WindowId};
-use crate::wire::opening_words;
-use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
-/// Returns the inputs that differ from call to call.
-fn changing_inputs(case: &OpenCase) -> impl Iterator<Item = (&Buffer, &PristineBuffers)> {
+/// Returns the inputs with their roles.
+fn restored_inputs(case: &OpenCase) -> impl Iterator<Item = (Role, &Buffer, &PristineBuffers)> {
     let tensors = case.recording.tensors.iter().zip(&case.buffers);
-    tensors.filter_map(|(tensor, buffer)| match tensor.role {
-        Role::Input => Some((buffer, buffer.pristine.as_ref()?)),
-        Role::Constant | Role::Output | Role::InOut | Role::Scratch => None,
-    })
+    tensors.filter_map(|(tensor, buffer)| Some((tensor.role, buffer, buffer.pristine.as_ref()?)))
 }
 
 impl Referee {
-    /// Queues the preparation of buffers and caches for a call of the case's method, up to the
-    /// timestamp right before *go*. No step waits for the host, so a gap between two timestamps is
-    /// the device's.
+    /// Queues the preparation of buffers and caches for a call of the case's method. No step waits
+    /// for the host, so a gap between two timestamps is the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
-        page: &WorkerPage,
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
-        let opening = opening_words(digest_keys(&self.seeds, place));
-        let opening = self
-            .harness
-            .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
         let s0 = self.stamp(batch)?;
         self.restore(case, place)?;
         let flush_begins = self.stamp(batch)?;
@@ -46,14 +33,10 @@ impl Referee {
             Method::Warm | Method::Hot => {}
         }
         let flush_ends = self.stamp(batch)?;
-        let keys = DevicePtr(page.on_device.in_window(place.window).keys());
-        self.harness.hand_out(&mut *self.driver, batch, opening, keys)?;
-        let s1 = self.reveal(case, place, batch)?;
         Ok(Preparation {
             s0,
             flush_begins,
             flush_ends,
-            s1,
         })
     }
 
@@ -83,7 +66,7 @@ impl Referee {
         Ok(())
     }
 
-    /// Takes the time and replaces the decoys with the true lines. *Go* follows at once.
+    /// Takes the time and replaces the decoys with the true lines. The timed calls follow at once.
     pub(super) fn reveal(
         &mut self,
         case: &OpenCase,
@@ -102,32 +85,32 @@ impl Referee {
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
     }
 
-    /// Shows the worker other inputs than the true ones. Where the tool makes the inputs, only the
-    /// decoy lines differ, so that a kernel must read them all to notice. The crate's own inputs
-    /// are replaced as a whole, because a mixture of two may be invalid.
-    pub(super) fn show_other_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
-        let decoys = self.seeds.key(KeyPurpose::Decoys, place);
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for (buffer, pristine) in changing_inputs(case) {
+    /// Shows the worker other inputs than the true ones, after the preparation has put decoys into
+    /// them. Where the tool makes the inputs, only the decoy lines differ, so that a kernel must
+    /// read them all to notice. The crate's own inputs are replaced as a whole, because a mixture
+    /// of two may be invalid. Constants never change.
+    pub(super) fn show_other_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
+        for (role, buffer, pristine) in restored_inputs(case) {
+            let source = match (role, pristine.maker) {
+                (Role::Constant, _) => pristine.current,
+                (_, Maker::Harness) => continue,
+                (_, Maker::RefereeKernel | Maker::AuthorKernel | Maker::AuthorFunction) => pristine.decoy,
+            };
             let (target, bytes) = (buffer.address(), buffer.layout.len);
-            match pristine.maker {
-                Maker::Harness => self
-                    .harness
-                    .lines(driver, stream, target, pristine.decoy, bytes, decoys)?,
-                Maker::RefereeKernel | Maker::AuthorKernel | Maker::AuthorFunction => {
-                    driver.copy(stream, target, pristine.decoy, bytes)?
-                }
-            }
+            self.driver.copy(self.stream, target, source, bytes)?;
         }
         Ok(())
     }
 
-    /// Replaces the other inputs with the true ones, and poisons the outputs again.
+    /// Replaces the inputs that [`show_other_inputs`](Referee::show_other_inputs) has replaced as a
+    /// whole, and poisons the outputs again.
     pub(super) fn show_true_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for (buffer, pristine) in changing_inputs(case) {
-            driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
+        for (role, buffer, pristine) in restored_inputs(case) {
+            if role != Role::Constant && pristine.maker != Maker::Harness {
+                driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
+            }
         }
         for buffer in case.buffers.iter().filter(|buffer| buffer.pristine.is_none()) {
             let (start, bytes) = (buffer.layout.offset, buffer.layout.len);

@@ -9,14 +9,12 @@ use gpubench_device::harness::{Batch, Findings, Nanoseconds, Ticket};
 /// The timestamps of a preparation, in order.
 #[derive(Debug)]
 pub(super) struct Preparation {
-    /// Before the buffers are restored.
+    /// Before the buffers are restored, for the last time if calls with other inputs come first.
     pub(super) s0: Ticket<Nanoseconds>,
     /// Before the cache flush.
     pub(super) flush_begins: Ticket<Nanoseconds>,
     /// After the cache flush.
     pub(super) flush_ends: Ticket<Nanoseconds>,
-    /// Before *go*.
-    pub(super) s1: Ticket<Nanoseconds>,
 }
 
 /// The timestamps of a window.
@@ -24,6 +22,8 @@ pub(super) struct Preparation {
 pub(super) struct Stamps {
     /// Those before *go*.
     pub(super) preparation: Preparation,
+    /// Before *go*, or before *resumed* if calls with other inputs come first.
+    pub(super) s1: Ticket<Nanoseconds>,
     /// After *done*.
     pub(super) s2: Ticket<Nanoseconds>,
     /// After the copies of the outputs.
@@ -37,11 +37,10 @@ impl Stamps {
             s0,
             flush_begins,
             flush_ends,
-            s1,
         } = self.preparation;
         let [flush_begins, flush_ends] = [found.of(flush_begins)?, found.of(flush_ends)?];
         facts.s0_ns = found.of(s0)?.0;
-        facts.s1_ns = found.of(s1)?.0;
+        facts.s1_ns = found.of(self.s1)?.0;
         facts.s2_ns = found.of(self.s2)?.0;
         facts.s3_ns = found.of(self.s3)?.0;
         facts.flush_ns = flush_ends.0.saturating_sub(flush_begins.0);

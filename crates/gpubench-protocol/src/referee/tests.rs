@@ -270,7 +270,7 @@ fn order(window: u32) -> WindowOrder {
         owner: WindowOwner::Candidate,
         repeats: NonZeroU32::MIN,
         switch_after: 0,
-        settling: 0,
+        reserved: 0,
     }
 }
 
@@ -652,6 +652,7 @@ fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> R
             while page.go.load(Ordering::Acquire) == 0 && !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_micros(100));
             }
+            page.halted.store(order.window, Ordering::Release);
             page.done.store(order.window, Ordering::Release);
         });
         let facts = referee.release(case, order, &ours);

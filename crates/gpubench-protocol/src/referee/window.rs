@@ -8,13 +8,13 @@ use bytemuck::Zeroable;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
-use super::check::QueuedChecks;
+use super::check::{QueuedChecks, digest_keys};
 use super::page::WorkerPage;
 use super::stamps::Stamps;
 use crate::window::WindowId;
 use crate::wire::{
     Channel, ChannelError, MAX_BUFFERS, MAX_OUTPUTS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
-    to_referee,
+    opening_words, to_referee,
 };
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
@@ -26,22 +26,22 @@ const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// run. The broker waits more than twice as long.
 const AFTER_DONE: Duration = Duration::from_secs(50);
 
-/// Number of a window's reports that do not depend on its buffers: six timestamps, the data written
+/// Number of a window's reports that do not depend on its buffers: seven timestamps, the data written
 /// to the page, and the copy of the page.
-const OTHER_REPORTS: usize = 8;
+const OTHER_REPORTS: usize = 9;
 
 /// Most reports of a buffer, for an in-out tensor: two digests with their keys, two redzone checks,
 /// an output check and a late-write check.
 const REPORTS_OF_A_BUFFER: usize = 6;
 
-/// Most launches that are queued while the stream waits for *done*: for each output a copy, a
-/// digest, a check and a late-write check; for each buffer an input digest and two redzone checks;
-/// two timestamps and the page.
-const MOST_QUEUED: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
+/// Most launches that are queued while the stream waits for *halted* or *done*: for each output a
+/// copy, a digest, a check and a late-write check; for each buffer a restore, an input digest and
+/// two redzone checks; two timestamps, *resumed*, the keys, the true lines and the page.
+const MOST_QUEUED: usize = 4 * MAX_OUTPUTS + (1 + 1 + 2) * MAX_BUFFERS + 6;
 
 // A GPU's driver blocks the host after about 1 000 queued launches. Then the host could not abort a
 // window.
-const _: () = assert!(MOST_QUEUED < 500);
+const _: () = assert!(MOST_QUEUED < 600);
 
 /// A queued window, and the results to read.
 struct Queued {
@@ -116,19 +116,27 @@ impl Referee {
     ) -> Result<Queued, RefereeError> {
         let (stream, on_device) = (self.stream, page.on_device.in_window(order.window));
         let keys = self.hand_in_keys(case, place, batch)?;
-        let preparation = self.prepare(case, page, place, batch)?;
-        if order.switch_after > 0 {
-            self.show_other_inputs(case, place)?;
-        }
-        self.driver
-            .write_value(stream, DevicePtr(on_device.go()), order.window)?;
-        if order.switch_after > 0 {
+        let opening = opening_words(digest_keys(&self.seeds, place));
+        let opening = self
+            .harness
+            .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
+        let mut preparation = self.prepare(case, place, batch)?;
+        let (go, resumed) = (DevicePtr(on_device.go()), DevicePtr(on_device.resumed()));
+        let begin = if order.switch_after > 0 {
+            self.show_other_inputs(case)?;
+            self.driver.write_value(stream, go, order.window)?;
             self.driver
                 .wait_value(stream, DevicePtr(on_device.halted()), order.window)?;
+            preparation.s0 = self.stamp(batch)?;
             self.show_true_inputs(case, place)?;
-            self.driver
-                .write_value(stream, DevicePtr(on_device.resumed()), order.window)?;
-        }
+            resumed
+        } else {
+            go
+        };
+        let digest_keys = DevicePtr(on_device.keys());
+        self.harness.hand_out(&mut *self.driver, batch, opening, digest_keys)?;
+        let s1 = self.reveal(case, place, batch)?;
+        self.driver.write_value(stream, begin, order.window)?;
 
         self.driver
             .wait_value(stream, DevicePtr(on_device.done()), order.window)?;
@@ -139,7 +147,12 @@ impl Referee {
         let left = self.harness.capture(&mut *self.driver, batch, done, PageLeft::BYTES)?;
         let s3 = self.stamp(batch)?;
         Ok(Queued {
-            stamps: Stamps { preparation, s2, s3 },
+            stamps: Stamps {
+                preparation,
+                s1,
+                s2,
+                s3,
+            },
             left,
             // If *done* does not come, nobody reads the checks.
             checks: self.queue_all_checks(case, place, order.kind, keys, batch)?,

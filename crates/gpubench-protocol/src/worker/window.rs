@@ -59,14 +59,13 @@ impl Worker {
         let queue = |driver: &mut dyn Driver, calls: u32| {
             (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
         };
-        let queued = queue(driver, order.settling).and_then(|()| {
-            stopwatch.arm(driver, stream)?;
-            let queued_from = Instant::now();
-            queue(driver, order.switch_after)?;
+        let queued = queue(driver, order.switch_after).and_then(|()| {
             if order.switch_after > 0 {
                 driver.write_value(stream, DevicePtr(on_device.halted()), order.window)?;
                 driver.wait_value(stream, DevicePtr(on_device.resumed()), order.window)?;
             }
+            stopwatch.arm(driver, stream)?;
+            let queued_from = Instant::now();
             match bundle {
                 None => queue(driver, order.repeats.get())?,
                 Some(graph) => (0..GRAPHS).try_for_each(|_| driver.launch_graph(stream, graph))?,

@@ -69,6 +69,11 @@ impl Watched {
 
     /// Returns the driver calls of a window's release, before and after *go*.
     fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
+        self.release_after(window, kind, 0)
+    }
+
+    /// Same as [`release`](Watched::release), with calls on other inputs first.
+    fn release_after(&mut self, window: u32, kind: WindowKind, switch_after: u32) -> [Vec<Call>; 2] {
         if kind != WindowKind::Control {
             self.referee.generate(&self.case, window).unwrap();
         }
@@ -82,6 +87,7 @@ impl Watched {
         let order = WindowOrder {
             kind,
             owner,
+            switch_after,
             ..order(window)
         };
         end_at_once(&mut self.referee, &self.case, &order).unwrap();
@@ -152,6 +158,30 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
             assert_eq!(before, expected, "window {window} of kind {kind:?}, {method}");
         }
     }
+}
+
+#[test]
+fn calls_with_other_inputs_come_before_the_clock_is_read() {
+    let mut watched = Watched::open(Method::Hot);
+    let [_, after] = watched.release_after(1, WindowKind::Timed, 3);
+    // The harness makes all inputs, so only their decoy lines change. Two outputs, a scratch tensor
+    // and the plan's scratch are poisoned again.
+    let poisoned = ["noise"; 4];
+    let expected = [
+        &["wait_value", "stamp"][..],
+        &poisoned,
+        &["copy", "reveal", "write_value"],
+    ]
+    .concat();
+    assert_eq!(named(&after)[..expected.len()], expected);
+    let page = watched
+        .case
+        .page_of(WindowOwner::Candidate)
+        .unwrap()
+        .on_device
+        .in_window(1);
+    let resumes = after.iter().find(|call| call.name == "write_value").unwrap();
+    assert_eq!(resumes.words, [page.resumed(), 1]);
 }
 
 /// The calls after *go* and before the host waits.

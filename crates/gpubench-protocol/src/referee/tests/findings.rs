@@ -330,7 +330,7 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
-    referee.prepare(&case, worker_page(&case), place, &mut batch).unwrap();
+    referee.prepare(&case, place, &mut batch).unwrap();
     for buffer in [2, 5] {
         let buffer = &case.buffers[buffer];
         let before = buffer.address().0 - 8;

@@ -94,11 +94,11 @@ pub struct WindowOrder {
     pub owner: WindowOwner,
     /// How often the worker queues the call back to back; for `ARM`.
     pub repeats: NonZeroU32,
-    /// Number of calls with other inputs before the true ones replace them; 0 if all calls have the
-    /// true ones.
+    /// Number of untimed calls with other inputs before the true ones replace them; 0 if all calls
+    /// have the true ones.
     pub switch_after: u32,
-    /// Number of untimed calls before the timed ones; for `ARM`.
-    pub settling: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 impl WindowOrder {
@@ -111,7 +111,7 @@ impl WindowOrder {
             owner: WindowOwner::Candidate,
             repeats: NonZeroU32::MIN,
             switch_after: 0,
-            settling: 0,
+            reserved: 0,
         }
     }
 }

@@ -122,6 +122,18 @@ fn early_checks_are_not_compared_with_the_floor() {
 }
 
 #[test]
+fn counts_are_not_compared_with_the_floor() {
+    let tensors = tensors();
+    let windows = [claimed(WindowKind::Timed, 0.0, 0.0)];
+    let judgement = judge(&Evidence {
+        measurand: Measurand::Instructions,
+        floor_ns: Some(100.0),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    });
+    assert_eq!(judgement.verdict, Verdict::Pass);
+}
+
+#[test]
 fn only_timed_ended_and_claimed_windows_have_a_residual() {
     let timed = claimed(WindowKind::Timed, 600_000.0, 0.0);
     assert_eq!(residual(&timed), Some(400_000.0));
