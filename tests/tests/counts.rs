@@ -20,31 +20,27 @@ fn on_cpu(_rounds: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
+fn of_trial_on_cpu(_rounds: usize, _trial: usize, x: &[u32], y: &mut [u32]) {
+    y.copy_from_slice(x);
+}
+
 #[gpubench(axes(rounds = [1000, 1001, 1003]), inputs = vectors(), reference = on_cpu, exact)]
 fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
 }
 
 #[gpubench(
-    axes(trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
+    axes(
+        rounds = [1000, 1003],
+        trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
+    ),
     inputs = vectors(),
-    reference = on_cpu,
+    reference = of_trial_on_cpu,
     exact
 )]
-fn before(cx: &mut Launcher, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn trials(cx: &mut Launcher, rounds: usize, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = trial;
-    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, 1000usize))
-}
-
-#[gpubench(
-    axes(trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
-    inputs = vectors(),
-    reference = on_cpu,
-    exact
-)]
-fn after(cx: &mut Launcher, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    let _ = trial;
-    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, 1003usize))
+    spin(cx, rounds, x, y)
 }
 
 #[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
@@ -142,7 +138,7 @@ fn a_change_of_0_3_percent_is_a_regression_and_one_of_0_1_percent_is_not() {
     let folder = RunFolder::new();
     let saved = |rounds: &str| {
         let file = folder.path(&format!("{rounds}.json")).into_string();
-        let run = counting(&format!("rounds={rounds}")).args(["--save-baseline", &file]);
+        let run = counting(&format!("spin::rounds={rounds}")).args(["--save-baseline", &file]);
         let _ = run.finish().expect_code(0);
         file
     };
@@ -188,14 +184,14 @@ fn a_change_of_0_3_percent_is_found_in_20_of_20_trials_and_no_change_in_none() {
         let _ = run.finish().expect_code(0);
         file
     };
-    let before = saved("before.json", "before::trial");
+    let before = saved("before.json", "trials::rounds=1000,");
     let compared = |after: &str, code: i32| {
         let run = Run::on_verb("compare", &Fixture::made_in(crate_folder()));
         let run = run.args([before.as_str(), after, "-g", r"trial=(\d+)"]);
         run.finish().expect_code(code).stdout
     };
-    let [after, again] =
-        [("after.json", "after::trial"), ("again.json", "before::trial")].map(|(name, filter)| saved(name, filter));
+    let after = saved("after.json", "trials::rounds=1003,");
+    let again = saved("again.json", "trials::rounds=1000,");
     let [of_before, of_after, of_again] = [&before, &after, &again].map(|file| counts_in(file));
     assert_eq!([of_before.len(), of_after.len()], [60; 2]);
     assert_eq!(

@@ -6,8 +6,8 @@ use super::against::results::OtherResults;
 use super::options::{ExportFormat, LibrarySource, MessageFormat, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, Metric, RunEnd, RunFinished, RunStarted,
-    SchemaVersion, Verdict,
+    BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
+    Verdict,
 };
 use gpubench_diagnostic::{ExitCode, Expected, Failure, print_error, print_warning};
 use gpubench_measure::measurement::RunMode;
@@ -69,13 +69,12 @@ impl Reporting {
             value: None,
             cv: None,
         };
-        self.notify(|reporter| reporter.progress(&progress));
+        self.progress(&progress);
     }
 
-    /// Reports another sample of the case.
-    pub(super) fn progress(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
-        let progress = Progress::of_samples(&Metric::time(), samples, of_workers);
-        self.notify(|reporter| reporter.progress(&progress));
+    /// Reports the progress of the case.
+    pub(super) fn progress(&mut self, progress: &Progress) {
+        self.notify(|reporter| reporter.progress(progress));
     }
 
     /// Prints compiler messages if no table will show them.

@@ -9,6 +9,7 @@
 mod comparison;
 mod conservation;
 mod convergence;
+mod counts;
 mod estimate;
 mod fence;
 mod histogram;
@@ -28,6 +29,7 @@ mod worker_rules;
 pub use comparison::*;
 pub use conservation::*;
 pub use convergence::*;
+pub use counts::*;
 pub use estimate::*;
 pub use fence::*;
 pub use histogram::*;

@@ -108,6 +108,15 @@ impl<'a> Authors<'a> {
         ))
     }
 
+    /// Returns the authors of libraries that have been listed. Each starts when it is first needed.
+    pub(crate) fn to_start(libraries: &'a [BuiltLibrary], settings: AuthorSettings<'a>) -> Authors<'a> {
+        Authors {
+            libraries,
+            settings,
+            clients: libraries.iter().map(|_| None).collect(),
+        }
+    }
+
     /// Returns the author of a library. Starts it if necessary.
     pub(crate) fn client(&mut self, library: usize) -> Result<&mut AuthorClient, AuthorProblem> {
         let slot = &mut self.clients[library];

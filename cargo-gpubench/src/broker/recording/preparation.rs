@@ -1,8 +1,8 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
-use std::cell::OnceCell;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use gpubench::catalog::{OccupancyQuery, Recording};
 use gpubench::codec;
@@ -43,7 +43,7 @@ pub(crate) struct PreparedCase {
     /// Folders of shared libraries that it loads at run time.
     search: Vec<PathBuf>,
     /// The recording of all calls of a graph, once it is needed.
-    in_graph: OnceCell<(Recording, Vec<u8>)>,
+    in_graph: OnceLock<(Recording, Vec<u8>)>,
 }
 
 /// Inputs that both sides of a case share.
@@ -187,7 +187,7 @@ fn prepared_case(
         benchmark: case.benchmark as u32,
         library: library.code.clone(),
         search: library.search_path(),
-        in_graph: OnceCell::new(),
+        in_graph: OnceLock::new(),
     })
 }
 

@@ -39,6 +39,8 @@ pub(super) const BACKEND: Backend = Backend {
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     counted_under: |folder| callgrind::launcher(folder).map(Some),
+    // Each counts its own instructions, in one thread.
+    counted_at_once: |order| threads(order).unwrap_or_else(available_threads),
     counting_takes: 60,
     gauge: |_| None,
     clocks: None,

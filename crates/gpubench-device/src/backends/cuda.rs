@@ -1,5 +1,7 @@
 //! The backend of CUDA GPUs.
 
+use std::num::NonZeroUsize;
+
 use gpubench::catalog::DeviceKind;
 
 use crate::clocks::NvmlClocks;
@@ -32,6 +34,8 @@ pub(super) const BACKEND: Backend = Backend {
         runs.then(|| device.capability - compiled_for.capability)
     },
     counted_under: |_| Ok(None),
+    // A GPU has one set of counters.
+    counted_at_once: |_| NonZeroUsize::MIN,
     counting_takes: 4,
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;

@@ -49,6 +49,8 @@ pub struct Backend {
     /// Returns the program that must run a process for the device to count what kernels do there,
     /// if it needs one. The process uses a folder for temporary files.
     pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
+    /// How many processes can count at the same time.
+    pub counted_at_once: fn(&DeviceOrder) -> NonZeroUsize,
     /// How much longer calls may take while they are counted.
     pub counting_takes: u32,
     /// Returns the telemetry of an open device, if it has any.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::clients::{descends_from_here, others_among};
 use super::energy::next_reading;
 use super::{EnergyReading, Gauge, Reading, ThrottleReasons};
+use crate::Facts;
 use gpubench_contract::GpuEnvironment;
 
 /// The time that reading the clock and the throttle reasons may cost per sample. If it costs more,
@@ -78,6 +79,11 @@ pub struct Observation {
 }
 
 impl Telemetry {
+    /// Returns the telemetry of an open device.
+    pub fn of(facts: &Facts) -> Telemetry {
+        Telemetry::through((facts.backend().gauge)(facts))
+    }
+
     /// Returns telemetry that reads through `gauge`, or reads nothing without one.
     pub fn through(gauge: Option<Box<dyn Gauge>>) -> Telemetry {
         let mut telemetry = Telemetry {

@@ -43,7 +43,7 @@ impl Child {
         let spawned = spawned.map_err(|source| RoleFailure::Spawn { role, source })?;
         Ok(Child {
             role,
-            registered: Registered::new(spawned.process.id()),
+            registered: spawned.registered,
             process: spawned.process,
             channel: spawned.channel,
             log: spawned.log,
@@ -179,10 +179,10 @@ impl Child {
     /// have its id.
     fn reap(&mut self) -> End {
         self.kill();
-        let process = &mut self.process;
+        let (registered, process) = (&mut self.registered, &mut self.process);
         *self
             .ended
-            .get_or_insert_with(|| process.wait().map_or(End::Killed(0), End::from))
+            .get_or_insert_with(|| registered.reap(process).map_or(End::Killed(0), End::from))
     }
 
     /// Returns the last output of the process.

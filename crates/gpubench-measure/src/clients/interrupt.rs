@@ -15,6 +15,8 @@ const LOOK_AROUND: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
+    /// The flag of the run, for a part of it.
+    whole: Option<Arc<AtomicBool>>,
 }
 
 impl Interrupt {
@@ -32,14 +34,29 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// Returns the flag of a part of the run, which can end before the run.
+    #[must_use]
+    pub fn part(&self) -> Interrupt {
+        Interrupt {
+            flag: Arc::default(),
+            whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(&self.flag))),
+        }
+    }
+
+    /// Ends the run, or this part of it.
+    pub fn end(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
     /// Returns the flag, for waits that read it themselves.
     pub fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// Whether the user has ended the run.
+    /// Whether the run, or this part of it, is to end.
     pub fn is_set(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
+        let mut flags = [Some(&self.flag), self.whole.as_ref()].into_iter().flatten();
+        flags.any(|flag| flag.load(Ordering::Relaxed))
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::log::Log;
 use super::role::{Output, RoleName};
+use super::strays::Registered;
 use gpubench_device::Launcher;
 use gpubench_protocol::wire::Channel;
 use gpubench_sandbox::{in_own_session, this_program};
@@ -31,6 +32,8 @@ const QUEUES_OF_WORKER: &str = "1";
 /// A started process.
 pub(super) struct Spawned {
     pub(super) process: std::process::Child,
+    /// Its place in the list of roles.
+    pub(super) registered: Registered,
     /// The connection to its standard input.
     pub(super) channel: Channel,
     /// Its output.
@@ -57,8 +60,10 @@ pub(super) fn spawn(role: RoleName, output: Output, environment: RoleEnvironment
         .stdin(Stdio::from(theirs.into_socket()))
         .stdout(Stdio::from(sink.try_clone()?))
         .stderr(Stdio::from(sink));
+    let (process, registered) = Registered::start(&mut command)?;
     Ok(Spawned {
-        process: command.spawn()?,
+        process,
+        registered,
         channel: ours.limited(role.limits()),
         log,
     })

@@ -5,8 +5,10 @@
 //! dies, it becomes a child of the broker, which has asked the kernel for that and then finds it.
 
 use std::collections::BTreeSet;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
@@ -39,15 +41,35 @@ pub fn adopt_orphans() {
     ADOPTING.store(adopting, Ordering::Relaxed);
 }
 
-/// A running role.
+/// A running role, by its process id; 0 after it has been reaped.
 #[derive(Debug)]
 pub(crate) struct Registered(i32);
 
 impl Registered {
     pub(crate) fn new(process: u32) -> Registered {
         let process = process as i32;
-        ROLES.lock().unwrap_or_else(PoisonError::into_inner).insert(process);
+        roles().insert(process);
         Registered(process)
+    }
+
+    /// Starts a role. Other threads that look for strays at this time do not see it.
+    pub(super) fn start(command: &mut Command) -> io::Result<(Child, Registered)> {
+        let mut roles = roles();
+        let process = command.spawn()?;
+        let id = process.id() as i32;
+        roles.insert(id);
+        Ok((process, Registered(id)))
+    }
+
+    /// Waits for the end of the role and reaps it. Then another role can have its id.
+    pub(super) fn reap(&mut self, process: &mut Child) -> io::Result<ExitStatus> {
+        if let Some(own) = Pid::from_raw(self.0) {
+            // Only the end is waited for here: other threads may need the list meanwhile.
+            let _ = waitid(WaitId::Pid(own), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        }
+        let mut roles = roles();
+        roles.remove(&std::mem::take(&mut self.0));
+        process.wait()
     }
 
     /// Whether the role has ended. It keeps its id until it is reaped.
@@ -70,8 +92,12 @@ impl Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        ROLES.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        roles().remove(&self.0);
     }
+}
+
+fn roles() -> MutexGuard<'static, BTreeSet<i32>> {
+    ROLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Kills and reaps children of the broker that are not roles, with their descendants.
@@ -81,7 +107,8 @@ pub(super) fn end_strays() {
     }
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let roles = ROLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // No role starts or ends during the search.
+        let roles = roles();
         let mut strays = children();
         strays.retain(|child| !roles.contains(&child.as_raw_nonzero().get()));
         let [first, ..] = &strays[..] else { return };
@@ -95,6 +122,7 @@ pub(super) fn end_strays() {
             let _ = kill_process(stray, Signal::KILL);
             let _ = waitpid(Some(stray), WaitOptions::NOHANG);
         }
+        drop(roles);
         std::thread::sleep(BREATH);
     }
 }
@@ -125,7 +153,7 @@ fn parent_of(process: i32) -> Option<i32> {
 mod tests {
     use std::io::{BufRead as _, BufReader};
     use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     use super::*;
 

@@ -93,6 +93,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));
+    record.notices.extend(varying_counts(&record.metric, &samples));
     let mut findings = check_findings(recording, &measured.windows, &record.checks, record.distinct_inputs);
     findings.notices.extend(unused_inputs(recording));
     record.conservation = conservation(
@@ -175,6 +176,17 @@ fn counts(metric: &Metric, counts: Vec<Count>) -> Option<Counts> {
     Some(Counts {
         functions,
         ..Counts::default()
+    })
+}
+
+/// Returns a notice that calls have different counts.
+fn varying_counts(metric: &Metric, samples: &[f64]) -> Option<String> {
+    let low = samples.iter().copied().reduce(f64::min)?;
+    let high = samples.iter().copied().reduce(f64::max)?;
+    (metric.is_count() && high > low).then(|| {
+        format!(
+            "the counts of its calls differ, from {low} to {high}: with the inputs, or with the order of threads that wait or retry"
+        )
     })
 }
 
@@ -379,6 +391,15 @@ mod tests {
         assert_eq!(residuals(&all, 2), [291_000, -32]);
         let unclaimed = window(timed, WindowEnd::NotDone, None);
         assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
+
+    #[test]
+    fn only_counts_that_differ_are_noticed() {
+        let counted = Metric::instructions();
+        assert_eq!(varying_counts(&counted, &[92.0; 3]), None);
+        assert_eq!(varying_counts(&Metric::time(), &[92.0, 93.0]), None);
+        let notice = varying_counts(&counted, &[92.0, 94.0, 91.0]);
+        assert!(notice.is_some_and(|notice| notice.contains("from 91 to 94")));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! codes are handled elsewhere.
 
 mod comparison;
+mod counts;
 mod difference;
 mod functions;
 mod judgement;

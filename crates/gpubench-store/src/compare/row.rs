@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::difference::{self, Difference, Weight};
-use super::functions;
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{Rules, Setups, Threshold};
+use super::{counts, functions};
 use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
@@ -31,10 +31,10 @@ pub(super) struct RowContext<'a> {
 }
 
 /// The verdict, change and remarks of a row.
-struct Finding {
-    verdict: ChangeVerdict,
-    change: Option<Change>,
-    remarks: Vec<String>,
+pub(super) struct Finding {
+    pub(super) verdict: ChangeVerdict,
+    pub(super) change: Option<Change>,
+    pub(super) remarks: Vec<String>,
 }
 
 pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
@@ -46,6 +46,7 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     let mut finding = match obstacle(pair, context, &differences) {
         Some(reason) => without_change(pair, reason),
         None if is_same => same(pair, context),
+        None if after.metric.is_count() => counts::compared(pair, &origins, context, &differences),
         None => compared(pair, &sides, context, &differences),
     };
     let kept_from = [0, 1].map(|side| kept_from(&origins[side], context.runs[side]));
@@ -147,7 +148,7 @@ fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference
 
 /// Returns a finding without a change. A kernel that became wrong is reported even if the setups
 /// differ.
-fn without_change(pair: &Pair<'_>, reason: String) -> Finding {
+pub(super) fn without_change(pair: &Pair<'_>, reason: String) -> Finding {
     let newly_failed = pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure();
     Finding {
         verdict: match newly_failed {
@@ -240,7 +241,7 @@ fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
     }
 }
 
-fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
+pub(super) fn change(ratio: &Ratio, threshold: Threshold, rules: &Rules) -> Change {
     Change {
         ratio: ratio.estimate,
         drift: None,
@@ -258,9 +259,6 @@ fn compared(
     differences: &[Difference],
 ) -> Finding {
     let metric = &pair.candidate.metric;
-    if metric.is_count() {
-        return compared_counts(pair, sides, context, differences);
-    }
     let step = if metric.is_time() { context.tick } else { 0.0 };
     let confidence = context.rules.confidence;
     let of_values = match sides {
@@ -324,44 +322,6 @@ fn compared(
             .chain(doubts(pair, context, differences))
             .collect(),
     }
-}
-
-/// Compares counts. They repeat exactly unless they depend on the inputs, so there is no spread to
-/// estimate: the interval is the range of the ratios of single counts.
-fn compared_counts(
-    pair: &Pair<'_>,
-    sides: &[Option<Estimate>; 2],
-    context: &RowContext<'_>,
-    differences: &[Difference],
-) -> Finding {
-    let ranges = [pair.baseline, pair.candidate].map(|result| range(&result.samples));
-    let ([Some(before), Some(after)], [Some(baseline), Some(candidate)]) = (ranges, sides) else {
-        return without_change(pair, "a count of zero has no ratio".to_owned());
-    };
-    let ratio = Ratio {
-        estimate: candidate.value() / baseline.value(),
-        interval: Interval {
-            low: after.low / before.high,
-            high: after.high / before.low,
-        },
-    };
-    let threshold = context.rules.threshold(&pair.candidate.key());
-    let varies = ratio.interval.low < ratio.interval.high;
-    let varying = varies.then(|| {
-        "the counts depend on the inputs, and both runs had their own; the same `--seed` for both compares them on the same ones".to_owned()
-    });
-    Finding {
-        verdict: judge(&ratio, threshold, pair.candidate.metric.better),
-        change: Some(change(&ratio, threshold, context.rules)),
-        remarks: varying.into_iter().chain(doubts(pair, context, differences)).collect(),
-    }
-}
-
-/// Returns the least and the largest of the samples. `None` if there is none, or one is zero.
-fn range(samples: &[f64]) -> Option<Interval> {
-    let low = samples.iter().copied().reduce(f64::min)?;
-    let high = samples.iter().copied().reduce(f64::max)?;
-    (low > 0.0).then_some(Interval { low, high })
 }
 
 /// Whether drift between the sides can be part of their ratio.
@@ -474,7 +434,7 @@ fn too_noisy(threshold: Threshold) -> Option<String> {
 }
 
 /// Returns the remarks on a compared result that the comparison of the runs does not already have.
-fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Vec<String> {
+pub(super) fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Vec<String> {
     let differences = differences
         .iter()
         .filter(|difference| !context.differences.contains(difference));

@@ -64,18 +64,62 @@ fn a_count_of_one_worker_that_changed_by_0_3_percent_is_a_change_and_one_of_0_1_
     assert_eq!(verdict(1.0), ChangeVerdict::NoChange);
 }
 
+/// Returns the row of two counts whose runs had different seeds.
+fn row_of_other_inputs(baseline: BenchmarkComplete, candidate: BenchmarkComplete) -> ComparisonRow {
+    let mut after = run(vec![candidate]);
+    after.run.seed_commitment = "11".repeat(32);
+    compared(&run(vec![baseline]), &after, &Rules::default()).rows.remove(0)
+}
+
 #[test]
-fn counts_that_vary_with_the_inputs_change_only_if_their_ranges_are_apart() {
-    let before = counted([1_000.0, 1_010.0, 1_020.0]);
-    let near = row_of(before.clone(), counted([1_005.0, 1_015.0, 1_030.0]), &Rules::default());
+fn counts_that_vary_change_only_by_more_than_their_spread() {
+    let before = counted([10_000.0, 10_010.0, 10_020.0]);
+    let apart_by_chance = counted([10_021.0, 10_031.0, 10_041.0]);
+    let near = row_of_other_inputs(before.clone(), apart_by_chance);
     assert_eq!(near.verdict, ChangeVerdict::NoChange);
     assert!(
-        remark(&near).starts_with("the counts depend on the inputs"),
+        remark(&near).starts_with("calls of one run have different counts, so a change below 0.38%"),
         "{}",
         remark(&near)
     );
-    let far = row_of(before, counted([1_100.0, 1_110.0, 1_120.0]), &Rules::default());
+    let far = row_of_other_inputs(before, counted([10_100.0, 10_110.0, 10_120.0]));
     assert_eq!(far.verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
+fn counts_of_the_same_inputs_are_compared_call_by_call() {
+    let before = counted([1_000_000.0, 2_000_000.0, 3_000_000.0]);
+    let after = || counted([1_003_000.0, 2_006_000.0, 3_009_000.0]);
+    let row = row_of(before.clone(), after(), &Rules::default());
+    assert_eq!((row.verdict, remark(&row)), (ChangeVerdict::Regressed, ""));
+    let own = row_of_other_inputs(before.clone(), after());
+    assert_eq!(own.verdict, ChangeVerdict::Inconclusive);
+    let alternating = |baseline, candidate| {
+        let [baseline, candidate] = [baseline, candidate].map(|result| run(vec![result]));
+        let [baseline, candidate] = [("a", &baseline), ("b", &candidate)].map(|(name, run)| NamedRun { name, run });
+        compare(baseline, candidate, Arrangement::Interleaved, &Rules::default())
+            .rows
+            .remove(0)
+    };
+    assert_eq!(
+        alternating(before, after()).verdict,
+        ChangeVerdict::Inconclusive,
+        "each side has inputs of its own"
+    );
+}
+
+#[test]
+fn threads_that_race_spread_even_on_the_same_inputs() {
+    let row = row_of(
+        counted([1_000.0, 1_010.0, 1_020.0]),
+        counted([1_020.0, 1_000.0, 1_010.0]),
+        &Rules::default(),
+    );
+    assert!(
+        remark(&row).starts_with("calls on the same inputs have different counts"),
+        "{}",
+        remark(&row)
+    );
 }
 
 #[test]

@@ -1,0 +1,185 @@
+//! Jobs one after another, or side by side.
+//!
+//! Times are measured one after another: a neighbour would change them. Counts do not change, so
+//! cases that are only counted run side by side, each in processes of its own.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use super::job::Job;
+use super::lane::{Finished, Lane};
+use super::lane_context::LaneContext;
+use super::recording::authors::{AuthorSettings, Authors};
+use super::results::Results;
+use super::roles::Roles;
+use crate::admission::memory_needed;
+use gpubench_contract::RunEnd;
+use gpubench_device::telemetry::Telemetry;
+use gpubench_diagnostic::Interrupted;
+use gpubench_measure::measurement::IdleWorkers;
+use gpubench_protocol::window::CodePlacement;
+use gpubench_report::Progress;
+
+/// Memory of a lane's processes besides the buffers of its case, in bytes. A worker under valgrind
+/// has most of it.
+const OF_PROCESSES: u64 = 512 << 20;
+
+/// What a lane reports about the job at a position.
+enum Message {
+    Progress(usize, Progress),
+    Finished(usize, Box<Finished>),
+}
+
+/// Measures jobs one after another. Returns the end of the run if they end it.
+pub(super) fn in_order(
+    lane: &mut Lane<'_, '_>,
+    jobs: &[Job<'_>],
+    results: &mut Results<'_, '_>,
+) -> Result<Option<RunEnd>, Interrupted> {
+    for of_case in jobs.chunk_by(Job::is_of_case_of) {
+        let mut idle_workers = IdleWorkers::default();
+        for job in of_case {
+            results.start(job);
+            let finished = lane.measure(job, &mut idle_workers, &mut |progress| results.progress(&progress))?;
+            if let Some(end) = results.complete(job, finished) {
+                return Ok(Some(end));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Returns how many of these jobs run at the same time: one, unless they only count, and as many as
+/// the device can count at once and as fit into its memory.
+pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
+    let selected = context.selected;
+    if !jobs.iter().all(Job::is_only_counted) {
+        return NonZeroUsize::MIN;
+    }
+    let needed = |job: &Job<'_>| {
+        let prepared = job.prepared.as_ref()?.as_ref().ok()?;
+        let placement = CodePlacement::new(&prepared.recorded.recording, selected.facts.kernels_run_in);
+        Some(memory_needed(&placement))
+    };
+    let largest = jobs
+        .iter()
+        .filter_map(needed)
+        .max()
+        .unwrap_or(0)
+        .saturating_add(OF_PROCESSES);
+    let fitting = selected.facts.free_memory.unwrap_or(u64::MAX) / largest;
+    let most = (selected.facts.backend().counted_at_once)(&selected.device);
+    let lanes = jobs
+        .len()
+        .min(most.get())
+        .min(usize::try_from(fitting).unwrap_or(usize::MAX));
+    NonZeroUsize::new(lanes).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Measures jobs in several lanes at once, and reports them in order. Returns the end of the run if
+/// a job ends it; later jobs are then neither finished nor reported.
+pub(super) fn side_by_side(
+    lanes: NonZeroUsize,
+    jobs: &[Job<'_>],
+    results: &mut Results<'_, '_>,
+) -> Result<Option<RunEnd>, Interrupted> {
+    let interrupt = results.context.interrupt.part();
+    let context = LaneContext {
+        interrupt: &interrupt,
+        ..results.context
+    };
+    let next = AtomicUsize::new(0);
+    let (sender, messages) = channel();
+    thread::scope(|scope| {
+        for _ in 0..lanes.get() {
+            let sender = sender.clone();
+            scope.spawn(|| run_lane(context, jobs, &next, sender));
+        }
+        drop(sender);
+        let end = report_in_order(jobs, &messages, results);
+        interrupt.end();
+        end
+    })
+}
+
+/// Measures jobs that no other lane has taken, until there are none or the run is interrupted.
+fn run_lane(context: LaneContext<'_>, jobs: &[Job<'_>], next: &AtomicUsize, messages: Sender<Message>) {
+    let LaneContext {
+        selected,
+        settings,
+        interrupt,
+        ..
+    } = context;
+    // The thread of a role's parent must outlive it, so each lane starts its own.
+    let mut roles = Roles::on(selected.device.with_one_thread(), settings.begin(), None, interrupt);
+    let mut authors = Authors::to_start(selected.libraries, AuthorSettings::of(settings.options, interrupt));
+    let mut lane = Lane {
+        context,
+        roles: &mut roles,
+        authors: &mut authors,
+        telemetry: &mut Telemetry::of(selected.facts),
+    };
+    loop {
+        let position = next.fetch_add(1, Ordering::Relaxed);
+        let Some(job) = jobs.get(position) else { return };
+        let mut progress = |progress| {
+            // Nobody listens after the end of the run.
+            let _ = messages.send(Message::Progress(position, progress));
+        };
+        let Ok(finished) = lane.measure(job, &mut IdleWorkers::default(), &mut progress) else {
+            return;
+        };
+        let _ = messages.send(Message::Finished(position, Box::new(finished)));
+    }
+}
+
+/// Reports jobs in order as their results arrive, until one ends the run. An interrupt leaves a gap:
+/// what was finished after it is reported too.
+fn report_in_order(
+    jobs: &[Job<'_>],
+    messages: &Receiver<Message>,
+    results: &mut Results<'_, '_>,
+) -> Result<Option<RunEnd>, Interrupted> {
+    let mut early = BTreeMap::new();
+    for (position, job) in jobs.iter().enumerate() {
+        results.start(job);
+        let finished = await_job(position, &mut early, messages, &mut |progress| {
+            results.progress(&progress)
+        });
+        let Some(finished) = finished else {
+            for (position, finished) in early {
+                results.start(&jobs[position]);
+                results.complete(&jobs[position], finished);
+            }
+            return Err(Interrupted);
+        };
+        if let Some(end) = results.complete(job, finished) {
+            return Ok(Some(end));
+        }
+    }
+    Ok(None)
+}
+
+/// Waits for the result of a job. Keeps the results of others. `None` if it never comes.
+fn await_job(
+    position: usize,
+    early: &mut BTreeMap<usize, Finished>,
+    messages: &Receiver<Message>,
+    progress: &mut dyn FnMut(Progress),
+) -> Option<Finished> {
+    loop {
+        if let Some(finished) = early.remove(&position) {
+            return Some(finished);
+        }
+        match messages.recv().ok()? {
+            Message::Progress(of, so_far) if of == position => progress(so_far),
+            Message::Progress(..) => {}
+            Message::Finished(of, finished) => {
+                early.insert(of, *finished);
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Results on their way to the reports, in the order of their jobs.
+
+use super::against::baseline_run::BaselineRun;
+use super::job::Job;
+use super::lane::Finished;
+use super::lane_context::LaneContext;
+use super::reporting::Reporting;
+use gpubench_contract::RunEnd;
+use gpubench_report::Progress;
+
+/// The reports of a run, and the results of the baseline that it alternates with.
+pub(super) struct Results<'r, 'a> {
+    pub(super) context: LaneContext<'r>,
+    pub(super) reporting: &'r mut Reporting,
+    pub(super) baseline_run: Option<&'r mut BaselineRun<'a>>,
+}
+
+impl Results<'_, '_> {
+    /// Reports the start of a job.
+    pub(super) fn start(&mut self, job: &Job<'_>) {
+        self.reporting.benchmark_started(&job.announced);
+    }
+
+    /// Reports the progress of the job.
+    pub(super) fn progress(&mut self, progress: &Progress) {
+        self.reporting.progress(progress);
+    }
+
+    /// Reports the result of the job. Returns the end of the run if it ends with this result.
+    pub(super) fn complete(&mut self, job: &Job<'_>, finished: Finished) -> Option<RunEnd> {
+        let Finished { result, baseline } = finished;
+        self.reporting.benchmark_complete(&result);
+        if let Some(baseline_run) = self.baseline_run.as_deref_mut() {
+            if let Some(baseline) = baseline {
+                baseline_run.results.add(*baseline, job.options.analyses);
+            }
+            if baseline_run.lacks_result_of(job.case, &job.announced.key()) {
+                let mut owed = self.context.unmeasured(job);
+                owed.message = Some("the candidate was not measured, and both sides are measured together".to_owned());
+                baseline_run.results.results.push(owed);
+            }
+        }
+        let fails_fast = self.context.settings.options.fail_fast && result.verdict.is_failure();
+        fails_fast.then_some(RunEnd::FailedFast)
+    }
+}
