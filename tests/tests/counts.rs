@@ -280,6 +280,21 @@ fn a_gpu_counts_the_launches_of_a_plan_with_cupti() {
     assert_eq!(result["counts"]["functions"], functions);
 }
 
+/// The double lends its counters to one process at a time, as a GPU does.
+#[test]
+fn cases_take_turns_with_the_counters_of_a_gpu() {
+    let gpu = FakeGpu::with_cupti();
+    let run = gpu.run(&Fixture::made_in(crate_folder())).args(["spin::rounds="]);
+    let run = run.args(["--metric", "instructions,ncu:dram__bytes.sum"]).json();
+    let records = run.finish().expect_code(0).records();
+    for rounds in [1000, 1001, 1003] {
+        let case = format!("spin::rounds={rounds}");
+        assert_eq!(samples(&records, &case), [46.0; 3]);
+        let hardware = serde_json::json!({"dram__bytes.sum": 1.0});
+        assert_eq!(records.result(&case)["counts"]["hardware"], hardware);
+    }
+}
+
 #[test]
 fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
     let gpu = FakeGpu::with_cupti();

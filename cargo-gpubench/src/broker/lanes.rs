@@ -23,9 +23,9 @@ use gpubench_measure::measurement::IdleWorkers;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_report::Progress;
 
-/// Memory of a lane's processes besides the buffers of its case, in bytes. A worker under valgrind
-/// has most of it.
-const OF_PROCESSES: u64 = 512 << 20;
+/// Memory of a lane's processes besides the buffers of its case, in bytes: two contexts on a GPU, a
+/// worker under valgrind on the CPU device.
+const OF_PROCESSES: u64 = 1 << 30;
 
 /// What a lane reports about the job at a position.
 enum Message {
@@ -52,8 +52,8 @@ pub(super) fn in_order(
     Ok(None)
 }
 
-/// Returns how many of these jobs run at the same time: one, unless they only count, and as many as
-/// the device can count at once and as fit into its memory.
+/// Returns how many of these jobs run at the same time: one, unless they only count, and at most as
+/// many as fit into the memory of the device.
 pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
     if !jobs.iter().all(Job::is_only_counted) {
@@ -71,7 +71,7 @@ pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroU
         .unwrap_or(0)
         .saturating_add(OF_PROCESSES);
     let fitting = selected.facts.free_memory.unwrap_or(u64::MAX) / largest;
-    let most = (selected.facts.backend().counted_at_once)(&selected.device);
+    let most = (selected.facts.backend().counted_side_by_side)(&selected.device);
     let lanes = jobs
         .len()
         .min(most.get())

@@ -1,6 +1,7 @@
 //! The measurement settings of a run, resolved for its device.
 
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 
 use super::against::baseline_run::BaselineCase;
 use super::against::decision::DecisionRule;
@@ -8,7 +9,7 @@ use super::counters::Counters;
 use super::environment::DeviceSetup;
 use super::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::ThresholdSource;
-use gpubench_device::{ClockBound, DeviceOrder, Facts};
+use gpubench_device::{ClockBound, CounterOwner, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
@@ -39,6 +40,8 @@ pub(super) struct RunSettings<'a> {
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
+    /// Held by the case whose workers count.
+    device_counters: Mutex<()>,
 }
 
 /// What a run uses of its device besides measuring on it.
@@ -75,6 +78,7 @@ impl<'a> RunSettings<'a> {
             observer: tools.observer,
             device,
             facts,
+            device_counters: Mutex::new(()),
             clock_bound: match mode.is_timed() {
                 true => facts.clock_bound.clone(),
                 false => ClockBound::Absent("nothing is timed".into()),
@@ -105,6 +109,7 @@ impl<'a> RunSettings<'a> {
     pub(super) fn counting_protocol<'p>(&'p self, case: &CaseOptions, reading: WorkerReading<'p>) -> Protocol<'p> {
         Protocol {
             reading,
+            counters: (self.facts.backend().counters_of == CounterOwner::Device).then_some(&self.device_counters),
             energy: Energy::Ignored,
             // The first call of a process does what later ones need not do.
             warm_up: WarmUpRule {
@@ -128,6 +133,7 @@ impl<'a> RunSettings<'a> {
         Protocol {
             mode: self.mode,
             reading: WorkerReading::default(),
+            counters: None,
             worker_count: self.worker_count(case, baseline_case),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,

@@ -16,6 +16,16 @@ pub enum CountRequest<'a> {
     Hardware(&'a [String]),
 }
 
+/// Whose instructions or metrics a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterOwner {
+    /// Those of one process. Others can count at the same time.
+    Process,
+    /// The counters are part of the device. One process has them, from its first call on until it
+    /// ends.
+    Device,
+}
+
 /// A program that must run a process for it to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {

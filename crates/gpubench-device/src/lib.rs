@@ -29,7 +29,7 @@ mod toolkits;
 pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, NvidiaTools, OpenClocks, open};
-pub use counting::{Count, CountRequest, Counter, Launcher};
+pub use counting::{Count, CountRequest, Counter, CounterOwner, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
     Profiling, Resources, Stream,

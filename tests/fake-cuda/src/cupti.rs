@@ -2,12 +2,16 @@
 //! the number of passes that it took, and several metrics take two.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 
 /// `CUPTI_ERROR_INVALID_PARAMETER`, which CUPTI 13.0 returns for an unknown metric.
 const INVALID_PARAMETER: c_int = 1;
 /// `CUPTI_ERROR_INVALID_OPERATION`.
 const INVALID_OPERATION: c_int = 7;
+
+/// `CUPTI_ERROR_HARDWARE_BUSY`.
+const HARDWARE_BUSY: c_int = 26;
 
 /// The instructions of a warp.
 const OF_A_WARP: u64 = 23;
@@ -18,6 +22,7 @@ const INSTRUCTIONS: &CStr = c"smsp__inst_executed.sum";
 const OBJECT: u64 = 0x0C07;
 
 static STATE: Mutex<State> = Mutex::new(State {
+    counters: None,
     metrics: 0,
     passes: 0,
     is_open: false,
@@ -25,6 +30,8 @@ static STATE: Mutex<State> = Mutex::new(State {
 });
 
 struct State {
+    /// The counters of the GPU, which one process can have.
+    counters: Option<File>,
     metrics: usize,
     passes: u64,
     /// Whether a range is open.
@@ -35,6 +42,13 @@ struct State {
 
 fn state() -> std::sync::MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the counters, unless another process has them.
+fn take_counters() -> Option<File> {
+    let folder = std::env::var_os("FAKE_NVML")?;
+    let file = File::create(std::path::Path::new(&folder).join("counters")).ok()?;
+    file.try_lock().is_ok().then_some(file)
 }
 
 /// Notes a launch.
@@ -118,11 +132,18 @@ functions! {
         0
     }
     fn cuptiRangeProfilerEnable(parameters) {
+        match take_counters() {
+            None => return HARDWARE_BUSY,
+            counters => state().counters = counters,
+        }
         // SAFETY: the caller's structure has the object there.
         unsafe { set(parameters, 24, OBJECT) };
         0
     }
-    fn cuptiRangeProfilerDisable(_parameters) { 0 }
+    fn cuptiRangeProfilerDisable(_parameters) {
+        state().counters = None;
+        0
+    }
     fn cuptiRangeProfilerGetCounterDataSize(parameters) {
         // SAFETY: the caller's structure has the size there.
         unsafe { set(parameters, 56, 64) };

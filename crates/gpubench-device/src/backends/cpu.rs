@@ -7,7 +7,7 @@ use gpubench::catalog::DeviceKind;
 use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, callgrind, facts};
-use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts, NvidiaTools};
+use crate::{Absence, AbsenceKind, Backend, CounterOwner, DeviceOrder, Facts, NvidiaTools};
 
 /// The CPU device.
 pub(super) const BACKEND: Backend = Backend {
@@ -39,8 +39,9 @@ pub(super) const BACKEND: Backend = Backend {
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     counted_under: |folder| callgrind::launcher(folder).map(Some),
-    // Each counts its own instructions, in one thread.
-    counted_at_once: |order| threads(order).unwrap_or_else(available_threads),
+    counters_of: CounterOwner::Process,
+    // Each case is counted in one thread.
+    counted_side_by_side: |order| threads(order).unwrap_or_else(available_threads),
     counting_takes: 60,
     gauge: |_| None,
     clocks: None,

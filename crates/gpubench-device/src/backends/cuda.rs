@@ -8,7 +8,10 @@ use crate::clocks::NvmlClocks;
 use crate::compilers::{GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
-use crate::{Backend, DeviceOrder, NvidiaTools};
+use crate::{Backend, CounterOwner, DeviceOrder, NvidiaTools};
+
+/// More would only wait for the counters: a worker starts in the time of a few counted calls.
+const LANES: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// CUDA GPUs.
 pub(super) const BACKEND: Backend = Backend {
@@ -34,8 +37,9 @@ pub(super) const BACKEND: Backend = Backend {
         runs.then(|| device.capability - compiled_for.capability)
     },
     counted_under: |_| Ok(None),
-    // A GPU has one set of counters.
-    counted_at_once: |_| NonZeroUsize::MIN,
+    counters_of: CounterOwner::Device,
+    // While one counts, others start their processes, which takes longer.
+    counted_side_by_side: |_| LANES,
     counting_takes: 4,
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;

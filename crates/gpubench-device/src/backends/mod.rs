@@ -10,7 +10,7 @@ use gpubench_diagnostic::Failure;
 use crate::clocks::ClockControl;
 use crate::compilers::{Compiler, NamedCompilers, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
+use crate::{Absence, CounterOwner, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
 
 mod cpu;
 mod cuda;
@@ -49,8 +49,10 @@ pub struct Backend {
     /// Returns the program that must run a process for the device to count what kernels do there,
     /// if it needs one. The process uses a folder for temporary files.
     pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
-    /// How many processes can count at the same time.
-    pub counted_at_once: fn(&DeviceOrder) -> NonZeroUsize,
+    /// Who has the counters.
+    pub counters_of: CounterOwner,
+    /// How many cases that are only counted are worth running side by side.
+    pub counted_side_by_side: fn(&DeviceOrder) -> NonZeroUsize,
     /// How much longer calls may take while they are counted.
     pub counting_takes: u32,
     /// Returns the telemetry of an open device, if it has any.

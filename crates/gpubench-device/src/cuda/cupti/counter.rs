@@ -12,7 +12,10 @@ const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
 
 /// Counts metrics in a context.
 pub(in crate::cuda) struct CuptiCounter {
-    session: Session<'static>,
+    library: &'static Library,
+    context: CUcontext,
+    /// The profiler, from the first call on.
+    session: Option<Session<'static>>,
     metrics: Metrics<'static>,
     /// The names of the metrics in counts.
     names: Vec<String>,
@@ -55,7 +58,9 @@ impl CuptiCounter {
         unsafe { library.call(&library.cuptiProfilerInitialize, |_| {}) }?;
         let metrics = Metrics::schedule(library, context, ordinal, &wanted)?;
         Ok(CuptiCounter {
-            session: Session::enable(library, context)?,
+            library,
+            context,
+            session: None,
             metrics,
             names,
             ranges: Vec::new(),
@@ -75,29 +80,34 @@ impl Counter for CuptiCounter {
 
     fn start(&mut self, ranges: usize) -> Result<(), DeviceError> {
         self.ranges.clear();
+        let session = match &mut self.session {
+            Some(session) => session,
+            none => none.insert(Session::enable(self.library, self.context)?),
+        };
         if self.progress == Progress::First {
-            self.session.reset(&self.metrics, ranges)?;
+            session.reset(&self.metrics, ranges)?;
         }
-        self.session.start()
+        session.start()
     }
 
     fn begin(&mut self, range: &str) -> Result<(), DeviceError> {
         self.ranges.push(range.to_owned());
         // Ranges of the same name would count together.
-        self.session.push(&format!("{} {range}", self.ranges.len()))
+        session(&mut self.session)?.push(&format!("{} {range}", self.ranges.len()))
     }
 
     fn end(&mut self) -> Result<(), DeviceError> {
-        self.session.pop()
+        session(&mut self.session)?.pop()
     }
 
     fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError> {
-        if !self.session.stop()? {
+        let session = session(&mut self.session)?;
+        if !session.stop()? {
             self.progress = Progress::Further;
             return Ok(None);
         }
         self.progress = Progress::First;
-        let values = self.session.decode(&self.metrics, self.ranges.len())?;
+        let values = session.decode(&self.metrics, self.ranges.len())?;
         let ranges = self.ranges.iter().zip(values);
         let counts = ranges.flat_map(|(range, values)| {
             let of_range = self.names.iter().zip(values).map(|(name, value)| Count {
@@ -109,4 +119,9 @@ impl Counter for CuptiCounter {
         });
         Ok(Some(counts.collect()))
     }
+}
+
+fn session<'s>(session: &'s mut Option<Session<'static>>) -> Result<&'s mut Session<'static>, DeviceError> {
+    let none = || DeviceError::Count("a range began before its call".to_owned());
+    session.as_mut().ok_or_else(none)
 }
