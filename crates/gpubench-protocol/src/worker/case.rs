@@ -11,6 +11,7 @@ use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::{Call, Work};
 use super::copies::Copies;
+use super::digests::Digests;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
@@ -40,6 +41,7 @@ pub(super) struct OpenDevice {
     pub(super) harness: Harness,
     pub(super) stream: Stream,
     pub(super) events: Stopwatch,
+    pub(super) digests: Digests,
     /// Counts the calls of timed windows, if they are not timed.
     pub(super) counter: Option<Box<dyn Counter>>,
 }
@@ -113,12 +115,14 @@ impl OpenDevice {
         let harness = Harness::load(&mut *driver)?;
         let stream = driver.stream()?;
         let events = Stopwatch::events(&mut *driver)?;
+        let digests = Digests::new(&mut *driver)?;
         Ok(OpenDevice {
             order,
             driver,
             harness,
             stream,
             events,
+            digests,
             counter,
         })
     }
@@ -243,16 +247,14 @@ impl Assignment {
     pub(super) fn finish_window(
         &self,
         order: &WindowOrder,
+        digests: Digests,
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
         let on_device = self.on_device.in_window(order.window);
-        let keys = on_device.keys();
-        for (output, (address, bytes)) in self.outputs.iter().copied().enumerate() {
-            let digest = on_device.digest(output);
-            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
-        }
+        let (coverage, words) = (order.kind.coverage(), [on_device.keys(), on_device.digest(0)]);
+        digests.queue(driver, harness, stream, &self.outputs, coverage, words)?;
         driver.write_value(stream, DevicePtr(on_device.done()), order.window)
     }
 
