@@ -162,6 +162,7 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
     let (variant, context_type, buffer) = match execution {
         Execution::Sealed => (quote!(Sealed), quote!(Launcher), quote!(buffer)),
         Execution::Hosted => (quote!(Hosted), quote!(Host), quote!(memory)),
+        Execution::HostedSync => (quote!(HostedSync), quote!(Host), quote!(memory)),
     };
     let axes = function.bind_locals(&params);
     let buffers = function.tensors().map(|parameter| {

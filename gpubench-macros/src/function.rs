@@ -398,35 +398,37 @@ impl Execution {
     fn context(self) -> &'static str {
         match self {
             Execution::Sealed => "Launcher",
-            Execution::Hosted => "Host",
+            Execution::Hosted | Execution::HostedSync => "Host",
         }
     }
 
     fn other(self) -> Execution {
         match self {
             Execution::Sealed => Execution::Hosted,
-            Execution::Hosted => Execution::Sealed,
+            Execution::Hosted | Execution::HostedSync => Execution::Sealed,
         }
     }
 
     fn context_rule(self, verb: &str) -> String {
         match self {
             Execution::Sealed => format!("a benchmark {verb} the launcher: `cx: &mut Launcher`"),
-            Execution::Hosted => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
+            Execution::Hosted | Execution::HostedSync => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
         }
     }
 
     fn wrong_context(self) -> &'static str {
         match self {
             Execution::Sealed => "a benchmark that takes a `Host` must be hosted: write `#[gpubench(hosted, ..)]`",
-            Execution::Hosted => "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`",
+            Execution::Hosted | Execution::HostedSync => {
+                "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`"
+            }
         }
     }
 
     fn missing_result(self) -> &'static str {
         match self {
             Execution::Sealed => "a benchmark must return a result: add `-> Result<()>`",
-            Execution::Hosted => "a hosted benchmark must return a result: add `-> Result<()>`",
+            Execution::Hosted | Execution::HostedSync => "a hosted benchmark must return a result: add `-> Result<()>`",
         }
     }
 }

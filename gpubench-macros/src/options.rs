@@ -23,8 +23,10 @@ pub(crate) enum Execution {
     /// In a process without a device, where it records launches.
     #[default]
     Sealed,
-    /// In the worker, where it launches kernels itself.
+    /// In the worker, where it launches kernels itself, on the tool's stream.
     Hosted,
+    /// In the worker, where its calls may also wait for the device.
+    HostedSync,
 }
 
 /// Options as written, each at most once.
@@ -96,7 +98,7 @@ impl Options {
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
-            "hosted" => self.execution = Execution::Hosted,
+            "hosted" => self.execution = Execution::parse_hosted(&option, input)?,
             "requires" => self.requirements = Requirements::parse(&option, input)?,
             "exact" => self.compare(&option, Comparison::Exact)?,
             "tolerance" => {
@@ -125,6 +127,26 @@ impl Options {
     }
 }
 
+impl Execution {
+    /// Parses what may follow `hosted`.
+    fn parse_hosted(option: &Ident, input: ParseStream) -> Result<Execution> {
+        let wrong = |span| Error::new(span, "expected `hosted` or `hosted(sync)`");
+        if input.peek(Token![=]) {
+            return Err(wrong(input.span()));
+        }
+        if !input.peek(syn::token::Paren) {
+            return Ok(Execution::Hosted);
+        }
+        let content = group(option, input, "hosted(sync)")?;
+        let word = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+        match (word == "sync", content.is_empty()) {
+            (true, true) => Ok(Execution::HostedSync),
+            (true, false) => Err(wrong(content.span())),
+            (false, _) => Err(wrong(word.span())),
+        }
+    }
+}
+
 impl Attribute {
     /// Returns the attribute's options, each with its syntax.
     fn options(self) -> &'static [(&'static str, &'static str)] {
@@ -142,6 +164,7 @@ impl Attribute {
                 ("mode", "mode = \"..\""),
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
+                ("hosted", "hosted(sync)"),
                 ("requires", "requires(..)"),
                 ("cpu", "cpu(axes(..), reference = ..)"),
                 ("cuda", "cuda(axes(..), reference = ..)"),

@@ -235,7 +235,7 @@ pub struct Recording {
     pub tensors: Vec<Tensor>,
     /// Declared cost of one call.
     pub work: Work,
-    /// Steps of one call. Empty if the execution is [`Execution::Hosted`].
+    /// Steps of one call. Empty if host code launches.
     pub plan: Plan,
     /// Source of the expected outputs.
     pub reference: Reference,
@@ -269,8 +269,22 @@ pub enum Execution {
     /// It replays the plan and loads no host code of the user.
     #[default]
     Sealed,
-    /// It loads the user's library and calls the benchmark's host code.
+    /// It loads the user's library and calls the benchmark's host code, which queues its work on
+    /// the tool's stream.
     Hosted,
+    /// As [`Execution::Hosted`], but a call may also wait for the device, allocate, and use the
+    /// default stream. It ends when the device is idle.
+    HostedSync,
+}
+
+impl Execution {
+    /// Whether the user's host code runs in the worker.
+    pub const fn is_hosted(self) -> bool {
+        match self {
+            Execution::Sealed => false,
+            Execution::Hosted | Execution::HostedSync => true,
+        }
+    }
 }
 
 /// A named tensor of a benchmark.

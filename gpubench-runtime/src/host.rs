@@ -19,7 +19,8 @@ pub(crate) type HostCall = Box<dyn FnMut() -> Result<()>>;
 /// [`call`](Host::call) then runs for every measured call, on the same thread, with the device's
 /// primary context current.
 ///
-/// The rules of a call:
+/// The rules of a call of `hosted` (those of `hosted(sync)` are
+/// [below](#calls-that-synchronize)):
 ///
 /// - It queues all of its work on [`stream`](Host::stream), and does not wait for that stream.
 /// - If it also uses other streams, it joins them to this one with events. Work that is
@@ -63,7 +64,8 @@ impl Host {
     /// Returns the stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`.
     /// Null on the CPU device, where a call does its work synchronously.
     ///
-    /// The tool owns it: do not destroy it, and do not wait for it in a call.
+    /// The tool owns it: do not destroy it, and do not wait for it in a call, unless the benchmark
+    /// is `hosted(sync)`.
     pub fn stream(&self) -> *mut c_void {
         self.environment.stream
     }
@@ -103,7 +105,8 @@ impl Host {
     }
 
     /// Declares the code to measure: `call` queues the work of one call on the
-    /// [stream](Host::stream). A benchmark declares exactly one.
+    /// [stream](Host::stream), or does it in any way if the benchmark is `hosted(sync)`. A
+    /// benchmark declares exactly one.
     ///
     /// # Errors
     /// Returns an error if a call is already declared.

@@ -90,6 +90,66 @@ fn calls_that_return_before_their_work_ends_never_pass() {
     }
 }
 
+// Calls that may wait for the device.
+ends! {
+    a_failed_synchronizing_call_is_named: "sync::fails" is "crashed", "call-failed", "call 1", "cudaErrorNoDevice";
+    a_synchronizing_call_that_hangs_times_out: "sync::hangs" is "timeout", "slow", "call 1", "(hint: raise the limit with `--timeout`)";
+    a_synchronizing_call_that_answers_late_is_found: "sync::answers_late" is "wrong-output", "stale", "`y`", "previous call";
+}
+
+#[test]
+fn synchronizing_calls_are_timed_from_outside() {
+    for (case, at_least_ns) in [("sync::waits_for_a_thread::n=600", 0.0), ("sync::sleeps::n=600", 20e6)] {
+        let result = records().result(case);
+        assert_eq!(result["verdict"], "pass", "{case}: {}", result["message"]);
+        assert_eq!(result["execution"], "hosted-sync", "{case}");
+        assert_eq!(result["grade"], "advisory", "{case}");
+        let median_ns = result["stats"]["median"].as_f64().unwrap();
+        let empty_ns = result["empty_call_ns"].as_f64().unwrap();
+        assert!(
+            empty_ns > 0.0 && median_ns >= at_least_ns,
+            "{case}: {empty_ns} and {median_ns}"
+        );
+        if at_least_ns > 0.0 {
+            assert!(empty_ns < at_least_ns, "{case}: {empty_ns}");
+        }
+        assert!(result["event_overhead_ns"].is_null(), "{case}");
+    }
+    let queued = records().result("honest::on_the_host::n=600");
+    assert!(queued["empty_call_ns"].is_null() && queued["event_overhead_ns"].is_number());
+}
+
+/// A thread may be done before the check that would find it.
+#[test]
+fn synchronizing_calls_that_do_not_do_their_work_never_pass() {
+    for benchmark in ["sync::leaves_a_thread", "sync::starts_before_go"] {
+        let result = records().result(benchmark);
+        let verdict = result["verdict"].as_str().unwrap_or_default();
+        assert!(
+            ["late-write", "wrong-output"].contains(&verdict),
+            "{benchmark}: {verdict}: {}",
+            result["message"]
+        );
+    }
+}
+
+#[test]
+fn synchronizing_calls_are_measured_one_by_one() {
+    let run = Run::on(&Fixture::of("hosted")).json();
+    let run = run
+        .args(["--mode", "hot,graph", "--exact", "sync::sleeps::n=600"])
+        .finish();
+    assert_eq!(run.ending, Ending::Code(0));
+    let records = run.records();
+    let results: Vec<_> = records.results().collect();
+    assert_eq!(results.len(), 2);
+    for (result, why) in results.iter().zip(["back to back", "captured in a graph"]) {
+        assert_eq!(result["verdict"], "skipped", "{result}");
+        let message = result["message"].as_str().unwrap();
+        assert!(message.contains(why) && message.contains("`hosted(sync)`"), "{message}");
+    }
+}
+
 // Reaching out.
 ends! {
     signals_to_the_broker_are_refused: "reach::kills_the_parent" is "error", "setup-failed", "Operation not permitted";

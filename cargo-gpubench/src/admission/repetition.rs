@@ -1,11 +1,29 @@
-//! Whether the calls of a case can be repeated on the same tensors.
+//! Whether a method can measure a case.
 
-use gpubench::catalog::Recording;
+use gpubench::catalog::{Execution, Recording};
 use gpubench_contract::Method;
 use gpubench_measure::measurement::changed_input;
 
 /// Returns why a method cannot measure a recorded case, if it cannot.
 pub fn unusable(method: Method, recording: &Recording) -> Option<String> {
+    unrepeatable(method, recording).or_else(|| not_queued(method, recording.execution))
+}
+
+/// Calls that are timed from outside are made one by one.
+fn not_queued(method: Method, execution: Execution) -> Option<String> {
+    let why = match (execution, method) {
+        (Execution::Sealed | Execution::Hosted, _) | (_, Method::Cold | Method::Warm) => return None,
+        (Execution::HostedSync, Method::Graph) => "a call that may wait for the device cannot be captured in a graph",
+        (Execution::HostedSync, Method::Hot) => {
+            "a call that may wait for the device cannot be queued back to back with others"
+        }
+    };
+    Some(format!(
+        "{why}: the benchmark is `hosted(sync)` (hint: measure it with `--mode cold` or `--mode warm`)"
+    ))
+}
+
+fn unrepeatable(method: Method, recording: &Recording) -> Option<String> {
     let tensor = changed_input(recording).filter(|_| method == Method::Hot)?;
     Some(format!(
         "hot calls are repeated on the same tensors, but each call changes its input `{}` (hint: measure it with `--mode cold` or `--mode graph`)",
@@ -19,6 +37,17 @@ mod tests {
     use gpubench::plan::Plan;
 
     use super::*;
+
+    #[test]
+    fn a_call_that_may_wait_for_the_device_is_measured_alone() {
+        for method in Method::ALL {
+            let refused = not_queued(*method, Execution::HostedSync);
+            let is_alone = matches!(method, Method::Cold | Method::Warm);
+            assert_eq!(refused.is_none(), is_alone, "{method}");
+            assert!(refused.is_none_or(|reason| reason.contains("`hosted(sync)`") && reason.contains("(hint: ")));
+            assert_eq!(not_queued(*method, Execution::Hosted), None, "{method}");
+        }
+    }
 
     #[test]
     fn a_call_that_changes_its_inputs_is_not_repeated() {

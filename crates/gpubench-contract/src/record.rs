@@ -263,6 +263,11 @@ pub struct BenchmarkComplete {
     /// Median time between two consecutive timing events with no work between them, in nanoseconds.
     /// With several workers, the median of their medians. It is never subtracted from a sample.
     pub event_overhead_ns: Option<f64>,
+    /// Wall time of a call that does nothing, in nanoseconds: the part of a `hosted-sync` time that
+    /// is the tool's. The median of nine windows after the last worker has ended. It is never
+    /// subtracted from a sample. Null for calls that two events time, and if it was not measured.
+    #[serde(default)]
+    pub empty_call_ns: Option<f64>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
     /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
     /// `--energy`, or could not be measured.
@@ -366,6 +371,7 @@ impl BenchmarkComplete {
             single_calls: None,
             steps: Vec::new(),
             event_overhead_ns: None,
+            empty_call_ns: None,
             energy_per_call_j: None,
             energy_resolution_j: None,
             stop: None,
@@ -404,8 +410,11 @@ words! {
     pub enum Execution {
         /// The tool's own code, which replayed a plan.
         Sealed = "sealed",
-        /// The user's host code.
+        /// The user's host code, which queued its calls on the tool's stream.
         Hosted = "hosted",
+        /// The user's host code, whose calls may wait for the device (`hosted(sync)`). Their time
+        /// is the wall time of the host.
+        HostedSync = "hosted-sync",
     }
 }
 

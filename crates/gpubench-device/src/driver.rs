@@ -323,6 +323,11 @@ pub trait Driver: Send {
     /// waiters.
     fn store_value(&mut self, address: u64, value: u32);
 
+    /// Waits on the host, up to `patience`, until the shared word at host address `address` is
+    /// `value`. Returns whether it is. If the device's writes wake no waiter, the wait takes a
+    /// whole processor, since a sleeping thread would notice them late.
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool;
+
     /// Queues a launch. `arguments` has the bytes of each argument.
     ///
     /// # Errors
@@ -405,6 +410,13 @@ pub trait Driver: Send {
     /// # Errors
     /// The first fault since the last call.
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError>;
+
+    /// Waits for all work of this process on the device, on any stream, including that of the
+    /// user's host code.
+    ///
+    /// # Errors
+    /// The first fault since the last call.
+    fn synchronize_all(&mut self) -> Result<(), DeviceError>;
 
     /// Waits up to `patience` for everything queued on a stream. Returns whether all of it has run.
     ///

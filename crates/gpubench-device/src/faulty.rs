@@ -223,6 +223,10 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.store_value(address, value);
     }
 
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        self.inner.see_value(address, value, patience)
+    }
+
     fn launch(
         &mut self,
         stream: Stream,
@@ -301,6 +305,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         self.count("synchronize")?;
         self.inner.synchronize(stream)
+    }
+
+    fn synchronize_all(&mut self) -> Result<(), DeviceError> {
+        self.count("synchronize_all")?;
+        self.inner.synchronize_all()
     }
 
     fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {

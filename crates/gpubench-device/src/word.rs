@@ -1,6 +1,7 @@
 //! A 32-bit word in shared memory, with futex waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
@@ -27,6 +28,28 @@ impl SharedWord {
         self.word().store(value, Ordering::Release);
         // If the wake fails, the waiter polls again within one slice.
         let _ = futex::wake(self.word(), futex::Flags::empty(), u32::MAX);
+    }
+
+    /// Whether the word is `value`.
+    pub(crate) fn is(&self, value: u32) -> bool {
+        self.word().load(Ordering::Acquire) == value
+    }
+
+    /// Sleeps up to `patience` until the word is `value`. Returns whether it is.
+    pub(crate) fn wait_within(&self, value: u32, patience: Duration) -> bool {
+        let began = Instant::now();
+        loop {
+            let seen = self.word().load(Ordering::Acquire);
+            let left = patience.saturating_sub(began.elapsed());
+            if seen == value || left.is_zero() {
+                return seen == value;
+            }
+            let left = futex::Timespec {
+                tv_sec: left.as_secs() as i64,
+                tv_nsec: i64::from(left.subsec_nanos()),
+            };
+            let _ = futex::wait(self.word(), futex::Flags::empty(), seen, Some(&left));
+        }
     }
 
     /// Sleeps until the word is `value` or `cancelled` is set.

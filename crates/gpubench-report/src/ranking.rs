@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::wording::best;
-use gpubench_contract::{BenchmarkComplete, Method, Metric, Params, Reading, Verdict};
+use gpubench_contract::{BenchmarkComplete, Execution, Method, Metric, Params, Reading, Verdict};
 
 /// The results that passed, in order of arrival.
 #[derive(Default)]
@@ -17,13 +17,30 @@ struct Entry {
     benchmark: String,
     params: Params,
     mode: Method,
+    clock: TimedBy,
     value: f64,
     interval: [f64; 2],
     metric: Metric,
 }
 
-/// A ranking for one problem, one mode and one set of values for the axes that all implementations
-/// have.
+/// Where the times of a result come from. Those of the host contain more than those of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimedBy {
+    Device,
+    Host,
+}
+
+impl TimedBy {
+    fn of(execution: Option<Execution>) -> TimedBy {
+        match execution {
+            None | Some(Execution::Sealed | Execution::Hosted) => TimedBy::Device,
+            Some(Execution::HostedSync) => TimedBy::Host,
+        }
+    }
+}
+
+/// A ranking for one problem, one mode, one clock and one set of values for the axes that all
+/// implementations have.
 pub(super) struct Ranking<'a> {
     /// The problem.
     pub(super) problem: &'a str,
@@ -99,14 +116,15 @@ impl Rankings {
             benchmark: result.benchmark.clone(),
             params: result.params.clone(),
             mode: result.mode,
+            clock: TimedBy::of(result.execution),
             value: stats.value,
             interval: stats.ci95,
             metric: result.metric.clone(),
         });
     }
 
-    /// Returns a ranking for every problem that at least two implementations solved, for each mode
-    /// and each set of values of the axes that all of them have.
+    /// Returns a ranking for every problem that at least two implementations solved, for each mode,
+    /// each clock and each set of values of the axes that all of them have.
     pub(super) fn rankings(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
@@ -188,7 +206,7 @@ impl<'a> Ranking<'a> {
 
 impl Entry {
     fn is_measured_like(&self, other: &Entry) -> bool {
-        (self.mode, &self.metric) == (other.mode, &other.metric)
+        (self.mode, self.clock, &self.metric) == (other.mode, other.clock, &other.metric)
     }
 
     fn rank(&self, best: &Entry) -> Rank {
@@ -214,6 +232,7 @@ mod tests {
             package: "suite".to_owned(),
             problem: "matmul".to_owned(),
             mode: Method::Cold,
+            clock: TimedBy::Device,
             benchmark: benchmark.to_owned(),
             params: Params(
                 params
@@ -233,6 +252,26 @@ mod tests {
             .iter()
             .map(|ranked| (ranked.name.clone(), ranked.rank))
             .collect()
+    }
+
+    #[test]
+    fn times_of_the_host_are_not_ranked_with_times_of_the_device() {
+        let from_outside = |benchmark, value| Entry {
+            clock: TimedBy::of(Some(Execution::HostedSync)),
+            ..entry(benchmark, &[], value)
+        };
+        let rankings = Rankings(vec![
+            entry("kernel", &[], 4.0),
+            from_outside("library", 30.0),
+            entry("other kernel", &[], 5.0),
+            from_outside("other library", 40.0),
+        ]);
+        let held = rankings.rankings();
+        let names: Vec<Vec<&str>> = held
+            .iter()
+            .map(|ranking| ranking.entries.iter().map(|ranked| &*ranked.name).collect())
+            .collect();
+        assert_eq!(names, [["kernel", "other kernel"], ["library", "other library"]]);
     }
 
     #[test]

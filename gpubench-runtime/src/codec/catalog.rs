@@ -62,7 +62,7 @@ codec_struct!(Recording {
     execution
 });
 codec_enum!(Reference { 0 = Author, 1 = Plan(plan) });
-codec_enum!(Execution { 0 = Sealed, 1 = Hosted });
+codec_enum!(Execution { 0 = Sealed, 1 = Hosted, 2 = HostedSync });
 codec_struct!(Tensor {
     name,
     dtype,

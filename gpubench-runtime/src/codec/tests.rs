@@ -266,7 +266,11 @@ fn plan() -> impl Strategy<Value = Plan> {
 fn recording() -> impl Strategy<Value = Recording> {
     let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
     let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
-    let execution = prop_oneof![Just(Execution::Sealed), Just(Execution::Hosted)];
+    let execution = prop_oneof![
+        Just(Execution::Sealed),
+        Just(Execution::Hosted),
+        Just(Execution::HostedSync)
+    ];
     (vec(tensor(), 0..4), work, plan(), reference, execution).prop_map(|(tensors, work, plan, reference, execution)| {
         Recording {
             tensors,

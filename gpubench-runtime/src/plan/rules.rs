@@ -45,8 +45,8 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
     check_tensors(tensors)?;
     match execution {
         Execution::Sealed => check_plan(plan, tensors, facts)?,
-        Execution::Hosted if *plan == Plan::default() => {}
-        Execution::Hosted => return broken("a hosted benchmark cannot have a plan"),
+        Execution::Hosted | Execution::HostedSync if *plan == Plan::default() => {}
+        Execution::Hosted | Execution::HostedSync => return broken("a hosted benchmark cannot have a plan"),
     }
     let Some(plan) = reference.plan() else { return Ok(()) };
     check_plan(plan, tensors, facts)

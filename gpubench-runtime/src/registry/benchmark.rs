@@ -41,6 +41,8 @@ pub enum Body {
     Sealed(fn(&Params, &mut Launcher) -> Result<()>),
     /// In the worker, where it launches kernels itself.
     Hosted(fn(&Params, &mut Host) -> Result<()>),
+    /// As `Hosted`, with calls that may wait for the device.
+    HostedSync(fn(&Params, &mut Host) -> Result<()>),
 }
 
 impl BenchmarkEntry {

@@ -68,6 +68,7 @@ impl<'a> Case<'a> {
         let (plan, execution) = match self.entry.body {
             Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
             Body::Hosted(_) => (Plan::default(), Execution::Hosted),
+            Body::HostedSync(_) => (Plan::default(), Execution::HostedSync),
         };
         // Checked last: errors in the function's parameters name a line.
         check_operands(self.entry, &self.tensors)?;
@@ -83,7 +84,7 @@ impl<'a> Case<'a> {
 
     /// Calls the function of a hosted benchmark and returns the call that it declares.
     pub(crate) fn host(self, mut host: Host) -> Result<HostCall> {
-        let Body::Hosted(set_up) = self.entry.body else {
+        let (Body::Hosted(set_up) | Body::HostedSync(set_up)) = self.entry.body else {
             let path = self.entry.path();
             return Err(Error::new(format!("`{path}` is not hosted: it has a plan")));
         };

@@ -38,6 +38,31 @@ fn twice(cx: &mut Host) -> Result<()> {
     Ok(())
 }
 
+#[gpubench(hosted(sync), inputs = plane, reference = clear_on_cpu, exact)]
+fn synchronizes_a_launcher(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(hosted(async))]
+fn another_word(cx: &mut Host) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(hosted())]
+fn no_word(cx: &mut Host) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(hosted(sync, graph))]
+fn two_words(cx: &mut Host) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(hosted = sync)]
+fn equals_sign(cx: &mut Host) -> Result<()> {
+    Ok(())
+}
+
 #[problem(hosted, inputs = plane, exact)]
 fn hosted_problem(zeros: &mut [f32]) {}
 

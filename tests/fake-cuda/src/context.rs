@@ -54,6 +54,11 @@ pub(crate) unsafe extern "C" fn cuCtxSetCurrent(context: CUcontext) -> c_int {
 }
 
 #[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuCtxSynchronize() -> c_int {
+    in_context("cuCtxSynchronize", |gpu| gpu.wait_for_all())
+}
+
+#[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuCtxGetLimit(value: *mut usize, _limit: c_uint) -> c_int {
     in_context("cuCtxGetLimit", |_| {
         // SAFETY: the caller passes a valid pointer to a number.

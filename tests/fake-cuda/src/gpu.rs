@@ -39,18 +39,28 @@ const A_LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl Gpu {
     pub(crate) fn new() -> Result<Gpu, DeviceError> {
+        let mut cpu = CpuDriver::new(None, ScheduleSeed::Natural)?;
+        // Number 0, the default stream.
+        cpu.stream()?;
         Ok(Gpu {
-            cpu: CpuDriver::new(None, ScheduleSeed::Natural)?,
+            cpu,
             addresses: AddressSpace::default(),
             ledger: Ledger::open(),
             kernels: Vec::new(),
-            streams: 0,
+            streams: 1,
             signal_underway: None,
             added: 0,
             cheat: None,
             fault_underway: None,
             fault: None,
         })
+    }
+
+    /// Creates a stream.
+    pub(crate) fn create_stream(&mut self) -> Result<Stream, Refusal> {
+        let made = self.cpu.stream()?;
+        self.streams = made.0 + 1;
+        Ok(made)
     }
 
     /// Fails if a kernel has faulted.
@@ -114,7 +124,7 @@ pub(crate) fn raise(signal: c_int) -> Result<(), Refusal> {
     }
 }
 
-/// A number of the CPU device as a handle. No handle is null.
+/// A number of the CPU device as a handle. Only the default stream has the null handle.
 pub(crate) trait Handle: Sized {
     fn number(&self) -> u32;
     fn of_number(number: u32) -> Self;
@@ -143,7 +153,27 @@ macro_rules! handles {
     )*};
 }
 
-handles! { Stream Event Graph Module Function }
+handles! { Event Graph Module Function }
+
+impl Handle for Stream {
+    fn number(&self) -> u32 {
+        self.0
+    }
+
+    fn of_number(number: u32) -> Self {
+        Stream(number)
+    }
+
+    fn to_pointer<T>(&self) -> *mut T {
+        self.0 as usize as *mut T
+    }
+
+    fn of_pointer<T>(pointer: *mut T) -> Result<Self, Refusal> {
+        u32::try_from(pointer as usize)
+            .map(Stream)
+            .map_err(|_| Refusal(INVALID_HANDLE))
+    }
+}
 
 /// The only context.
 pub(crate) const CONTEXT: *mut c_void = 0xC0_usize as *mut c_void;

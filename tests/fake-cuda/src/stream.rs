@@ -14,8 +14,7 @@ use crate::ledger::Kind;
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuStreamCreate(stream: *mut CUstream, _flags: c_uint) -> c_int {
     in_context("cuStreamCreate", |gpu| {
-        let made = gpu.cpu.stream()?;
-        gpu.streams = made.0 + 1;
+        let made = gpu.create_stream()?;
         gpu.ledger.take(Kind::Stream);
         // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *stream = made.to_pointer() };

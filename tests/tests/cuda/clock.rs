@@ -167,6 +167,36 @@ fn a_claim_below_two_empty_events_is_a_protocol_violation() {
     assert_says(&records, HOSTED, &["two events with nothing between them are"]);
 }
 
+#[test]
+fn a_call_that_waits_for_the_device_is_bracketed_by_two_clocks() {
+    let cases = ["copies::waits_for_the_device::n=4099", "copies::does_not_wait::n=4099"];
+    let gpu = FakeGpu::for_host_code();
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact"]).args(cases);
+    let records = run.finish().records();
+    for case in cases {
+        let result = records.result(case);
+        // On a busy machine, the windows of two workers can differ too much.
+        let accused = result["verdict"] == "time-mismatch" || result["verdict"] == "protocol-violation";
+        assert!(accused || result["verdict"] == "pass", "{result:#}");
+        assert_eq!(result["execution"], "hosted-sync");
+        assert!(result["empty_call_ns"].as_f64() > Some(0.0), "{result:#}");
+        assert!(result["window_counts"]["control"].as_u64() >= Some(8), "{result:#}");
+        median_residual(result);
+    }
+    assert_nothing_is_left(&gpu);
+}
+
+#[test]
+fn a_call_that_says_too_early_that_it_has_returned_is_found() {
+    let case = "copies::returns_twice::n=4099";
+    let gpu = FakeGpu::for_host_code();
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", case]);
+    let records = run.finish().expect_code(100).records();
+    assert_ends(&records, case, "time-mismatch", Some("claim-too-short"));
+    let result = records.result(case);
+    assert!(median_residual(result) > 25_000_000, "{:#}", result["conservation"]);
+}
+
 /// Returns a run of a worker that claims true times but keeps working between its windows. While it
 /// lives, launches of the control worker take 30 ms longer.
 fn lingering(gpu: &FakeGpu) -> Run {

@@ -14,6 +14,7 @@ use gpubench_contract::ResultKey;
 use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
+use gpubench_protocol::window::Gate;
 
 /// Cases of the baseline.
 #[derive(Debug)]
@@ -131,7 +132,7 @@ impl<'p> BaselineCase<'p> {
                 Disposition::Run => "it was not prepared in the baseline".to_owned(),
             }),
             Some(Err(failure)) => BaselineCase::Failed(failure.clone()),
-            Some(Ok(prepared)) => match difference(&prepared.recorded.recording.tensors, &recording.tensors) {
+            Some(Ok(prepared)) => match difference(&prepared.recorded.recording, recording) {
                 Some(reason) => BaselineCase::Unlike(reason),
                 None => BaselineCase::Ready(prepared),
             },
@@ -140,7 +141,14 @@ impl<'p> BaselineCase<'p> {
 }
 
 /// Returns why two cases cannot share buffers, inputs and a reference; `None` if they can.
-fn difference(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
+fn difference(theirs: &Recording, ours: &Recording) -> Option<String> {
+    if Gate::of(theirs.execution) != Gate::of(ours.execution) {
+        return Some("only one of baseline and candidate is `hosted(sync)`, whose times are wall times".to_owned());
+    }
+    difference_of_tensors(&theirs.tensors, &ours.tensors)
+}
+
+fn difference_of_tensors(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
     if theirs.len() != ours.len() {
         let (theirs, ours) = (theirs.len(), ours.len());
         return Some(format!("the baseline has {theirs} tensors, the candidate {ours}"));
@@ -215,7 +223,7 @@ mod tests {
     #[test]
     fn the_difference_between_two_cases_is_named() {
         let ours = [tensor("x"), tensor("y")];
-        let reason_for = |theirs: &[Tensor]| difference(theirs, &ours);
+        let reason_for = |theirs: &[Tensor]| difference_of_tensors(theirs, &ours);
         assert_eq!(reason_for(&ours), None);
         assert_eq!(
             reason_for(&ours[..1]).unwrap(),

@@ -1,6 +1,6 @@
 //! The kernels that a case launches, with what each needs of the device.
 
-use gpubench::catalog::{DeviceFacts, Execution, Recording};
+use gpubench::catalog::{DeviceFacts, Recording};
 use gpubench::plan::Launch;
 
 use gpubench_contract::{KernelResources, KernelUse};
@@ -17,7 +17,7 @@ pub(crate) fn kernel_uses<E>(
     device: &DeviceFacts,
     mut ask: impl FnMut(&Launch) -> Result<Option<Needs>, E>,
 ) -> Result<Option<Vec<KernelUse>>, E> {
-    if recording.execution == Execution::Hosted {
+    if recording.execution.is_hosted() {
         return Ok(None);
     }
     let mut uses: Vec<(&Launch, KernelUse)> = Vec::new();
@@ -95,7 +95,7 @@ fn count(extent: [u32; 3]) -> u64 {
 mod tests {
     use std::convert::Infallible;
 
-    use gpubench::catalog::{Reference, Work};
+    use gpubench::catalog::{Execution, Reference, Work};
     use gpubench::plan::{KernelRef, Plan, Step};
     use gpubench_contract::OccupancyLimit;
 

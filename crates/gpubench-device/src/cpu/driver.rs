@@ -346,6 +346,10 @@ impl Driver for CpuDriver {
         self.word(address).store(value);
     }
 
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        self.word(address).wait_within(value, patience)
+    }
+
     fn launch(
         &mut self,
         stream: Stream,
@@ -450,6 +454,10 @@ impl Driver for CpuDriver {
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         while !self.synchronize_within(stream, Duration::MAX)? {}
         Ok(())
+    }
+
+    fn synchronize_all(&mut self) -> Result<(), DeviceError> {
+        (0..self.streams.len() as u32).try_for_each(|number| self.synchronize(Stream(number)))
     }
 
     fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {

@@ -116,6 +116,7 @@ driver_api! {
         fn cuStreamDestroy_v2(CUstream);
         fn cuStreamQuery(CUstream);
         fn cuStreamSynchronize(CUstream);
+        fn cuCtxSynchronize();
         fn cuStreamWaitValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);
         fn cuStreamWriteValue32_v2(CUstream, CUdeviceptr, c_uint, c_uint);
         fn cuEventCreate(*mut CUevent, c_uint);

@@ -129,6 +129,12 @@ impl Context {
         unsafe { call!(self.api, cuStreamSynchronize(stream)) }
     }
 
+    /// Waits for all streams of the context.
+    pub(super) fn wait_for_all(&self) -> Result<(), DriverError> {
+        // SAFETY: it takes no arguments.
+        unsafe { call!(self.api, cuCtxSynchronize()) }
+    }
+
     /// Returns whether all work of a stream has run.
     pub(super) fn is_idle(&self, stream: CUstream) -> Result<bool, DriverError> {
         // SAFETY: as above.

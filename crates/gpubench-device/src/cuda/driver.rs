@@ -316,6 +316,19 @@ impl Driver for CudaDriver {
         CudaDriver::word(address).store(value);
     }
 
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+        let (word, began) = (CudaDriver::word(address), Instant::now());
+        loop {
+            let waited = began.elapsed();
+            match word.is(value) {
+                true => return true,
+                false if waited >= patience => return false,
+                false if waited >= EAGER => std::thread::yield_now(),
+                false => std::hint::spin_loop(),
+            }
+        }
+    }
+
     fn launch(
         &mut self,
         stream: Stream,
@@ -417,6 +430,10 @@ impl Driver for CudaDriver {
     fn synchronize(&mut self, stream: Stream) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
         self.context.wait_for(stream).map_err(of_stream)
+    }
+
+    fn synchronize_all(&mut self) -> Result<(), DeviceError> {
+        self.context.wait_for_all().map_err(of_stream)
     }
 
     fn synchronize_within(&mut self, stream: Stream, patience: Duration) -> Result<bool, DeviceError> {

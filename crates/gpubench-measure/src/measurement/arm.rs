@@ -18,7 +18,7 @@ use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
 use crate::clients::{Observation, ObserverProgram, RoleFailure, WorkerClient};
-use crate::verdict::{Ending, Evidence, balance, judge};
+use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
@@ -83,6 +83,16 @@ impl Context<'_> {
             case,
             window: self.begun + 1,
         }
+    }
+
+    /// Runs a window of the control worker, if there is one.
+    ///
+    /// # Errors
+    /// If anything but the control worker fails.
+    pub(super) fn run_in_control_worker(&mut self, kind: WindowKind) -> Result<Option<WindowEvidence>, MeasureError> {
+        let before = self.controls;
+        self.controls += 1;
+        self.control.run_window(&mut self.sequencer, kind, before)
     }
 }
 
@@ -245,7 +255,8 @@ impl<'a> Arm<'a> {
         if step == Step::Done {
             self.evidence.end_warm_up_window();
             let calls = f64::from(self.calls.get()) * f64::from(self.batch.repeats().get());
-            let claimed = self.evidence.last_claim().map(|claim| claim.elapsed_ns / calls);
+            let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
+            let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
             // All samples of a case have the same number of calls.
             if let (Some(call_ns), 0) = (claimed, self.samples.position()) {
                 self.batch.adapt(call_ns);
@@ -276,13 +287,13 @@ impl<'a> Arm<'a> {
         match kind {
             WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
             // Never among the samples.
-            WindowKind::Parts => {}
+            WindowKind::Parts | WindowKind::Empty => {}
             WindowKind::Timed | WindowKind::Control => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
-                if let Some(claim) = self.evidence.last_claim() {
+                if let Some(window) = self.evidence.last_window() {
                     let calls = self.calls.saturating_mul(self.batch.repeats());
-                    self.samples.keep(claim, calls);
+                    self.samples.keep(window, calls);
                 }
                 self.keep_counts(worker.take_counts());
             }
@@ -332,8 +343,8 @@ impl<'a> Arm<'a> {
     /// Computes the energy of a call from the readings before and after the last window.
     pub(super) fn note_energy(&mut self, readings: [EnergyReading; 2], repetition: Repetition) {
         let calls = f64::from(self.calls.get()) * f64::from(repetition.repeats.get());
-        let claim = self.evidence.last_claim();
-        self.energy = claim.and_then(|claim| energy::energy(readings, claim.elapsed_ns, calls));
+        let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
+        self.energy = elapsed_ns.and_then(|elapsed_ns| energy::energy(readings, elapsed_ns, calls));
     }
 
     /// Whether the parts of the call can be timed one by one: the steps of a plan that has several,
@@ -401,15 +412,17 @@ impl<'a> Arm<'a> {
     }
 
     fn control_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let before = context.controls;
-        context.controls += 1;
         if self.controls.runner == Runner::ControlWorker {
-            self.controls
-                .windows
-                .extend(context.control.run_window(&mut context.sequencer, before)?);
+            let window = context.run_in_control_worker(WindowKind::Control)?;
+            self.controls.windows.extend(window);
             return Ok(Step::Done);
         }
-        match context.sequencer.run_control_window(worker, self.owner, before)? {
+        let before = context.controls;
+        context.controls += 1;
+        match context
+            .sequencer
+            .run_control_window(worker, self.owner, WindowKind::Control, before)?
+        {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.windows.push(evidence);
@@ -432,9 +445,9 @@ impl<'a> Arm<'a> {
             return Ok(());
         }
         for _ in 0..ALONE {
-            let window = context.control.run_window(&mut context.sequencer, context.controls)?;
-            context.controls += 1;
-            self.controls.alone.extend(window);
+            self.controls
+                .alone
+                .extend(context.run_in_control_worker(WindowKind::Control)?);
         }
         Ok(())
     }
@@ -558,6 +571,7 @@ impl<'a> Arm<'a> {
             counts: self.counts,
             host_ns: self.samples.host_ns,
             event_overhead_ns: median(&self.evidence.overheads_ns),
+            empty_call_ns: None,
             stop,
             energy: self.energy,
             notices,

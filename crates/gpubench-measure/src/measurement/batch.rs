@@ -62,7 +62,9 @@ impl Batch {
     pub(super) fn at_most(&self, wanted: u32) -> NonZeroU32 {
         match self.execution {
             Execution::Sealed => repeats_in_graphs(wanted, self.steps),
-            Execution::Hosted => NonZeroU32::new(wanted.min(self.most)).unwrap_or(NonZeroU32::MIN),
+            Execution::Hosted | Execution::HostedSync => {
+                NonZeroU32::new(wanted.min(self.most)).unwrap_or(NonZeroU32::MIN)
+            }
         }
     }
 

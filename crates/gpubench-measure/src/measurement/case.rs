@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use gpubench::catalog::{Execution, Recording, Role, Tensor};
+use gpubench::catalog::{Recording, Role, Tensor};
 
 use gpubench_contract::Method;
 use gpubench_device::FrozenFile;
@@ -81,7 +81,7 @@ impl CasePair<'_> {
     pub(super) fn holds_host_code(&self) -> bool {
         let cases = [Some(self.candidate), self.baseline];
         let mut cases = cases.into_iter().flatten();
-        cases.any(|case| case.recording.execution == Execution::Hosted)
+        cases.any(|case| case.recording.execution.is_hosted())
     }
 }
 

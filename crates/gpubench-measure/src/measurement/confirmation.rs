@@ -231,6 +231,7 @@ mod tests {
             samples: Vec::new(),
             host_ns: Vec::new(),
             event_overhead_ns: None,
+            empty_call_ns: None,
             energy: None,
             stop: None,
             sanitizer: None,

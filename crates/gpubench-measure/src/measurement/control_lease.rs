@@ -9,7 +9,7 @@ use super::sequence::{Sequencer, WindowOutcome};
 use crate::clients::{ControlWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::FaultCode;
-use gpubench_protocol::window::WindowOwner;
+use gpubench_protocol::window::{WindowKind, WindowOwner};
 
 /// The control worker while it lives, or the reason why it is gone.
 #[derive(Debug)]
@@ -63,20 +63,21 @@ impl<'a> ControlLease<'a> {
         self.worker.is_some()
     }
 
-    /// Runs a control window; `before` is the number of earlier ones. Returns `None` if there is no
-    /// control worker any more.
+    /// Runs a control window or an empty one; `before` is the number of earlier ones. Returns
+    /// `None` if there is no control worker any more.
     ///
     /// # Errors
     /// If anything but the control worker fails.
     pub(super) fn run_window(
         &mut self,
         sequencer: &mut Sequencer<'_>,
+        kind: WindowKind,
         before: usize,
     ) -> Result<Option<WindowEvidence>, MeasureError> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
-        match sequencer.run_control_window(process, WindowOwner::Control, before)? {
+        match sequencer.run_control_window(process, WindowOwner::Control, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),

@@ -9,6 +9,7 @@ use crate::clients::{Start, WorkerClient};
 use crate::verdict::{
     ControlWindows, Ending, Evidence, Execution, Judgement, TimeUse, WindowEvidence, judge, open_sandbox,
 };
+use gpubench_protocol::window::Gate;
 use gpubench_protocol::wire::Claim;
 use gpubench_sandbox::Confinement;
 
@@ -42,9 +43,9 @@ impl<'a> EvidenceBuilder<'a> {
             overheads_ns: Vec::new(),
             execution: match case.recording.execution {
                 gpubench::catalog::Execution::Sealed => Execution::Sealed,
-                gpubench::catalog::Execution::Hosted => Execution::Hosted(Confinement::Open(
-                    "the worker did not report that it is closed".to_owned(),
-                )),
+                gpubench::catalog::Execution::Hosted | gpubench::catalog::Execution::HostedSync => Execution::Hosted(
+                    Confinement::Open("the worker did not report that it is closed".to_owned()),
+                ),
             },
             open_sandboxes: Vec::new(),
             ending: Ending::Stopped,
@@ -126,6 +127,11 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
+    /// Returns the last window.
+    pub(super) fn last_window(&self) -> Option<&WindowEvidence> {
+        self.windows.last()
+    }
+
     /// Returns the worker's claim for the last window.
     pub(super) fn last_claim(&self) -> Option<&Claim> {
         self.windows.last()?.claim.as_deref()
@@ -161,6 +167,7 @@ impl<'a> EvidenceBuilder<'a> {
             last_call: self.last_call,
             measurand: self.protocol.reading.measurand,
             execution: &self.execution,
+            gate: Gate::of(self.case.recording.execution),
             clock_bound: self.protocol.clock_bound,
             floor_ns: self.case.floor_ns.map(|ns| ns * f64::from(self.case.calls.count.get())),
             warm_ups: &[],

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Execution, Recording, Role};
+use gpubench::catalog::{Recording, Role};
 use gpubench::plan::{BufferId, Step};
 
 /// Returns a notice about inputs that no step of the plan uses. The inputs that hosted code uses
 /// are unknown.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
-    if recording.execution == Execution::Hosted {
+    if recording.execution.is_hosted() {
         return None;
     }
     // A kernel may have a constant tensor's values in a `__constant__` variable instead.
@@ -41,7 +41,7 @@ fn buffers(step: &Step) -> Vec<BufferId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, Fill, Reference, Tensor, Tolerance, Work};
+    use gpubench::catalog::{DType, Execution, Fill, Reference, Tensor, Tolerance, Work};
     use gpubench::plan::{ConstantValue, Plan, Span};
 
     fn recording(execution: Execution, steps: Vec<Step>) -> Recording {

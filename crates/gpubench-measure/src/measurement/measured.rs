@@ -46,6 +46,8 @@ pub struct Measured {
     pub host_ns: Vec<f64>,
     /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.
     pub event_overhead_ns: Option<f64>,
+    /// Wall time of a call that does nothing in nanoseconds, if calls were timed from outside.
+    pub empty_call_ns: Option<f64>,
     /// The energy of a call, if it was asked for and could be measured.
     pub energy: Option<CallEnergy>,
     /// Why sampling stopped.

@@ -12,6 +12,7 @@ mod checks;
 mod confirmation;
 mod control_lease;
 mod controls;
+mod empty_calls;
 mod energy;
 mod error;
 mod evidence;

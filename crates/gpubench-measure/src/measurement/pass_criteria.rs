@@ -67,7 +67,9 @@ fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure
     let grade = record.grade.filter(|grade| !grade.meets(least))?;
     let reason = match (&record.grade_reason, record.execution) {
         (Some(reason), _) => format!(": {reason}"),
-        (None, Some(Execution::Hosted)) => ": the benchmark's host code ran in the worker".to_owned(),
+        (None, Some(Execution::Hosted | Execution::HostedSync)) => {
+            ": the benchmark's host code ran in the worker".to_owned()
+        }
         (None, _) => String::new(),
     };
     let message = format!(

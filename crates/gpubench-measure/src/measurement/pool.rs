@@ -32,7 +32,9 @@ impl StartPolicy {
     fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
             (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
-            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted, _) => StartPolicy::OneAtATime,
+            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted | Execution::HostedSync, _) => {
+                StartPolicy::OneAtATime
+            }
         }
     }
 }
@@ -254,7 +256,7 @@ impl<'a> WorkerPool<'a> {
         let layouts: Vec<_> = positions().map(|buffer| opened.layouts[buffer]).collect();
         let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();
         let launch = WorkerLaunch {
-            hosted: (self.case.recording.execution == Execution::Hosted).then_some(&hosted),
+            hosted: (self.case.recording.execution.is_hosted()).then_some(&hosted),
             device,
             calls: opened.calls,
             flush_bytes: self.case.flush_bytes,

@@ -17,7 +17,7 @@ use gpubench_contract::{
     Peaks, Stop, Throughput, Verdict, WindowCounts, operand_type, split_by_worker,
 };
 use gpubench_device::Count;
-use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::window::{Gate, WindowKind};
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
@@ -46,12 +46,13 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.execution = Some(match recording.execution {
         gpubench::catalog::Execution::Sealed => Execution::Sealed,
         gpubench::catalog::Execution::Hosted => Execution::Hosted,
+        gpubench::catalog::Execution::HostedSync => Execution::HostedSync,
     });
     record.grade = (!measured.samples.is_empty()).then_some(measured.judgement.grade);
     record.grade_reason = measured.judgement.grade_reason.filter(|_| record.grade.is_some());
-    let added_ns = measured.balance.map(|balance| match recording.execution {
-        gpubench::catalog::Execution::Sealed => 0.0,
-        gpubench::catalog::Execution::Hosted => balance.unclaimed_ns() / calls,
+    let added_ns = measured.balance.map(|balance| match recording.execution.is_hosted() {
+        false => 0.0,
+        true => balance.unclaimed_ns() / calls,
     });
     let samples: Vec<f64> = measured
         .samples
@@ -67,7 +68,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         Method::Graph => record.single_calls = single_calls(&measured.parts_ns),
         Method::Cold | Method::Warm | Method::Hot => record.steps = step_times(recording, &measured.parts_ns),
     }
-    record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time());
+    match Gate::of(recording.execution) {
+        Gate::Stream => record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time()),
+        Gate::Host => record.empty_call_ns = measured.empty_call_ns,
+    }
     if let Some(energy) = measured.energy {
         record.energy_per_call_j = Some(energy.per_call_j);
         record.energy_resolution_j = Some(energy.resolution_j);
@@ -343,7 +347,7 @@ fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence
     let pairs: Vec<(f64, f64)> = timed
         .filter_map(|window| {
             let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
-            Some((window.claim.as_deref()?.elapsed_ns, observed as f64))
+            Some((window.elapsed_ns()?, observed as f64))
         })
         .collect();
     if pairs.is_empty() {

@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::verdict::WindowEvidence;
 use gpubench_contract::StopReason;
-use gpubench_protocol::wire::{Claim, CountProgress, Measurand};
+use gpubench_protocol::wire::{CountProgress, Measurand};
 
 /// The samples of an arm so far.
 #[derive(Debug, Default)]
@@ -58,13 +59,16 @@ impl Samples {
         }
     }
 
-    /// Adds the current worker's claim of a window with `calls` calls: their mean time, or a count
-    /// unless further calls are needed for it.
-    pub(super) fn keep(&mut self, claim: &Claim, calls: NonZeroU32) {
+    /// Adds the sample of a window with `calls` calls, if the worker made a claim: their mean time,
+    /// or a count unless further calls are needed for it.
+    pub(super) fn keep(&mut self, window: &WindowEvidence, calls: NonZeroU32) {
+        let (Some(claim), Some(elapsed_ns)) = (window.claim.as_deref(), window.elapsed_ns()) else {
+            return;
+        };
         match (self.measurand, claim.progress) {
             (Measurand::Time, _) => {
                 let calls = f64::from(calls.get());
-                self.values.push(claim.elapsed_ns / calls);
+                self.values.push(elapsed_ns / calls);
                 self.host_ns.push(claim.host_ns / calls);
             }
             (Measurand::Instructions | Measurand::Hardware, CountProgress::Complete) => self.values.push(claim.count),

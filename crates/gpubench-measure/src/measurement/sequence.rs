@@ -11,7 +11,7 @@ use crate::clients::{
 };
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::{FaultCode, KernelHost};
-use gpubench_protocol::window::{CodePlacement, WindowKind, WindowOwner};
+use gpubench_protocol::window::{CodePlacement, Gate, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
 
 /// Margin of the referee's deadline over the broker's, so that the broker is the one that gives up.
@@ -37,6 +37,8 @@ pub(super) struct Sequencer<'a> {
     pub(super) protocol: &'a Protocol<'a>,
     /// The author's last order to make inputs, if there is one.
     pub(super) last_inputs: Option<Generate>,
+    /// What holds the calls of the case back until *go*.
+    pub(super) gate: Gate,
 }
 
 /// How a window ended.
@@ -73,9 +75,9 @@ impl Sequencer<'_> {
         self.release(worker, owner, window, kind, repetition)
     }
 
-    /// Runs a control window in the worker of `owner`. From the referee's restore on, it is like
-    /// any other window. Inputs are not made for it, and no other worker is armed: its waiting
-    /// stream could run at the wrong time.
+    /// Runs a control window, or an empty one, in the worker of `owner`. From the referee's restore
+    /// on, it is like any other window. Inputs are not made for it, and no other worker is armed:
+    /// its waiting stream could run at the wrong time.
     ///
     /// If the author works in every other window, it repeats the work of the last one here. A
     /// device that has waited for the author begins later, by 40 µs after a reference of 0.1 s on
@@ -87,6 +89,7 @@ impl Sequencer<'_> {
         &mut self,
         worker: &mut WorkerClient,
         owner: WindowOwner,
+        kind: WindowKind,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         if let Some(order) = self.last_inputs {
@@ -96,7 +99,7 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::control_window(before))?;
         }
         let number = WindowKind::control_window(before);
-        self.release(worker, owner, number, WindowKind::Control, Repetition::ONE)
+        self.release(worker, owner, number, kind, Repetition::ONE)
     }
 
     fn release(
@@ -114,6 +117,7 @@ impl Sequencer<'_> {
             owner,
             switch_after: repetition.switch_after,
             repeats: repetition.repeats,
+            gate: self.gate,
             ..WindowOrder::about(window, kind)
         };
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {

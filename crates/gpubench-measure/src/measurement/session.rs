@@ -6,6 +6,7 @@ use super::arm::{Arm, Context};
 use super::buffers::Buffers;
 use super::case::{CasePair, ReadyCase};
 use super::control_lease::ControlLease;
+use super::empty_calls;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
@@ -15,7 +16,7 @@ use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
 use gpubench_contract::Verdict;
-use gpubench_protocol::window::{CodePlacement, Numbering};
+use gpubench_protocol::window::{CodePlacement, Gate, Numbering};
 use gpubench_protocol::wire::CaseWorkers;
 
 /// The processes and settings that measure cases. The control worker is needed if the referee's
@@ -77,7 +78,7 @@ impl Session<'_> {
             calls: case.calls,
             workers_of_case: CaseWorkers {
                 has_baseline: pair.baseline.is_some(),
-                has_control: protocol.is_clocked() && pair.holds_host_code(),
+                has_control: protocol.is_clocked() && pair.holds_host_code() || empty_calls::are_timed(pair, protocol),
                 reserved: 0,
             },
             placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),
@@ -104,6 +105,7 @@ impl Session<'_> {
                 placement,
                 protocol,
                 last_inputs: None,
+                gate: Gate::of(case.recording.execution),
             },
             control,
             begun: numbering.opening,
@@ -120,6 +122,10 @@ impl Session<'_> {
         if let Some(Ok(baseline)) = &mut baseline {
             baseline.run_final_control_windows(&mut context)?;
         }
+        let empty_call_ns = match empty_calls::are_timed(pair, protocol) && candidate.is_complete() {
+            true => empty_calls::median_ns(&mut context)?,
+            false => None,
+        };
         let Context {
             sequencer,
             mut control,
@@ -130,7 +136,8 @@ impl Session<'_> {
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         let mut finish = |mut arm: Arm<'_>| {
             let (owner, rested) = (arm.owner, arm.pool.take_rested());
-            let measured = arm.finish(&control, other_clients, author);
+            let mut measured = arm.finish(&control, other_clients, author);
+            measured.empty_call_ns = empty_call_ns;
             // Another measurement must not depend on a worker whose kernels are in doubt.
             if measured.judgement.verdict == Verdict::Pass {
                 idle_workers.add(owner, rested);

@@ -27,7 +27,7 @@ pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], contro
 }
 
 fn claimed_ns(window: &WindowEvidence) -> Option<f64> {
-    Some(window.claim.as_deref()?.elapsed_ns)
+    window.elapsed_ns()
 }
 
 /// The referee's work on the buffers before a call: it restores them, flushes the cache and

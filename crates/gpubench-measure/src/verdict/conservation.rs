@@ -49,8 +49,8 @@ pub(super) fn is_undisturbed(window: &WindowEvidence) -> bool {
 /// The claim of a timed window whose time counts.
 fn timed_claim(window: &WindowEvidence) -> Option<f64> {
     let ended = window.facts.end == WindowEnd::Checked;
-    let claim = window.claim.as_deref()?;
-    (window.facts.kind.is_timed() && ended && window.time_use == TimeUse::Counts).then_some(claim.elapsed_ns)
+    let elapsed_ns = window.elapsed_ns()?;
+    (window.facts.kind.is_timed() && ended && window.time_use == TimeUse::Counts).then_some(elapsed_ns)
 }
 
 pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {

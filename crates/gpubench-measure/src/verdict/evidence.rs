@@ -7,6 +7,7 @@ use gpubench::catalog::Tensor;
 
 use crate::clients::End;
 use gpubench_device::ClockBound;
+use gpubench_protocol::window::Gate;
 use gpubench_protocol::wire::{Claim, Measurand, WindowFacts};
 use gpubench_sandbox::Confinement;
 
@@ -29,6 +30,8 @@ pub struct Evidence<'a> {
     pub measurand: Measurand,
     /// Whose code ran in the worker.
     pub execution: &'a Execution,
+    /// What holds its calls back until *go*.
+    pub gate: Gate,
     /// Whether the referee's clock bounds the worker's claims.
     pub clock_bound: &'a ClockBound,
     /// The least time that the calls of a window can take, in nanoseconds, from
@@ -146,6 +149,16 @@ impl WindowEvidence {
             claim,
             time_use: TimeUse::Counts,
         }
+    }
+
+    /// Returns the time of the calls in nanoseconds: as the worker claims it, or by the clock of
+    /// the referee's host if the worker's stream did not hold them back. 0 if it was not taken.
+    pub fn elapsed_ns(&self) -> Option<f64> {
+        let claim = self.claim.as_deref()?;
+        Some(match self.facts.gate {
+            Gate::Stream => claim.elapsed_ns,
+            Gate::Host => self.facts.call_ns as f64,
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, 
 use crate::clients::End;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
-use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::window::{Gate, WindowKind};
 use gpubench_protocol::wire::{Claim, Measurand, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
@@ -238,7 +238,7 @@ fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
         if output.digest_claimed != output.digest_expected {
             let digest = match window.facts.kind {
                 WindowKind::EarlyCheck => "the output digest of an early check",
-                WindowKind::Timed | WindowKind::Control | WindowKind::Parts => "the output digest",
+                WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => "the output digest",
             };
             let message = format!(
                 "`{name}` was not complete at the end of call {call}: {digest} does not match the checked output"
@@ -255,6 +255,9 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
         return inspect_count(claim);
     }
     let timed = window.facts.kind == WindowKind::Timed;
+    if window.facts.gate == Gate::Host {
+        return inspect_return(window).filter(|_| timed);
+    }
     // The whole window lies between the referee's timestamps. Two clocks may differ by their
     // resolution and slightly in their rates.
     let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
@@ -275,6 +278,16 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     };
     let (call, claimed) = (window.facts.window, tenths(claim.elapsed_ns));
     let message = format!("the worker claims {claimed} ns for call {call}, but {contradiction}");
+    finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
+}
+
+/// The time of a call that the worker's stream does not hold back is no claim, but its end is.
+fn inspect_return(window: &WindowEvidence) -> Option<Finding> {
+    if window.facts.call_ns > 0 {
+        return None;
+    }
+    let call = window.facts.window;
+    let message = format!("the worker ended the window of call {call} without saying that the call had returned");
     finding(Verdict::ProtocolViolation, Cause::BadClaim, message)
 }
 
@@ -331,10 +344,10 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
                 (call, _) => format!("call {call} did not finish"),
             };
             let within = humantime::format_duration(*within);
-            let hint = match evidence.execution {
-                Execution::Sealed => "raise the limit with `--timeout`",
-                Execution::Hosted(_) => {
-                    "a call must not wait for its stream, allocate, or load a library's kernels: its stream starts only when the call has returned; otherwise raise the limit with `--timeout`"
+            let hint = match (evidence.execution, evidence.gate) {
+                (Execution::Sealed, _) | (_, Gate::Host) => "raise the limit with `--timeout`",
+                (Execution::Hosted(_), Gate::Stream) => {
+                    "a call must not wait for its stream, allocate, or load a library's kernels: its stream starts only when the call has returned. If it must, write `#[gpubench(hosted(sync), ..)]`; otherwise raise the limit with `--timeout`"
                 }
             };
             let message = format!("{what} within {within} (hint: {hint})");
@@ -359,18 +372,17 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
 fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
     let floor = evidence.floor_ns.filter(|_| evidence.measurand == Measurand::Time)?;
     let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed;
-    let claims = evidence
+    let times = evidence
         .windows
         .iter()
         .filter(timed)
-        .filter_map(|window| window.claim.as_deref());
-    let fastest = claims.min_by(|a, b| a.elapsed_ns.total_cmp(&b.elapsed_ns))?;
-    if fastest.elapsed_ns >= floor {
+        .filter_map(|window| Some((window.facts.window, window.elapsed_ns()?)));
+    let (fastest, elapsed_ns) = times.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    if elapsed_ns >= floor {
         return None;
     }
     let message = format!(
-        "call {} took {:.0} ns, but its declared bytes, less what the cache can hold, take at least {floor:.0} ns at the device's peak bandwidth",
-        fastest.window, fastest.elapsed_ns
+        "call {fastest} took {elapsed_ns:.0} ns, but its declared bytes, less what the cache can hold, take at least {floor:.0} ns at the device's peak bandwidth"
     );
     finding(Verdict::BelowFloor, Cause::BelowBandwidth, message)
 }

@@ -39,6 +39,9 @@ pub(super) struct OpenCase {
     pub(super) buffers: Vec<Buffer>,
     /// One page for each worker.
     pages: Vec<WorkerPage>,
+    /// Its *go* has the number of a window right before the worker's *go* has. No worker can write
+    /// it.
+    pub(super) start: WorkerPage,
     pub(super) own_kernels: OwnKernels,
 }
 
@@ -56,12 +59,14 @@ impl OpenCase {
         let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
         let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
         let pages = WorkerPage::for_workers(&mut *referee.driver, workers_of_case)?;
+        let start = WorkerPage::private(&mut *referee.driver)?;
         Ok(OpenCase {
             opening,
             calls,
             recording,
             buffers,
             pages,
+            start,
             own_kernels,
         })
     }
@@ -129,7 +134,8 @@ impl OpenCase {
 
     /// Frees all buffers.
     pub(super) fn close(self, driver: &mut dyn Driver) {
-        self.pages.into_iter().for_each(|page| page.release(driver));
+        let pages = self.pages.into_iter().chain([self.start]);
+        pages.for_each(|page| page.release(driver));
         self.own_kernels.release(driver);
         self.buffers.into_iter().for_each(|buffer| buffer.release(driver));
     }

@@ -125,7 +125,7 @@ impl Referee {
             facts.output_count = count as u32 + 1;
         }
         match facts.kind {
-            WindowKind::Control => Ok(()),
+            WindowKind::Control | WindowKind::Empty => Ok(()),
             WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => {
                 self.report_call(case, place, call, found, facts)
             }

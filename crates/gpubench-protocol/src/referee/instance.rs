@@ -71,7 +71,7 @@ impl Referee {
     /// Copies the author's inputs and answers of a window.
     pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
         match kind {
-            WindowKind::Control => self.repeat_copies(case),
+            WindowKind::Control | WindowKind::Empty => self.repeat_copies(case),
             WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => self.take_from_author(case, window),
         }
     }

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod buffers;
+mod call_time;
 mod case;
 mod check;
 mod instance;

@@ -32,6 +32,11 @@ impl WorkerPage {
         Ok(pages)
     }
 
+    /// Makes a page that the referee does not share.
+    pub(super) fn private(driver: &mut dyn Driver) -> Result<WorkerPage, RefereeError> {
+        WorkerPage::share(driver, WindowOwner::Control, 1)
+    }
+
     fn share(driver: &mut dyn Driver, owner: WindowOwner, places: u32) -> Result<WorkerPage, RefereeError> {
         let words = SharedPage::create(places).map_err(RefereeError::Page)?;
         let on_device = driver.register(words.on_host().base(), words.bytes())?;

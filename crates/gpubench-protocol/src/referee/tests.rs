@@ -13,7 +13,7 @@ use gpubench_contract::Method;
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
-use crate::window::{Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
+use crate::window::{Gate, Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
     BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,
     WindowFacts, WindowOrder,
@@ -270,7 +270,7 @@ fn order(window: u32) -> WindowOrder {
         owner: WindowOwner::Candidate,
         repeats: NonZeroU32::MIN,
         switch_after: 0,
-        reserved: 0,
+        gate: Gate::Stream,
     }
 }
 

@@ -11,7 +11,7 @@ use super::case::{OpenCase, Referee};
 use super::check::{QueuedChecks, digest_keys};
 use super::page::WorkerPage;
 use super::stamps::Stamps;
-use crate::window::WindowId;
+use crate::window::{Gate, WindowId};
 use crate::wire::{
     Channel, ChannelError, MAX_BUFFERS, MAX_OUTPUTS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
     opening_words, to_referee,
@@ -20,7 +20,7 @@ use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
 
 /// How often the referee polls for the broker's abort while its stream waits for *done*.
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Time limit for the stream after the referee itself has written *done*: the queued checks still
 /// run. The broker waits more than twice as long.
@@ -78,6 +78,7 @@ impl Referee {
         let mut facts = WindowFacts {
             window: order.window,
             kind,
+            gate: order.gate,
             ..WindowFacts::zeroed()
         };
 
@@ -86,7 +87,15 @@ impl Referee {
         let most = OTHER_REPORTS + case.buffers.len() * REPORTS_OF_A_BUFFER;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream, most)?;
         let Queued { stamps, left, checks } = self.queue(case, page, place, order, &mut batch)?;
-        facts.end = self.wait_done(page, order, broker)?;
+        let ended_early = match order.gate {
+            Gate::Stream => None,
+            Gate::Host => {
+                let call = self.time_call(case, page, order, broker)?;
+                facts.call_ns = call.wall.map_or(0, |wall| wall.as_nanos() as u64);
+                call.ended_early
+            }
+        };
+        facts.end = self.wait_done(page, order, broker, ended_early)?;
 
         let found = self.harness.collect(&mut *self.driver, batch)?;
         stamps.report(&found, &mut facts)?;
@@ -136,6 +145,10 @@ impl Referee {
         let digest_keys = DevicePtr(on_device.keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, digest_keys)?;
         let s1 = self.reveal(case, place, batch)?;
+        if order.gate == Gate::Host {
+            let start = DevicePtr(case.start.on_device.go());
+            self.driver.write_value(stream, start, order.window)?;
+        }
         self.driver.write_value(stream, begin, order.window)?;
 
         self.driver
@@ -166,10 +179,11 @@ impl Referee {
         page: &WorkerPage,
         order: &WindowOrder,
         broker: &Channel,
+        ended_early: Option<WindowEnd>,
     ) -> Result<WindowEnd, RefereeError> {
         let patience = Duration::from_nanos(order.patience_ns);
         let began = Instant::now();
-        let mut ended_early: Option<(WindowEnd, Instant)> = None;
+        let mut ended_early: Option<(WindowEnd, Instant)> = ended_early.map(|end| (end, Instant::now()));
         while !self.driver.synchronize_within(self.stream, POLL_INTERVAL)? {
             let end = match ended_early {
                 Some((_, since)) if since.elapsed() >= AFTER_DONE => {
@@ -211,7 +225,11 @@ impl Referee {
 
 /// Handles the broker's abort. If *done* has come, only the checks take their time, and the window
 /// ends normally.
-fn handle_abort(page: &WorkerPage, order: &WindowOrder, broker: &Channel) -> Result<WindowEnd, RefereeError> {
+pub(super) fn handle_abort(
+    page: &WorkerPage,
+    order: &WindowOrder,
+    broker: &Channel,
+) -> Result<WindowEnd, RefereeError> {
     match broker.receive(Patience::Forever)?.kind {
         to_referee::ABORT if page.words.in_window(order.window).done.load(Ordering::Acquire) == order.window => {
             Ok(WindowEnd::Checked)

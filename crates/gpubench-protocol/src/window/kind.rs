@@ -23,6 +23,9 @@ pub enum WindowKind {
     /// step of a plan, or each call of a graph. The events keep parts from overlapping, and the
     /// caches are flushed before each call of a graph.
     Parts,
+    /// As [`WindowKind::Control`], but with no call at all. It measures what a window without a
+    /// stream's gate adds to its call. It runs in the control worker.
+    Empty,
 }
 
 /// Control windows have their own numbers, so that the numbers of calls have no gaps.
@@ -33,14 +36,14 @@ impl WindowKind {
     pub fn is_timed(self) -> bool {
         match self {
             WindowKind::Timed | WindowKind::Control => true,
-            WindowKind::EarlyCheck | WindowKind::Parts => false,
+            WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Empty => false,
         }
     }
 
     /// Returns how much of each output the output digest covers.
     pub fn coverage(self) -> Coverage {
         match self {
-            WindowKind::Timed | WindowKind::Control | WindowKind::Parts => Coverage::Sample,
+            WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
         }
     }

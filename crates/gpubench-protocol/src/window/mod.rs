@@ -7,6 +7,7 @@
 
 mod bundle;
 mod calls;
+mod gate;
 mod kind;
 mod numbering;
 mod owner;
@@ -16,6 +17,7 @@ mod unrolled;
 
 pub use bundle::{GRAPHS, MOST_LAUNCHES, calls_of_graphs, repeats_in_graphs};
 pub use calls::WindowCalls;
+pub use gate::Gate;
 pub use kind::WindowKind;
 pub use numbering::Numbering;
 pub use owner::WindowOwner;

@@ -38,6 +38,10 @@ pub struct PageLayout {
     /// Number of the window whose true inputs have replaced the others.
     pub resumed: AtomicU32,
     pad4: [AtomicU32; 15],
+    /// Number of the window whose call has returned, with all its work. Only for calls that a host
+    /// holds back.
+    pub returned: AtomicU32,
+    pad5: [AtomicU32; 15],
     /// Number of the window that has ended.
     pub done: AtomicU32,
     pad2: [AtomicU32; 15],
@@ -175,6 +179,11 @@ impl PageAddresses {
     /// Returns the address of *resumed*.
     pub fn resumed(self) -> u64 {
         self.base + offset_of!(PageLayout, resumed) as u64
+    }
+
+    /// Returns the address of *returned*.
+    pub fn returned(self) -> u64 {
+        self.base + offset_of!(PageLayout, returned) as u64
     }
 
     /// Returns the address of *done*. A copy of the worker's words begins here and has

@@ -94,7 +94,7 @@ impl Call {
     ) -> Result<Claim, DeviceError> {
         match kind {
             WindowKind::Parts => self.parts.read(driver, claim),
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Control => Ok(claim),
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Control | WindowKind::Empty => Ok(claim),
         }
     }
 
@@ -115,7 +115,7 @@ impl Call {
                 counter.start(1)?;
                 counter.begin(WHOLE_CALL)?;
                 self.work.queue(driver, stream)?;
-                driver.synchronize(stream)?;
+                driver.synchronize_all()?;
                 counter.end()?;
                 counter.stop()
             }

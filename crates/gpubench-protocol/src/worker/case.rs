@@ -205,6 +205,8 @@ impl Assignment {
     ) -> Result<(), DeviceError> {
         match (kind, &self.twin) {
             (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
+            // On the thread of a call, so that it takes as long to get there.
+            (WindowKind::Empty, _) => driver.host_call(stream, Box::new(|| Ok(()))),
             (WindowKind::Control, None) => Err(DeviceError::Unsupported(
                 "run control windows in a worker with host code".to_owned(),
             )),
@@ -221,12 +223,15 @@ impl Assignment {
             (Observer::Profiler, _) => {
                 driver.profile(Profiling::Begin)?;
                 self.call.queue(kind, driver, stream)?;
-                driver.synchronize(stream)?;
+                driver.synchronize_all()?;
                 driver.profile(Profiling::End)
             }
+            // Host code may use other streams, which do not wait for this one.
             (_, Some(copies)) => {
                 copies.fill(driver, stream)?;
+                driver.synchronize(stream)?;
                 self.call.queue(kind, driver, stream)?;
+                driver.synchronize_all()?;
                 copies.publish(driver, stream)
             }
             (_, None) => self.call.queue(kind, driver, stream),

@@ -80,7 +80,7 @@ impl Setup {
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
             observer: head.observer,
-            hosted: (recording.execution == Execution::Hosted).then(|| HostedOrder {
+            hosted: recording.execution.is_hosted().then(|| HostedOrder {
                 library,
                 benchmark: head.benchmark,
                 request: request.to_vec(),

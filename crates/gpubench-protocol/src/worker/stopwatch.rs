@@ -31,7 +31,7 @@ impl Stopwatch {
     /// Returns the stopwatch for a kind of window, with the device's events.
     pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
         match kind {
-            WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
+            WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Empty => Stopwatch::Absent,
             WindowKind::Timed | WindowKind::Control => self,
         }
     }

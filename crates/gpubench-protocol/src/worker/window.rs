@@ -1,24 +1,21 @@
 //! The worker's part of a window.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
-use crate::window::GRAPHS;
-use crate::wire::{
-    Channel, ChannelError, Claim, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder, poll_readable,
-};
+use crate::window::{GRAPHS, Gate};
+use crate::wire::{Channel, ChannelError, Claim, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, Graph, HostFailure};
 
-/// How long the host waits between two looks at *go*.
-const LOOK: Duration = Duration::from_micros(50);
+/// How long the host waits for *go* between two looks at the connection.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// The result of arming a window.
 pub(super) enum Armed {
-    /// Nothing is queued yet: the host waits for *go*. An observer may hold the host until a launch
-    /// has run, which it never would before *go*.
+    /// Nothing is queued yet: the host waits for *go*, because the call may wait for the device. An
+    /// observer may also hold the host until a launch has run, which it never would before *go*.
     Held,
     /// The window is queued.
     Queued(Queued),
@@ -40,11 +37,22 @@ pub(super) enum Queued {
 }
 
 impl Worker {
-    /// Queues a window that waits for *go*, unless an observer might wait for its end.
+    /// Queues a window that waits for *go*, unless the call or an observer might wait for its end.
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
-        match self.assignment.observer {
-            Observer::None => Ok(Armed::Queued(self.queue(order)?)),
-            Observer::Sanitizer | Observer::Profiler => Ok(Armed::Held),
+        match (order.gate, self.assignment.observer) {
+            (Gate::Stream, Observer::None) => Ok(Armed::Queued(self.queue(order)?)),
+            (Gate::Stream, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
+            (Gate::Host, _) => {
+                let OpenDevice {
+                    driver,
+                    stream,
+                    digests,
+                    ..
+                } = &mut self.device;
+                digests.clear(&mut **driver, *stream)?;
+                driver.synchronize(*stream)?;
+                Ok(Armed::Held)
+            }
         }
     }
 
@@ -88,6 +96,29 @@ impl Worker {
         })
     }
 
+    /// Makes the calls of a window and waits for all their work. Nothing of the tool's is queued
+    /// meanwhile: a call may wait for the whole device.
+    fn call(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
+        let (case, device) = (&self.assignment, &mut self.device);
+        let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
+        let called_at = Instant::now();
+        let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order.kind, driver, harness, stream));
+        let host_ns = called_at.elapsed().as_nanos() as f64;
+        match called.and_then(|()| driver.synchronize_all()) {
+            Ok(()) => {}
+            Err(DeviceError::Host(failure)) => return Ok(Queued::Failed(failure)),
+            Err(error) => return Err(WorkerError::Plan(error)),
+        }
+        let on_host = case.page.on_host().in_window(order.window);
+        driver.store_value(on_host.returned(), order.window);
+        case.finish_window(order, device.digests, driver, harness, stream)?;
+        Ok(Queued::Whole {
+            stopwatch: Stopwatch::Absent,
+            host_ns,
+            bundle: None,
+        })
+    }
+
     /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
     /// device could not be closed.
     pub(super) fn release(&mut self, order: &WindowOrder) {
@@ -98,11 +129,11 @@ impl Worker {
     }
 
     /// Waits on the host until the referee has written *go*.
-    pub(super) fn await_go(&self, order: &WindowOrder, channel: &Channel) -> Result<(), WorkerError> {
-        let go = &self.assignment.page.in_window(order.window).go;
-        while go.load(Ordering::Acquire) != order.window {
+    pub(super) fn await_go(&mut self, order: &WindowOrder, channel: &Channel) -> Result<(), WorkerError> {
+        let go = self.assignment.page.on_host().in_window(order.window).go();
+        while !self.device.driver.see_value(go, order.window, LOOK) {
             // The broker sends nothing during a window, so this is the end of the connection.
-            if poll_readable(&[channel], LOOK)?.is_some() {
+            if channel.is_readable()? {
                 return Err(ChannelError::Closed.into());
             }
         }
@@ -112,7 +143,11 @@ impl Worker {
     /// Queues the window after *go*.
     pub(super) fn queue_after_go(&mut self, order: &WindowOrder, channel: &Channel) -> Result<Queued, WorkerError> {
         self.await_go(order, channel)?;
-        match self.queue(order) {
+        let queued = match order.gate {
+            Gate::Stream => self.queue(order),
+            Gate::Host => self.call(order),
+        };
+        match queued {
             Err(WorkerError::Device(DeviceError::Fault(fault)) | WorkerError::Plan(DeviceError::Fault(fault))) => {
                 Ok(Queued::Faulted(fault))
             }

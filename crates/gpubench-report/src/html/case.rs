@@ -133,6 +133,7 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
             result.host_ns.as_ref().map(|host| time(host.median_ns)),
         )
         .and_known("Empty measurement", result.event_overhead_ns.map(time))
+        .and_known("Empty call, from outside", result.empty_call_ns.map(time))
         .and("Took", text(wall_time(Duration::from_nanos(result.wall_ns))))
 }
 

@@ -15,6 +15,7 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let execution = result.execution.map(|execution| match execution {
         Execution::Sealed => "sealed: the tool replayed a launch plan",
         Execution::Hosted => "hosted: the crate's host code launched the kernels",
+        Execution::HostedSync => "hosted(sync): the crate's host code launched the kernels and may have waited for them; the time is the wall time of the host",
     });
     let graded = result.grade.map(|known| {
         let reason = result

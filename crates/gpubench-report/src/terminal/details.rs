@@ -66,6 +66,9 @@ fn measurement(result: &BenchmarkComplete) -> String {
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),
         result
+            .empty_call_ns
+            .map(|empty| format!("from outside, an empty call takes {}", time(empty))),
+        result
             .host_ns
             .as_ref()
             .map(|host| format!("host time {} per call", time(host.median_ns))),

@@ -138,6 +138,7 @@ fn interruptible(
         placement: CodePlacement::new(&recording, KernelHost::Author),
         protocol: &protocol,
         last_inputs: None,
+        gate: Gate::Stream,
     };
     let worker = spawn(move || match worker(&worker_end) {
         Leaves::Never => Some(worker_end),

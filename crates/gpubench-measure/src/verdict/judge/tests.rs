@@ -77,6 +77,7 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         ending,
         last_call: windows.len() as u32,
         execution: &Execution::Sealed,
+        gate: Gate::Stream,
         clock_bound: &NO_CLOCK,
         floor_ns: None,
         worker: 1,

@@ -79,7 +79,7 @@ impl Watched {
         }
         let owner = match kind {
             WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => WindowOwner::Candidate,
-            WindowKind::Control => WindowOwner::Control,
+            WindowKind::Control | WindowKind::Empty => WindowOwner::Control,
         };
         let page = self.case.page_of(owner).unwrap();
         page.words.in_window(window).go.store(0, Ordering::Release);
@@ -117,7 +117,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     // Copies of the author's answers: first those of the previous call are kept. In a control
     // window the copies have no effect.
     let copies: &[&str] = match kind {
-        WindowKind::Control => &["copy"; 3],
+        WindowKind::Control | WindowKind::Empty => &["copy"; 3],
         // The harness makes `x`, `k` and `w`.
         WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => &["copy"; 6],
     };
@@ -319,7 +319,7 @@ fn every_check_has_the_keys_of_its_window() {
         // The sample of an output digest has 16 tiles; 0 means all.
         let tiles = match kind {
             WindowKind::EarlyCheck => 0,
-            WindowKind::Timed | WindowKind::Control | WindowKind::Parts => 16,
+            WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => 16,
         };
         let digests = launches(queued, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use gpubench_contract::Flush;
 
-use crate::window::{WindowCalls, WindowKind, WindowOwner};
+use crate::window::{Gate, WindowCalls, WindowKind, WindowOwner};
 use crate::wire::FixedText;
 use crate::wire::PLACES;
 
@@ -97,8 +97,8 @@ pub struct WindowOrder {
     /// Number of untimed calls with other inputs before the true ones replace them; 0 if all calls
     /// have the true ones.
     pub switch_after: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// What holds the call back until *go*.
+    pub gate: Gate,
 }
 
 impl WindowOrder {
@@ -111,7 +111,7 @@ impl WindowOrder {
             owner: WindowOwner::Candidate,
             repeats: NonZeroU32::MIN,
             switch_after: 0,
-            reserved: 0,
+            gate: Gate::Stream,
         }
     }
 }

@@ -3,7 +3,7 @@
 use bytemuck::checked::try_cast;
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 
-use crate::window::WindowKind;
+use crate::window::{Gate, WindowKind};
 use crate::wire::MAX_OUTPUTS;
 
 /// Stands for "none" in positions of elements and buffers.
@@ -129,6 +129,13 @@ pub struct WindowFacts {
     pub own_ns: u64,
     /// Time of the cache flush in nanoseconds.
     pub flush_ns: u64,
+    /// Time from *go* to *returned* by the clock of the referee's host, in nanoseconds; 0 if the
+    /// worker's stream held the call back, or *returned* did not come.
+    pub call_ns: u64,
+    /// What held the call back until *go*.
+    pub gate: Gate,
+    /// Zero.
+    pub reserved: u32,
     /// Digest of all inputs of the window, with a key of the case. Equal inputs have equal digests.
     pub input_digest: u64,
     /// Position of the first buffer with a write to its redzone, or [`NOWHERE`].

@@ -1,0 +1,26 @@
+//! What holds the call of a window back until *go*.
+
+use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use gpubench::catalog::Execution;
+
+/// What holds the call of a window back until *go*.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[repr(u32)]
+pub enum Gate {
+    /// The worker's stream: the call is queued before *go*. The worker's device times it.
+    #[default]
+    Stream,
+    /// The worker's host: nothing is queued before *go*, so the call may wait for the device,
+    /// allocate and use any stream. The referee's host times it, from *go* to *returned*.
+    Host,
+}
+
+impl Gate {
+    /// Returns the gate for a kind of execution.
+    pub fn of(execution: Execution) -> Gate {
+        match execution {
+            Execution::Sealed | Execution::Hosted => Gate::Stream,
+            Execution::HostedSync => Gate::Host,
+        }
+    }
+}
