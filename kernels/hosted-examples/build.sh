@@ -17,7 +17,7 @@ if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
     ln -sfn ../../lib "$root/targets/x86_64-linux/lib"
 fi
 
-for example in launcher cudarc cublas; do
+for example in launcher solution cudarc cublas; do
     echo "building $example"
     (cd "$example" && cargo build --quiet)
 done
