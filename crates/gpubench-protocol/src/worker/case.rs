@@ -11,7 +11,6 @@ use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::{Call, Work};
 use super::copies::Copies;
-use super::digests::Digests;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
@@ -41,7 +40,6 @@ pub(super) struct OpenDevice {
     pub(super) harness: Harness,
     pub(super) stream: Stream,
     pub(super) events: Stopwatch,
-    pub(super) digests: Digests,
     /// Counts the calls of timed windows, if they are not timed.
     pub(super) counter: Option<Box<dyn Counter>>,
 }
@@ -115,14 +113,12 @@ impl OpenDevice {
         let harness = Harness::load(&mut *driver)?;
         let stream = driver.stream()?;
         let events = Stopwatch::events(&mut *driver)?;
-        let digests = Digests::new(&mut *driver)?;
         Ok(OpenDevice {
             order,
             driver,
             harness,
             stream,
             events,
-            digests,
             counter,
         })
     }
@@ -252,14 +248,16 @@ impl Assignment {
     pub(super) fn finish_window(
         &self,
         order: &WindowOrder,
-        digests: Digests,
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
         let on_device = self.on_device.in_window(order.window);
-        let (coverage, words) = (order.kind.coverage(), [on_device.keys(), on_device.digest(0)]);
-        digests.queue(driver, harness, stream, &self.outputs, coverage, words)?;
+        let keys = on_device.keys();
+        for (output, (address, bytes)) in self.outputs.iter().copied().enumerate() {
+            let digest = on_device.digest(output);
+            harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
+        }
         driver.write_value(stream, DevicePtr(on_device.done()), order.window)
     }
 

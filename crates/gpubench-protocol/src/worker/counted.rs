@@ -47,7 +47,6 @@ impl Worker {
     fn count_call(&mut self, order: &WindowOrder, claim: Claim) -> Result<Counted, DeviceError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
-        device.digests.clear(driver, stream)?;
         let counted = match (order.kind, &mut device.counter) {
             (WindowKind::Timed, Some(counter)) => Some(case.count(driver, stream, &mut **counter)?),
             _ => {
@@ -55,7 +54,7 @@ impl Worker {
                 None
             }
         };
-        case.finish_window(order, device.digests, driver, harness, stream)?;
+        case.finish_window(order, driver, harness, stream)?;
         driver.synchronize(stream)?;
         Ok(match counted {
             None => Counted {

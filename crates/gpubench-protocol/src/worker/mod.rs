@@ -14,7 +14,6 @@ mod call;
 mod case;
 mod copies;
 mod counted;
-mod digests;
 mod hosted;
 mod parts;
 mod process;

@@ -63,7 +63,6 @@ impl Worker {
         let on_device = case.on_device.in_window(order.window);
         // Making a graph could wait for the stream, so the stream must not wait for *go* yet.
         let bundle = case.call.bundle(order.repeats, driver, stream)?;
-        device.digests.clear(driver, stream)?;
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
         let queue = |driver: &mut dyn Driver, calls: u32| {
             (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
@@ -88,7 +87,7 @@ impl Worker {
             Err(DeviceError::Host(failure)) => return Ok(Queued::Failed(failure)),
             Err(error) => return Err(WorkerError::Plan(error)),
         };
-        case.finish_window(order, device.digests, driver, harness, stream)?;
+        case.finish_window(order, driver, harness, stream)?;
         Ok(Queued::Whole {
             stopwatch,
             host_ns,
