@@ -169,7 +169,11 @@ fn a_claim_below_two_empty_events_is_a_protocol_violation() {
 
 #[test]
 fn a_call_that_waits_for_the_device_is_bracketed_by_two_clocks() {
-    let cases = ["copies::waits_for_the_device::n=4099", "copies::does_not_wait::n=4099"];
+    let cases = [
+        "copies::waits_for_the_device::n=4099,stream=0",
+        "copies::waits_for_the_device::n=4099,stream=2",
+        "copies::does_not_wait::n=4099",
+    ];
     let gpu = FakeGpu::for_host_code();
     let run = under_exclusive_clock(&gpu, "gpu").args(["--exact"]).args(cases);
     let records = run.finish().records();

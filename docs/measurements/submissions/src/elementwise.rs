@@ -10,7 +10,7 @@ unsafe extern "C" {
 
 #[gpubench(
     hosted(sync),
-    axes(n = [1 << 20, 1 << 24]),
+    axes(n = [1 << 20]),
     inputs = Tensors::new()
         .input("a", f32::shape(n), Uniform(-1.0..1.0))
         .input("b", f32::shape(n), Uniform(-1.0..1.0))
@@ -46,7 +46,7 @@ macro_rules! maps {
         $(
             #[gpubench(
                 hosted(sync),
-                axes(n = [1024, 4096]),
+                axes(n = [1024]),
                 inputs = matrix(n),
                 reference = |_, x: &[f32], y: &mut [f32]| {
                     let function: fn(f32) -> f32 = $function;
@@ -79,7 +79,7 @@ const ALPHA: f32 = 0.01;
 
 #[gpubench(
     hosted(sync),
-    axes(n = [4096]),
+    axes(n = [1024]),
     inputs = matrix(n),
     reference = |_, x: &[f32], y: &mut [f32]| {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = if *x > 0.0 { *x } else { ALPHA * x });
@@ -99,7 +99,7 @@ fn leaky_relu(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
 
 #[gpubench(
     hosted(sync),
-    axes(n = [4096]),
+    axes(n = [1024]),
     inputs = matrix(n),
     reference = |_, x: &[f32], y: &mut [f32]| {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = if *x > 1.0 { 255.0 } else { 0.0 });

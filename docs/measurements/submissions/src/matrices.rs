@@ -37,7 +37,7 @@ fn multiply(n: usize, a: &[f32], b: &[f32], c: &mut [f32], includes: impl Fn(usi
 
 #[gpubench(
     hosted(sync),
-    axes(n = [256, 512]),
+    axes(n = [256]),
     inputs = two_matrices(n),
     reference = |n, a: &[f32], b: &[f32], c: &mut [f32]| multiply(n, a, b, c, |_, _| true),
     tolerance(rtol = 1e-4, atol = 1e-4),

@@ -9,7 +9,7 @@ unsafe extern "C" {
 
 #[gpubench(
     hosted(sync),
-    axes(n = [1 << 18], k = [63]),
+    axes(n = [1 << 16], k = [63]),
     inputs = Tensors::new()
         .input("x", f32::shape(n), Uniform(-1.0..1.0))
         .input("kernel", f32::shape(k), Uniform(-1.0..1.0))
@@ -43,7 +43,7 @@ const STRIDE: usize = 2;
 
 #[gpubench(
     hosted(sync),
-    axes(n = [1 << 22]),
+    axes(n = [1 << 20]),
     inputs = Tensors::new()
         .input("x", f32::shape(n), Uniform(-1.0..1.0))
         .output("y", f32::shape((n - WIDTH) / STRIDE + 1)),

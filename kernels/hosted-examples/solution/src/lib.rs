@@ -21,7 +21,7 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
 
 #[gpubench(
     hosted(sync),
-    axes(n = [1 << 20, 1 << 25]),
+    axes(n = [1 << 20, 1 << 24]),
     inputs = two_vectors(n).output("sum", f32::shape(n)),
     reference = add_on_cpu,
     exact,
@@ -44,7 +44,7 @@ fn multiply_on_cpu(_n: usize, a: &[f32], b: &[f32], product: &mut [f32]) {
 
 #[gpubench(
     hosted(sync),
-    axes(n = [1 << 20, 1 << 25]),
+    axes(n = [1 << 20, 1 << 24]),
     inputs = two_vectors(n).output("product", f32::shape(1)),
     reference = multiply_on_cpu,
     tolerance(rtol = 1e-6, atol = 1e-3),
