@@ -41,18 +41,7 @@ impl Worker {
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         match (order.gate, self.assignment.observer) {
             (Gate::Stream, Observer::None) => Ok(Armed::Queued(self.queue(order)?)),
-            (Gate::Stream, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
-            (Gate::Host, _) => {
-                let OpenDevice {
-                    driver,
-                    stream,
-                    digests,
-                    ..
-                } = &mut self.device;
-                digests.clear(&mut **driver, *stream)?;
-                driver.synchronize(*stream)?;
-                Ok(Armed::Held)
-            }
+            (Gate::Host, _) | (_, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
         }
     }
 
@@ -110,7 +99,7 @@ impl Worker {
         }
         let on_host = case.page.on_host().in_window(order.window);
         driver.store_value(on_host.returned(), order.window);
-        case.finish_window(order, device.digests, driver, harness, stream)?;
+        case.finish_window(order, driver, harness, stream)?;
         Ok(Queued::Whole {
             stopwatch: Stopwatch::Absent,
             host_ns,
