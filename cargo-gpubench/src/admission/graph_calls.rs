@@ -15,7 +15,7 @@ const DEFAULT_CALLS: u32 = 10;
 /// Most bytes of the tensors of all calls, unless the user sets the number of calls. Making and
 /// checking the inputs and outputs of a window takes longer with every call, and a call that moves
 /// so much is long enough that a launch costs next to nothing.
-const DEFAULT_BYTES: u64 = 1 << 30;
+const DEFAULT_BYTES: u64 = 1 << 28;
 
 /// Returns how many calls of `recording` a graph holds: `wanted`, or a default that depends on the
 /// size of its tensors, but at most as many as their buffers and the device's free memory allow.
@@ -91,7 +91,7 @@ mod tests {
     fn a_graph_has_ten_calls_or_fewer_if_they_are_large() {
         let plenty = 100 << 10;
         assert_eq!(calls(&recording(1, 1), plenty, None), 10);
-        assert_eq!(calls(&recording(1, 100), plenty, None), 5);
+        assert_eq!(calls(&recording(1, 25), plenty, None), 5);
         assert_eq!(calls(&recording(1, 5_000), plenty, None), 2);
         assert_eq!(calls(&recording(1, 100), plenty, Some(20)), 20);
     }

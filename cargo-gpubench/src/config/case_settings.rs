@@ -101,7 +101,7 @@ case_settings! {
         ///
         /// Each call has its own tensors and scratch. There are fewer calls if a window or the
         /// memory of the device has no room for them; `calls_per_sample` in the record has the
-        /// number. By default the tensors of all calls have at most 1 GiB, but there are at least
+        /// number. By default the tensors of all calls have at most 256 MiB, but there are at least
         /// two calls.
         #[arg(value_name = "N", hide_default_value = true)]
         "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";

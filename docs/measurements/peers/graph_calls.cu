@@ -119,7 +119,7 @@ int main(int count, char **arguments) {
     for (int argument = 1; argument < count; argument++) {
         size_t n = strtoull(arguments[argument], nullptr, 10);
         // As many calls as this tool puts in a graph by default.
-        size_t calls = std::min<size_t>(10, std::max<size_t>(2, ((size_t)1 << 30) / (8 * n)));
+        size_t calls = std::min<size_t>(10, std::max<size_t>(2, ((size_t)1 << 28) / (8 * n)));
         std::vector<Set> sets(calls);
         for (Set &set : sets) {
             CHECK(cudaMalloc(&set.x, 4 * n));

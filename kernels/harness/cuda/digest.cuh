@@ -91,6 +91,28 @@ GB_INLINE uint64_t digest_tile(const gb_digest_args &a, uint64_t start, uint64_t
   return sum;
 }
 
+#if !defined(__GPUBENCH_CPU__)
+// The sum of the blocks that have ended, and their number. The last block leaves zeros for the next
+// digest, which waits for it.
+__device__ unsigned long long sum_of_blocks;
+__device__ unsigned int ended_blocks;
+#endif
+
+// Adds the sum of a reporter to the digest at `out`. On a GPU this may be host memory, where each
+// addition is a transaction on the bus. So the blocks add to a variable, and the last adds their
+// sum to the digest.
+GB_INLINE void report_digest(uint64_t sum, uint64_t out) {
+#if !defined(__GPUBENCH_CPU__)
+  const unsigned int last = (unsigned int)(share_of_block().step - 1);
+  atomicAdd(&sum_of_blocks, (unsigned long long)sum);
+  __threadfence();
+  if (atomicInc(&ended_blocks, last) != last) return;
+  __threadfence();
+  sum = atomicExch(&sum_of_blocks, 0ull);
+#endif
+  if (sum != 0) atomicAdd_system((unsigned long long *)out, (unsigned long long)sum);
+}
+
 }  // namespace gb
 
 GB_KERNEL(4) gb_digest(gb_digest_args a) {
@@ -108,6 +130,5 @@ GB_KERNEL(4) gb_digest(gb_digest_args a) {
     const uint64_t start = gb::permuted(order, k) * a.tile_bytes;
     digest.sum += gb::digest_tile(a, start, gb::least(a.tile_bytes, a.bytes - start), team, mask);
   }
-  // On a GPU, the sum may be in host memory.
-  if (gb::folded<gb::merge_digests>(digest) && digest.sum != 0) atomicAdd_system((unsigned long long *)a.out, (unsigned long long)digest.sum);
+  if (gb::folded<gb::merge_digests>(digest)) gb::report_digest(digest.sum, a.out);
 }

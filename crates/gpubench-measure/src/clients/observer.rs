@@ -10,8 +10,9 @@ use gpubench_protocol::wire::Observer;
 use super::role::End;
 use crate::sanitizer::read_log;
 
-/// Most errors that the sanitizer prints. The rest are only counted.
-const MOST_ERRORS: &str = "1000";
+/// Most errors that the sanitizer prints. The rest are only counted: it needs about 15 ms to print
+/// one.
+const MOST_ERRORS: &str = "100";
 
 /// Bytes that memcheck leaves free after each allocation. Otherwise an access after the end of a
 /// buffer could be inside the next one.
