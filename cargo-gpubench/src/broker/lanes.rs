@@ -136,8 +136,8 @@ fn run_lane(context: LaneContext<'_>, jobs: &[Job<'_>], next: &AtomicUsize, mess
     }
 }
 
-/// Reports jobs in order as their results arrive, until one ends the run. An interrupt leaves a gap:
-/// what was finished after it is reported too.
+/// Reports jobs in order as their results arrive, until one ends the run. After an interrupt it
+/// also reports the jobs that were finished out of turn.
 fn report_in_order(
     jobs: &[Job<'_>],
     messages: &Receiver<Message>,

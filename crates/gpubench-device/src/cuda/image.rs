@@ -78,7 +78,7 @@ impl KernelImage {
         bytes.extend_from_slice(&(self.reports.len() as u32).to_le_bytes());
         for report in &self.reports {
             put_text(&mut bytes, &report.symbol);
-            for number in numbers(report) {
+            for number in report.numbers() {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
@@ -101,15 +101,11 @@ impl KernelImage {
         let mut reports = Vec::new();
         for _ in 0..count {
             let symbol = take_text(&mut rest)?;
-            let mut number = || take_number(&mut rest);
-            reports.push(AssemblerReport {
-                symbol,
-                registers: number()?,
-                static_shared: number()?,
-                stack: number()?,
-                spill_stores: number()?,
-                spill_loads: number()?,
-            });
+            let mut numbers = [0; 5];
+            for number in &mut numbers {
+                *number = take_number(&mut rest)?;
+            }
+            reports.push(AssemblerReport::of_numbers(symbol, numbers));
         }
         Ok(KernelImage {
             names,
@@ -117,19 +113,6 @@ impl KernelImage {
             image: rest.to_vec(),
         })
     }
-}
-
-/// Returns the numbers of a report in the order of the file.
-fn numbers(report: &AssemblerReport) -> [u32; 5] {
-    let AssemblerReport {
-        symbol: _,
-        registers,
-        static_shared,
-        stack,
-        spill_stores,
-        spill_loads,
-    } = *report;
-    [registers, static_shared, stack, spill_stores, spill_loads]
 }
 
 fn put_text(bytes: &mut Vec<u8>, text: &str) {

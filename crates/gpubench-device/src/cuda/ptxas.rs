@@ -22,6 +22,45 @@ pub struct AssemblerReport {
     pub spill_loads: u32,
 }
 
+impl AssemblerReport {
+    /// Returns the report of a symbol from its [`numbers`](Self::numbers).
+    pub(crate) fn of_numbers(symbol: String, numbers: [u32; 5]) -> AssemblerReport {
+        let [registers, static_shared, stack, spill_stores, spill_loads] = numbers;
+        AssemblerReport {
+            symbol,
+            registers,
+            static_shared,
+            stack,
+            spill_stores,
+            spill_loads,
+        }
+    }
+
+    /// Returns its numbers, in the order of its fields.
+    pub(crate) fn numbers(&self) -> [u32; 5] {
+        let AssemblerReport {
+            symbol: _,
+            registers,
+            static_shared,
+            stack,
+            spill_stores,
+            spill_loads,
+        } = *self;
+        [registers, static_shared, stack, spill_stores, spill_loads]
+    }
+}
+
+impl std::fmt::Display for AssemblerReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [registers, shared, stack, stores, loads] = self.numbers();
+        write!(
+            f,
+            "{registers} registers, {shared} bytes of shared memory, {stack} bytes of stack, {stores} bytes of spill stores, \
+             {loads} bytes of spill loads"
+        )
+    }
+}
+
 /// Returns the reports in a compiler's messages. Functions that kernels call have none.
 pub(crate) fn reports(messages: &str) -> Vec<AssemblerReport> {
     let mut reports: Vec<AssemblerReport> = Vec::new();

@@ -125,18 +125,7 @@ impl<'a> Kernels<'a> {
     /// Returns what the compiler says of a kernel: `: 22 registers, 512 bytes of shared memory, …`.
     pub(super) fn needs_of(&self, symbol: &str) -> Option<String> {
         let report = self.reports.iter().find(|report| report.symbol == symbol)?;
-        let AssemblerReport {
-            symbol: _,
-            registers,
-            static_shared,
-            stack,
-            spill_stores,
-            spill_loads,
-        } = report;
-        Some(format!(
-            ": {registers} registers, {static_shared} bytes of shared memory, {stack} bytes of stack, {spill_stores} bytes of spill stores, \
-             {spill_loads} bytes of spill loads"
-        ))
+        Some(format!(": {report}"))
     }
 
     /// Returns the name expression of a symbol. A symbol without one is its own name.
