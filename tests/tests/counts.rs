@@ -1,6 +1,8 @@
 //! `--metric instructions` and `--metric ncu:…`: what a call does, counted instead of timed.
 #![forbid(unsafe_code)]
 
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -280,6 +282,60 @@ fn a_gpu_counts_the_launches_of_a_plan_with_cupti() {
     assert_eq!(result["counts"]["functions"], functions);
 }
 
+/// Prints the machine code of two kernels, with `$EXTRA` in one of them.
+const NVDISASM: &str = r#"#!/bin/sh
+section() { printf '\t.section\t.text.%s,"ax",@progbits\n%s:\n' "$1" "$1"; }
+section spin
+echo '        /*0000*/                   LDC R1, c[0x0][0x28] ;'
+echo "$EXTRA"
+echo '        /*0020*/               @P0 BRA `(.L_x_0) ;'
+section copy
+echo '        /*0000*/                   EXIT ;'
+"#;
+
+#[test]
+fn a_comparison_says_which_opcodes_of_a_kernel_changed() {
+    let folder = RunFolder::new();
+    let programs = tempfile::tempdir().expect("a folder");
+    program_in(programs.path(), "nvdisasm", NVDISASM);
+    let with_nvdisasm = format!(
+        "{}:{}",
+        text(programs.path()),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let counted = |name: &str, extra: Option<&str>, of_a_warp: &str| {
+        let file = folder.path(name).into_string();
+        let gpu = FakeGpu::with_cupti();
+        let run = gpu
+            .run(&Fixture::made_in(crate_folder()))
+            .env("FAKE_CUPTI_OF_A_WARP", of_a_warp);
+        let run = run.args(["twice", "--metric", "instructions", "--save-baseline", &file]);
+        let run = match extra {
+            Some(extra) => run.env("PATH", &with_nvdisasm).env("EXTRA", extra),
+            None => run,
+        };
+        let _ = run.finish().expect_code(0);
+        file
+    };
+    let shown = |before: &str, after: &str| {
+        let run = Run::on_verb("compare", &Fixture::made_in(crate_folder()));
+        run.args([before, after]).finish().expect_code(3).stdout
+    };
+    let before = counted("before.json", Some("        /*0010*/    FADD R8, R8, R7 ;"), "23");
+    let after = counted("after.json", Some("        /*0010*/    FFMA R8, R8, R7, R7 ;"), "24");
+    let found = shown(&before, &after);
+    for part in [
+        "  spin: 46 → 48 instructions (+2, +4.35%)\n",
+        "  SASS of spin: FADD 1 → 0, FFMA 0 → 1\n",
+        "  SASS of copy: the same\n",
+    ] {
+        assert!(found.contains(part), "{found}");
+    }
+    let without = counted("without.json", None, "25");
+    let found = shown(&after, &without);
+    assert!(found.contains("  SASS of spin: not known (candidate: "), "{found}");
+}
+
 /// The double lends its counters to one process at a time, as a GPU does.
 #[test]
 fn cases_take_turns_with_the_counters_of_a_gpu() {
@@ -305,6 +361,16 @@ fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
     assert_eq!(result["metric"]["name"], "time");
     let hardware = serde_json::json!({"dram__bytes.sum": 2.0, "lts__t_sector_hit_rate.pct": 2.0});
     assert_eq!(result["counts"]["hardware"], hardware, "the passes of the double");
+}
+
+fn program_in(folder: &Path, name: &str, script: &str) {
+    let program = folder.join(name);
+    std::fs::write(&program, script).expect("it is written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is executable");
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("UTF-8").to_owned()
 }
 
 #[test]

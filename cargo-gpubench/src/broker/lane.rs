@@ -111,9 +111,7 @@ impl Lane<'_, '_> {
                     result.event_overhead_ns = None;
                     result.conservation = None;
                 }
-                if let Some(counts) = &mut result.counts {
-                    counts.counted_by = settings.counters.instructions.clone().unwrap_or_default();
-                }
+                self.note_source_of_counts(prepared, result);
                 result.kernels = self.roles.kernels_of(prepared, selected.facts, measured.roles)?;
                 if let BaselineCase::Ready(theirs) = &baseline_case {
                     unmeasured.kernels = self.roles.kernels_of(theirs, selected.facts, measured.roles)?;
@@ -286,6 +284,7 @@ impl Lane<'_, '_> {
                     ..self.context.settings.expectations(&job.options)
                 };
                 fill_in(&mut result, &theirs.recorded.recording, measured, expectations);
+                self.note_source_of_counts(theirs, &mut result);
             }
             (BaselineCase::Ready(_), Some(Err(failure))) => {
                 let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
@@ -293,6 +292,15 @@ impl Lane<'_, '_> {
             }
         }
         Some(Box::new(result))
+    }
+
+    /// Writes what counted, and what was counted, into a result that has counts.
+    fn note_source_of_counts(&self, case: &PreparedCase, result: &mut BenchmarkComplete) {
+        if let Some(counts) = &mut result.counts {
+            let counters = &self.context.settings.counters;
+            counts.counted_by = counters.instructions.clone().unwrap_or_default();
+            case.machine_code.note(counts);
+        }
     }
 
     /// Replaces the author, the referee and the control worker before the next case: their state is

@@ -8,7 +8,7 @@ use gpubench::catalog::{Benchmark, Catalog};
 use super::cases::Case;
 use super::recording::authors::Authors;
 use crate::build::BuiltLibrary;
-use gpubench_device::compilers::Compiler;
+use gpubench_device::compilers::{Compiler, Disassembler, NoDisassembler};
 use gpubench_device::{DeviceOrder, Facts};
 
 /// The selected cases, with their libraries and device.
@@ -36,6 +36,9 @@ pub(super) struct Side<'a> {
     pub(super) authors: Authors<'a>,
     /// The compiler of the kernels.
     pub(super) compiler: Rc<dyn Compiler>,
+    /// What reads the machine code of counted kernels. `None` if none is counted, or kernels of the
+    /// device have no machine code.
+    pub(super) disassembler: Option<Rc<Result<Disassembler, NoDisassembler>>>,
 }
 
 impl<'a> Selected<'a> {

@@ -180,6 +180,8 @@ impl Sources {
         let compiler = self
             .candidate
             .compiler(&facts.device, &chosen.catalogs.candidate, here())?;
+        let counts = chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions());
+        let disassembler = facts.backend().disassembler.filter(|_| counts);
         let candidate = Side {
             selected: Selected {
                 libraries: &self.built().libraries,
@@ -191,6 +193,7 @@ impl Sources {
             },
             authors: authors.candidate,
             compiler: Rc::from(compiler),
+            disassembler: disassembler.map(|find| Rc::new(find(&options.device.compilers))),
         };
         let (Some(other), Some(catalogs), Some(cases), Some(authors)) =
             (&self.other, &chosen.catalogs.other, &chosen.theirs, authors.other)
@@ -199,7 +202,18 @@ impl Sources {
         };
         let own_compiler = other.compiler(&facts.device, catalogs, here)?;
         let compiler = own_compiler.map_or_else(|| Rc::clone(&candidate.compiler), Rc::from);
-        let baseline_run = BaselineRun::new(other, cases, catalogs, authors, compiler, candidate.selected);
+        let side = Side {
+            selected: Selected {
+                libraries: &other.built().libraries,
+                catalogs,
+                cases: cases.shared(),
+                ..candidate.selected
+            },
+            authors,
+            compiler,
+            disassembler: candidate.disassembler.clone(),
+        };
+        let baseline_run = BaselineRun::new(other, cases, side);
         Ok((candidate, Some(baseline_run)))
     }
 }

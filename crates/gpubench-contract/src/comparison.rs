@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{
-    BenchmarkComplete, Device, FunctionChange, Grade, Method, Metric, Params, Reading, ResultKey, Revision,
-    SchemaVersion, Verdict,
+    BenchmarkComplete, Device, FunctionChange, Grade, MachineCodeChange, Method, Metric, Params, Reading, ResultKey,
+    Revision, SchemaVersion, Verdict,
 };
 
 /// A comparison of two runs. The tables and pages for people show nothing that is not in this
@@ -122,6 +122,10 @@ pub struct ComparisonRow {
     /// call of each side. Missing if there are none, or if the two cannot be compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionChange>,
+    /// How the machine code of the kernels in `functions` differs. Missing where no side knows the
+    /// machine code of its kernels or says why it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine_code: Vec<MachineCodeChange>,
 }
 
 /// The result of one side of a row.

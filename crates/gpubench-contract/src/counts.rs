@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::MachineCode;
+
 /// The counts of a case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -13,6 +15,13 @@ pub struct Counts {
     /// The instructions of the last sampled call by function, largest first. Empty if instructions
     /// were not counted.
     pub functions: Vec<FunctionCount>,
+    /// The machine code of the kernels, in the order of their first launches. Missing where counts
+    /// are not of kernels of a plan on a GPU, and if it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine_code: Vec<MachineCode>,
+    /// Why the machine code is not known. Missing if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_machine_code: Option<String>,
     /// The values of the hardware metrics of one call, by name, as `ncu` has them.
     pub hardware: BTreeMap<String, f64>,
 }

@@ -210,7 +210,11 @@ fn functions(row: &ComparisonRow) -> Vec<String> {
         )
     };
     let further = wording::further_functions(more).map(|further| format!("| {} | {further} | | | |\n", name(row)));
-    largest.iter().map(line).chain(further).collect()
+    let of_code = wording::shown_machine_code(row).map(|change| {
+        let text = plain(&wording::machine_code_change(change));
+        format!("| {} | {text} | | | |\n", name(row))
+    });
+    largest.iter().map(line).chain(further).chain(of_code).collect()
 }
 
 /// Returns why a benchmark is not compared.

@@ -2,8 +2,8 @@
 
 use gpubench_contract::units::{change, counted, listed, percent, size};
 use gpubench_contract::{
-    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, Device, FunctionChange, LeftOut, Metric,
-    Revision, UNKNOWN_REVISION, Verdict,
+    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, ComparisonRow, Device, FunctionChange,
+    LeftOut, MachineCodeChange, MachineCodeOutcome, Metric, OpcodeChange, Revision, UNKNOWN_REVISION, Verdict,
 };
 
 /// Returns the words for a lower and a higher value: `faster` and `slower` for times.
@@ -59,6 +59,40 @@ pub(super) fn function_change(of: &FunctionChange) -> String {
 pub(super) fn further_functions(more: usize) -> Option<String> {
     let what = if more == 1 { "function" } else { "functions" };
     (more > 0).then(|| format!("and {more} more {what}"))
+}
+
+/// The largest number of opcodes that are named.
+const OPCODES_SHOWN: usize = 6;
+
+/// `SASS of softmax: FADD 4 → 8, LDG.E 1 → 2`.
+pub(super) fn machine_code_change(of: &MachineCodeChange) -> String {
+    let what = match of.outcome {
+        MachineCodeOutcome::Same => "the same".to_owned(),
+        MachineCodeOutcome::Unknown => match &of.reason {
+            Some(reason) => format!("not known ({reason})"),
+            None => "not known".to_owned(),
+        },
+        MachineCodeOutcome::Changed if of.opcodes.is_empty() => {
+            "the same opcodes in another order or with other operands".to_owned()
+        }
+        MachineCodeOutcome::Changed => {
+            let change = |of: &OpcodeChange| format!("{} {} → {}", of.opcode, of.baseline, of.candidate);
+            let shown: Vec<String> = of.opcodes.iter().take(OPCODES_SHOWN).map(change).collect();
+            let more = match of.opcodes.len().saturating_sub(OPCODES_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {}", counted(more as u64, "more opcode")),
+            };
+            shown.join(", ") + &more
+        }
+    };
+    format!("SASS of {}: {what}", of.kernel)
+}
+
+/// Returns the changes of the machine code of the kernels whose functions are shown.
+pub(super) fn shown_machine_code(row: &ComparisonRow) -> impl Iterator<Item = &MachineCodeChange> {
+    let (largest, _) = row.largest_functions();
+    let is_shown = |code: &&MachineCodeChange| largest.iter().any(|function| function.kernel == code.kernel);
+    row.machine_code.iter().filter(is_shown)
 }
 
 /// `3 changes are below the threshold of 50.0% (-t) and not shown, 1 of them regressed`.

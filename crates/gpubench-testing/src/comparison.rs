@@ -212,5 +212,6 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         remark: None,
         change: Some(change),
         functions: Vec::new(),
+        machine_code: Vec::new(),
     }
 }

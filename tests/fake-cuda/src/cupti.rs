@@ -13,8 +13,13 @@ const INVALID_OPERATION: c_int = 7;
 /// `CUPTI_ERROR_HARDWARE_BUSY`.
 const HARDWARE_BUSY: c_int = 26;
 
-/// The instructions of a warp.
+/// The instructions of a warp, unless `FAKE_CUPTI_OF_A_WARP` has another number.
 const OF_A_WARP: u64 = 23;
+
+fn of_a_warp() -> u64 {
+    let number = std::env::var("FAKE_CUPTI_OF_A_WARP").ok();
+    number.and_then(|number| number.parse().ok()).unwrap_or(OF_A_WARP)
+}
 
 const INSTRUCTIONS: &CStr = c"smsp__inst_executed.sum";
 
@@ -125,7 +130,7 @@ functions! {
             let (names, values) = (word(parameters, 48) as *const *const c_char, word(parameters, 64) as *mut f64);
             for position in 0..word(parameters, 56) as usize {
                 let is_count = CStr::from_ptr(*names.add(position)) == INSTRUCTIONS;
-                let value = if is_count { OF_A_WARP * state.warps[range] } else { state.passes };
+                let value = if is_count { of_a_warp() * state.warps[range] } else { state.passes };
                 values.add(position).write(value as f64);
             }
         }

@@ -1,17 +1,13 @@
 //! The baseline of an interleaved run, and its cases.
 
-use std::rc::Rc;
-
-use gpubench::catalog::{Catalog, Fill, Recording, Tensor};
+use gpubench::catalog::{Fill, Recording, Tensor};
 
 use super::other_revision::OtherRevision;
 use super::results::OtherResults;
 use crate::broker::cases::{Case, Disposition, full_names};
-use crate::broker::recording::authors::Authors;
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
-use crate::broker::selected::{Selected, Side};
+use crate::broker::selected::Side;
 use gpubench_contract::ResultKey;
-use gpubench_device::compilers::Compiler;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::Gate;
@@ -36,6 +32,11 @@ impl OtherCases {
             shared,
             only_in_baseline,
         }
+    }
+
+    /// Returns the cases that the candidate also has.
+    pub(crate) fn shared(&self) -> &[Case] {
+        &self.shared
     }
 
     /// Returns whether there are cases, but none that the candidate has.
@@ -67,27 +68,11 @@ pub(crate) enum BaselineCase<'p> {
 }
 
 impl<'a> BaselineRun<'a> {
-    /// Returns the baseline, on the candidate's device and with its cache of kernels.
-    pub(crate) fn new(
-        revision: &'a OtherRevision,
-        cases: &'a OtherCases,
-        catalogs: &'a [Catalog],
-        authors: Authors<'a>,
-        compiler: Rc<dyn Compiler>,
-        candidate: Selected<'a>,
-    ) -> BaselineRun<'a> {
+    /// Returns the baseline. Its side is on the candidate's device, with its cache of kernels.
+    pub(crate) fn new(revision: &'a OtherRevision, cases: &'a OtherCases, side: Side<'a>) -> BaselineRun<'a> {
         BaselineRun {
-            results: OtherResults::none_of(revision, &*compiler),
-            side: Side {
-                selected: Selected {
-                    libraries: &revision.built().libraries,
-                    catalogs,
-                    cases: &cases.shared,
-                    ..candidate
-                },
-                authors,
-                compiler,
-            },
+            results: OtherResults::none_of(revision, &*side.compiler),
+            side,
             only_in_baseline: &cases.only_in_baseline,
         }
     }

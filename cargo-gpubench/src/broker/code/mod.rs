@@ -3,4 +3,5 @@
 pub(super) mod compilers;
 pub(super) mod kernel_uses;
 pub(super) mod kernels;
+pub(super) mod machine_code;
 pub(super) mod occupancy;

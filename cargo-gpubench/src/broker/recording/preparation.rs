@@ -11,6 +11,7 @@ use gpubench::plan::KernelRef;
 use super::recordings::{RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
+use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
@@ -34,6 +35,8 @@ pub(crate) struct PreparedCase {
     modules: Vec<SourceModule>,
     /// The compiled sources of its generators and its reference.
     own_modules: Vec<SourceModule>,
+    /// The machine code of the kernels of its plan, if they are counted.
+    pub(crate) machine_code: CaseMachineCode,
     /// The compilers of the kernels that its plan launches, each once.
     pub(crate) compilers: Vec<String>,
     /// Position of the benchmark in its catalog.
@@ -148,10 +151,19 @@ impl Side<'_> {
             if interrupt.is_set() {
                 return Err(Interrupted);
             }
+            let counted = cases
+                .iter()
+                .zip(&recorded)
+                .filter(|(case, _)| case.metrics.counts_instructions());
+            let counted = counted.filter_map(|(_, recorded)| Some(&recorded.as_ref().ok()?.recording));
+            let codes = match &self.disassembler {
+                Some(disassembler) => MachineCodes::read(disassembler, &modules, counted, interrupt)?,
+                None => MachineCodes::default(),
+            };
             for (position, recorded) in positions.into_iter().zip(recorded) {
                 let (case, library) = (&selected.cases[position], &selected.libraries[library]);
                 prepared[position] =
-                    Some(recorded.and_then(|recorded| prepared_case(case, library, recorded, &modules)));
+                    Some(recorded.and_then(|recorded| prepared_case(case, library, recorded, &modules, &codes)));
             }
         }
         Ok(prepared)
@@ -176,11 +188,13 @@ fn prepared_case(
     library: &BuiltLibrary,
     recorded: RecordedCase,
     compiled: &Modules,
+    codes: &MachineCodes,
 ) -> Result<PreparedCase, CaseFailure> {
     let modules = modules_of(kernels::kernels_under_test(&recorded.recording), compiled)?;
     let own_modules = modules_of(kernels::own_kernels(&recorded.recording), compiled)?;
     Ok(PreparedCase {
         compilers: kernels::makers_of(compiled, kernels::kernels_under_test(&recorded.recording)),
+        machine_code: codes.of_case(&recorded.recording),
         recorded,
         modules,
         own_modules,

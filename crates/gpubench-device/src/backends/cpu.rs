@@ -39,6 +39,7 @@ pub(super) const BACKEND: Backend = Backend {
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     counted_under: |folder| callgrind::launcher(folder).map(Some),
+    disassembler: None,
     counters_of: CounterOwner::Process,
     // Each case is counted in one thread.
     counted_side_by_side: |order| threads(order).unwrap_or_else(available_threads),

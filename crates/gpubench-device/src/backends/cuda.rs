@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use gpubench::catalog::DeviceKind;
 
 use crate::clocks::NvmlClocks;
-use crate::compilers::{GpuCompiler, GpuCompilers};
+use crate::compilers::{Disassembler, GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::{Backend, CounterOwner, DeviceOrder, NvidiaTools};
@@ -37,6 +37,7 @@ pub(super) const BACKEND: Backend = Backend {
         runs.then(|| device.capability - compiled_for.capability)
     },
     counted_under: |_| Ok(None),
+    disassembler: Some(Disassembler::find),
     counters_of: CounterOwner::Device,
     // While one counts, others start their processes, which takes longer.
     counted_side_by_side: |_| LANES,

@@ -8,7 +8,7 @@ use gpubench_contract::DeviceWords;
 use gpubench_diagnostic::Failure;
 
 use crate::clocks::ClockControl;
-use crate::compilers::{Compiler, NamedCompilers, Processors};
+use crate::compilers::{Compiler, Disassembler, NamedCompilers, NoDisassembler, Processors};
 use crate::telemetry::Gauge;
 use crate::{Absence, CounterOwner, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
 
@@ -49,6 +49,8 @@ pub struct Backend {
     /// Returns the program that must run a process for the device to count what kernels do there,
     /// if it needs one. The process uses a folder for temporary files.
     pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
+    /// Finds the program that reads the machine code of its kernels, if they have any.
+    pub disassembler: Option<fn(&NamedCompilers) -> Result<Disassembler, NoDisassembler>>,
     /// Who has the counters.
     pub counters_of: CounterOwner,
     /// How many cases that are only counted are worth running side by side.

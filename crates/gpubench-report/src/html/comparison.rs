@@ -6,7 +6,10 @@ use super::cases::scrolled;
 use super::forest::Forest;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
 use super::names::{Anchor, marked, moment, name_with_reading, revision};
-use crate::wording::{change_sign, function_change, further_functions, interval, lower_and_higher, metric_of, one_run};
+use crate::wording::{
+    change_sign, function_change, further_functions, interval, lower_and_higher, machine_code_change, metric_of,
+    one_run, shown_machine_code,
+};
 use gpubench_contract::units::{change, counted, listed, percent};
 use gpubench_contract::{
     Arrangement, Change, ChangeVerdict, ComparedResult, ComparedRun, ComparisonComplete, ComparisonRow, Metric,
@@ -207,6 +210,7 @@ fn below(row: &ComparisonRow, shared: Option<&str>) -> Option<Element> {
     let remarks = remarks(row, shared);
     let (largest, more) = row.largest_functions();
     let functions = largest.iter().map(function_change).chain(further_functions(more));
+    let functions = functions.chain(shown_machine_code(row).map(machine_code_change));
     let functions = list("plain-list", functions.map(|function| element("li").text(function)));
     (!remarks.is_empty() || functions.is_some()).then(|| {
         let cell = cell("remark").with("colspan", COLUMNS).text(remarks.join("; "));

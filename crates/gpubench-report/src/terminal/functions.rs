@@ -2,7 +2,7 @@
 
 use super::TerminalOptions;
 use super::style::TITLE;
-use crate::wording::{function_change, further_functions};
+use crate::wording::{function_change, further_functions, machine_code_change, shown_machine_code};
 use gpubench_contract::ComparisonRow;
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::printable_line;
@@ -26,7 +26,8 @@ pub(super) fn functions(rows: &[&ComparisonRow], options: TerminalOptions) -> St
 
 fn of_case(row: &ComparisonRow, options: TerminalOptions) -> String {
     let (largest, more) = row.largest_functions();
-    let lines = largest.iter().map(function_change).chain(further_functions(more));
+    let functions = largest.iter().map(function_change).chain(further_functions(more));
+    let lines = functions.chain(shown_machine_code(row).map(machine_code_change));
     let lines: String = lines.map(|line| format!("  {}\n", printable_line(&line))).collect();
     let case = options.styling.paint(TITLE, &printable_line(&row.label()));
     format!("\n{case}\n{lines}")

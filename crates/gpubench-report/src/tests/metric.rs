@@ -3,7 +3,10 @@
 
 use super::written;
 use crate::*;
-use gpubench_contract::{Better, ChangeVerdict, ComparisonComplete, FunctionChange, Metric};
+use gpubench_contract::{
+    Better, ChangeVerdict, ComparisonComplete, FunctionChange, MachineCodeChange, MachineCodeOutcome, Metric,
+    OpcodeChange,
+};
 use gpubench_store::StoredRun;
 use gpubench_testing::{SampleRun, competition, every_change};
 
@@ -159,6 +162,35 @@ fn a_run_compared_with_itself_has_a_remark() {
     }
 }
 
+/// Returns a change of each outcome for the kernels of some functions.
+fn machine_code(functions: &[FunctionChange]) -> Vec<MachineCodeChange> {
+    let opcodes = [
+        "FADD",
+        "LDG.E.64",
+        "BRA",
+        "IMAD",
+        "ISETP.GE",
+        "EXIT",
+        "NANOSLEEP",
+        "S2R",
+    ];
+    let change = |(position, function): (usize, &FunctionChange)| MachineCodeChange {
+        kernel: function.kernel.clone(),
+        outcome: MachineCodeOutcome::ALL[position % 3],
+        reason: (position % 3 == 2).then(|| "baseline: found no `nvdisasm`".to_owned()),
+        opcodes: opcodes
+            .iter()
+            .take(if position % 3 == 1 { 8 } else { 0 })
+            .map(|opcode| OpcodeChange {
+                opcode: (*opcode).to_owned(),
+                baseline: 1,
+                candidate: 4,
+            })
+            .collect(),
+    };
+    functions.iter().enumerate().map(change).collect()
+}
+
 #[test]
 fn the_functions_that_changed_are_below_a_comparison_of_counts() {
     let mut comparison = compared(&instructions());
@@ -175,6 +207,7 @@ fn the_functions_that_changed_are_below_a_comparison_of_counts() {
     functions.extend((0..5).map(|n| change(&format!("tail_{n}"), None, 20.0, 10.0)));
     for row in &mut comparison.rows {
         row.functions.clone_from(&functions);
+        row.machine_code = machine_code(&functions);
     }
     let options = TerminalOptions {
         width: 120,

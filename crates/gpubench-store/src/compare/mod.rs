@@ -10,6 +10,7 @@ mod difference;
 mod functions;
 mod judgement;
 mod key;
+mod machine_code;
 mod pairing;
 mod row;
 mod rules;

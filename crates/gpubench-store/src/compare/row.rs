@@ -6,7 +6,7 @@ use super::difference::{self, Difference, Weight};
 use super::judgement::{NOISY_HISTORY, judge, ruled_out};
 use super::pairing::Pair;
 use super::{Rules, Setups, Threshold};
-use super::{counts, functions};
+use super::{counts, functions, machine_code};
 use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
@@ -54,6 +54,10 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
         finding.remarks.extend(kept_sources(&kept_from, context));
     }
     let [of_baseline, of_candidate] = kept_from;
+    let functions = match finding.change {
+        Some(_) => functions::changes(pair),
+        None => Vec::new(),
+    };
     ComparisonRow {
         package: after.package.clone(),
         benchmark: after.benchmark.clone(),
@@ -66,10 +70,8 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
         candidate: compared_result(after, sides[1].as_ref(), of_candidate),
         verdict: finding.verdict,
         remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
-        functions: finding
-            .change
-            .as_ref()
-            .map_or_else(Vec::new, |_| functions::changes(pair)),
+        machine_code: machine_code::changes(pair, &functions),
+        functions,
         change: finding.change,
     }
 }

@@ -14,6 +14,7 @@ mod job;
 mod listing;
 mod nvcc;
 mod nvrtc;
+mod opcodes;
 mod options;
 mod ptx_text;
 mod request;

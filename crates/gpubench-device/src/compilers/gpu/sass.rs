@@ -1,5 +1,6 @@
 //! The machine code of kernels as text, by NVIDIA's `nvdisasm`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,10 @@ use std::time::Duration;
 use super::super::process::{Patience, Unfinished, run};
 use super::compiler::NamedCompilers;
 use super::listing::{Kernels, NoListing};
+use super::opcodes::machine_code;
+use crate::cuda::{ImageForm, KernelImage};
 use crate::toolkits::{Surroundings, program_next_to};
+use gpubench_contract::MachineCode;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The program.
@@ -67,6 +71,33 @@ impl Disassembler {
         cubin: &[u8],
         interrupt: &AtomicBool,
     ) -> Result<String, NoListing> {
+        Ok(only(kernels, &self.disassemble(cubin, interrupt)?))
+    }
+
+    /// Returns the machine code of kernels, in short. Kernels that the image does not have are left
+    /// out.
+    ///
+    /// # Errors
+    /// When the image has no machine code, or the program fails.
+    pub fn machine_code(
+        &self,
+        image: &KernelImage,
+        kernels: &[String],
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<MachineCode>, NoListing> {
+        match image.form() {
+            ImageForm::Cubin => {}
+            ImageForm::Ptx => return Err(NoListing::Ptx),
+            ImageForm::Fatbin => return Err(NoListing::Fatbin),
+        }
+        let text = self.disassemble(&image.image, interrupt)?;
+        let sections: BTreeMap<&str, &str> = sections(&text).collect();
+        let of_kernel = |kernel: &String| Some(machine_code(kernel, sections.get(image.symbol(kernel))?));
+        Ok(kernels.iter().filter_map(of_kernel).collect())
+    }
+
+    /// Returns the program's output for a cubin.
+    fn disassemble(&self, cubin: &[u8], interrupt: &AtomicBool) -> Result<String, NoListing> {
         let failed = |reason: String| NoListing::Disassembler {
             program: self.program.clone(),
             reason,
@@ -89,7 +120,7 @@ impl Disassembler {
         if !finished.status.success() {
             return Err(failed(format!("{}: {}", finished.status, finished.stderr.trim())));
         }
-        Ok(only(kernels, &String::from_utf8_lossy(&finished.stdout)))
+        Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
     }
 
     /// Returns the path of the program.
@@ -98,12 +129,18 @@ impl Disassembler {
     }
 }
 
+/// Returns the symbol and the code of each function.
+fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split(SECTION).skip(1).map(|section| {
+        let (head, code) = section.split_once('\n').unwrap_or((section, ""));
+        (head.split(',').next().unwrap_or(head), code)
+    })
+}
+
 /// Returns the code of the wanted kernels.
 fn only(kernels: &Kernels<'_>, text: &str) -> String {
     let mut kept = String::new();
-    for section in text.split(SECTION).skip(1) {
-        let (head, code) = section.split_once('\n').unwrap_or((section, ""));
-        let symbol = head.split(',').next().unwrap_or(head);
+    for (symbol, code) in sections(text) {
         if !kernels.wants(symbol) {
             continue;
         }

@@ -148,5 +148,6 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
             threshold_source: ThresholdSource::Floor,
         }),
         functions: Vec::new(),
+        machine_code: Vec::new(),
     }
 }

@@ -159,6 +159,42 @@ fn different_metrics_are_never_compared() {
 }
 
 /// Counts of one worker whose last call has these instructions of `(kernel, function)`.
+fn with_machine_code(mut result: BenchmarkComplete, code: Result<(&str, u64), &str>) -> BenchmarkComplete {
+    let counts = result.counts.as_mut().unwrap();
+    match code {
+        Ok((digest, loads)) => counts.machine_code.push(MachineCode {
+            kernel: "softmax".to_owned(),
+            digest: digest.to_owned(),
+            opcodes: [("LDG.E".to_owned(), loads)].into(),
+        }),
+        Err(reason) => counts.no_machine_code = Some(reason.to_owned()),
+    }
+    result
+}
+
+#[test]
+fn machine_code_is_compared_for_the_kernels_whose_counts_changed() {
+    let counted = |instructions| counted_by_function(&[("softmax", None, instructions)]);
+    let row = |before: f64, code_before, after: f64, code_after| {
+        let [before, after] = [(before, code_before), (after, code_after)]
+            .map(|(instructions, code)| with_machine_code(counted(instructions), code));
+        row_of(before, after, &Rules::default()).machine_code
+    };
+    let changed = row(1_000.0, Ok(("a", 1)), 2_000.0, Ok(("b", 3)));
+    assert_eq!(changed[0].outcome, MachineCodeOutcome::Changed);
+    assert_eq!(
+        (changed[0].opcodes[0].baseline, changed[0].opcodes[0].candidate),
+        (1, 3)
+    );
+    let unknown = row(1_000.0, Err("found no `nvdisasm`"), 2_000.0, Ok(("b", 3)));
+    assert_eq!(unknown[0].outcome, MachineCodeOutcome::Unknown);
+    assert_eq!(unknown[0].reason.as_deref(), Some("baseline: found no `nvdisasm`"));
+    let same_count = row(1_000.0, Ok(("a", 1)), 1_000.0, Ok(("b", 3)));
+    assert_eq!(same_count, []);
+    let silent = row_of(counted(1_000.0), counted(2_000.0), &Rules::default());
+    assert_eq!(silent.machine_code, [], "the CPU device has none");
+}
+
 fn counted_by_function(functions: &[(&str, Option<&str>, f64)]) -> BenchmarkComplete {
     let count = |(kernel, function, instructions): &(&str, Option<&str>, f64)| FunctionCount {
         kernel: (*kernel).to_owned(),
