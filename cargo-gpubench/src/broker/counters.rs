@@ -1,16 +1,20 @@
 //! What counts on the device of a run.
 
 use super::cases::Case;
-use gpubench_device::DeviceOrder;
-use gpubench_diagnostic::SetupMissing;
+use super::observers::find_counting_ncu;
+use gpubench_device::{Absence, AbsenceKind, DeviceOrder};
+use gpubench_diagnostic::{SetupMissing, print_warning};
+use gpubench_measure::clients::ObserverProgram;
 use gpubench_measure::probe::{Answer, CounterTarget, ask_counter};
 
-/// Descriptions of the counters that a run needs.
+/// The counters that a run needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
-    /// What counts instructions.
+    /// A description of what counts instructions.
     pub(super) instructions: Option<String>,
-    /// What reads hardware metrics.
+    /// The program that counts them, if the device does not let a worker count.
+    pub(super) program: Option<ObserverProgram>,
+    /// A description of what reads hardware metrics.
     pub(super) hardware: Option<String>,
 }
 
@@ -27,13 +31,48 @@ impl Counters {
             }
         }
         let counts_instructions = cases.iter().any(|case| case.metrics.counts_instructions());
-        let instructions = counts_instructions.then(|| find(device, Vec::new())).transpose()?;
-        let hardware = (!metrics.is_empty()).then(|| find(device, metrics)).transpose()?;
-        Ok(Counters { instructions, hardware })
+        let mut counters = match counts_instructions {
+            true => Counters::of_instructions(device)?,
+            false => Counters::default(),
+        };
+        if !metrics.is_empty() {
+            counters.hardware = Some(find(device, metrics)??);
+        }
+        Ok(counters)
+    }
+
+    fn of_instructions(device: DeviceOrder) -> Result<Counters, SetupMissing> {
+        let absence = match find(device, Vec::new())? {
+            Ok(description) => {
+                return Ok(Counters {
+                    instructions: Some(description),
+                    ..Counters::default()
+                });
+            }
+            Err(absence) => absence,
+        };
+        // What the driver refuses to CUPTI, it refuses to ncu.
+        let program = match absence.kind {
+            AbsenceKind::Refused => None,
+            AbsenceKind::NotInstalled | AbsenceKind::Unusable => find_counting_ncu(device.backend()),
+        };
+        let Some(program) = program else {
+            return Err(absence.into());
+        };
+        let path = program.path.display().to_string();
+        print_warning(&format_args!(
+            "`{path}` counts instructions, which takes longer, because {}",
+            absence.reason
+        ));
+        Ok(Counters {
+            instructions: Some(format!("ncu, `{path}`")),
+            program: Some(program),
+            hardware: None,
+        })
     }
 }
 
-fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<String, SetupMissing> {
+fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<Result<String, Absence>, SetupMissing> {
     let backend = device.backend();
     let word = backend.words().word;
     let target = CounterTarget {
@@ -44,8 +83,8 @@ fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<String, SetupMissin
         metrics,
     };
     match ask_counter(backend, target) {
-        Answer::Given(description) => Ok(description),
-        Answer::Absent(absence) => Err(absence.into()),
+        Answer::Given(description) => Ok(Ok(description)),
+        Answer::Absent(absence) => Ok(Err(absence)),
         Answer::Broken { how } => Err(SetupMissing {
             what: format!("the counter of the device {how}"),
             hint: "leave out `--metric` to measure only the time".to_owned(),

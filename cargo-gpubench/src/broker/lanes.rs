@@ -56,7 +56,9 @@ pub(super) fn in_order(
 /// many as fit into the memory of the device.
 pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
-    if !jobs.iter().all(Job::is_only_counted) {
+    // Nobody keeps several programs from using the counters at the same time.
+    let is_counted_by_program = context.settings.counters.program.is_some();
+    if is_counted_by_program || !jobs.iter().all(Job::is_only_counted) {
         return NonZeroUsize::MIN;
     }
     let needed = |job: &Job<'_>| {

@@ -120,6 +120,8 @@ pub enum AbsenceKind {
     NotInstalled = 0,
     /// Parts of the device or its driver are there, but it cannot be used.
     Unusable = 1,
+    /// Everything is there, but this process may not use it, or not while another one does.
+    Refused = 2,
 }
 
 impl std::fmt::Display for Absence {

@@ -7,6 +7,7 @@ use gpubench_contract::{SanitizerReport, SanitizerTool};
 use gpubench_device::Launcher;
 use gpubench_protocol::wire::Observer;
 
+use super::launch_counts::{LaunchCount, read_launch_counts};
 use super::role::End;
 use crate::sanitizer::read_log;
 
@@ -32,6 +33,8 @@ pub struct ObserverProgram {
 pub enum ObserverTask {
     /// It checks the kernels with a tool of compute-sanitizer.
     Sanitize(SanitizerTool),
+    /// It counts the instructions of each launch.
+    Count,
     /// It writes a report about the call.
     Profile {
         /// Its arguments before the worker's command.
@@ -42,10 +45,12 @@ pub enum ObserverTask {
 }
 
 /// What an observer reports after the end of its worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
     /// The sanitizer checked the call.
     Sanitized(SanitizerReport),
+    /// The profiler counted these launches.
+    Counted(Vec<LaunchCount>),
     /// The profiler recorded the call, and wrote this file if any.
     Profiled(Option<PathBuf>),
     /// It is unknown what it would have found. The text says why.
@@ -63,7 +68,7 @@ impl ObserverProgram {
     pub fn observer(&self) -> Observer {
         match self.task {
             ObserverTask::Sanitize(_) => Observer::Sanitizer,
-            ObserverTask::Profile { .. } => Observer::Profiler,
+            ObserverTask::Profile { .. } | ObserverTask::Count => Observer::Profiler,
         }
     }
 
@@ -79,11 +84,14 @@ impl ObserverProgram {
     fn arguments(&self, log: &Path, unchecked: &[&str]) -> Vec<OsString> {
         let tool = match &self.task {
             ObserverTask::Profile { arguments, .. } => return arguments.clone(),
+            ObserverTask::Count => {
+                let words = COUNTING.into_iter().map(OsString::from);
+                return words.chain(["--log-file".into(), file_name(log)]).collect();
+            }
             ObserverTask::Sanitize(tool) => *tool,
         };
         let mut words: Vec<OsString> = vec!["--tool".into(), tool.as_str().into(), "--log-file".into()];
-        // In a file name, the tool replaces what follows a percent sign.
-        words.push(log.to_string_lossy().replace('%', "%%").into());
+        words.push(file_name(log));
         let plain = [
             ["--target-processes", "application-only"],
             ["--print-limit", MOST_ERRORS],
@@ -108,10 +116,39 @@ impl ObserverProgram {
                 }
                 Ok(report) => Observation::Sanitized(report),
             },
+            // What the log says explains the end.
+            ObserverTask::Count => match read_launch_counts(log) {
+                Ok(_) if end != End::Exited(0) => Observation::Failed(format!("it {end}")),
+                Ok(launches) => Observation::Counted(launches),
+                Err(why) => Observation::Failed(why),
+            },
             ObserverTask::Profile { .. } if end != End::Exited(0) => Observation::Failed(format!("it {end}")),
             ObserverTask::Profile { extension, .. } => Observation::Profiled(report_in(printed, extension)),
         }
     }
+}
+
+/// The options with which ncu counts instructions in what the worker marks. It leaves clocks and
+/// caches as they are.
+const COUNTING: [&str; 13] = [
+    "--profile-from-start",
+    "off",
+    "--target-processes",
+    "application-only",
+    "--clock-control",
+    "none",
+    "--cache-control",
+    "none",
+    "--metrics",
+    "smsp__inst_executed.sum",
+    "--print-units",
+    "base",
+    "--csv",
+];
+
+/// Returns a file's name for an option. In it, the tools replace what follows a percent sign.
+fn file_name(path: &Path) -> OsString {
+    path.to_string_lossy().replace('%', "%%").into()
 }
 
 /// Returns the options that only one tool has.

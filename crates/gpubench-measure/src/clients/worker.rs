@@ -197,7 +197,11 @@ impl WorkerClient {
             guarded: hosted.guarded,
             calls: launch.calls,
             flush_bytes: launch.flush_bytes,
-            measurand: launch.reading.measurand,
+            // An observer counts from outside.
+            measurand: match launch.observed_by {
+                Some(_) => Measurand::Time,
+                None => launch.reading.measurand,
+            },
             metric_bytes: metrics.len() as u32,
             observer: launch
                 .observed_by

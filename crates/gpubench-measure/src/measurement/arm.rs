@@ -11,13 +11,14 @@ use super::energy::{self, CallEnergy};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
+use super::observed_calls::ObservedCalls;
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
 use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
-use crate::clients::{Observation, ObserverProgram, RoleFailure, WorkerClient};
+use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
@@ -61,6 +62,8 @@ pub(super) struct Arm<'a> {
     worker: Option<WorkerClient>,
     /// What the observer of the last worker reports.
     observation: Option<Observation>,
+    /// The calls of this round's worker, if its observer counts them.
+    observed_calls: ObservedCalls,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
 }
@@ -148,6 +151,7 @@ impl<'a> Arm<'a> {
             pool,
             worker: None,
             observation: None,
+            observed_calls: ObservedCalls::of(case.recording),
             lost: None,
         }
     }
@@ -166,6 +170,7 @@ impl<'a> Arm<'a> {
         self.evidence.begin_turn();
         self.controls.begin_turn();
         self.samples.begin_turn();
+        self.observed_calls.clear();
         match self.pool.next() {
             Ok(ready) => self.worker = self.evidence.admit(ready),
             // A constructor in a kernel module may exit or never return. The kernel is to blame for
@@ -187,6 +192,7 @@ impl<'a> Arm<'a> {
     pub(super) fn end_round(&mut self) {
         if let Some(mut worker) = self.worker.take() {
             self.observe(&mut worker);
+            self.count_observed_calls();
             self.pool.retire(worker);
         }
     }
@@ -194,10 +200,30 @@ impl<'a> Arm<'a> {
     /// Ends an observed worker and keeps what its observer reports.
     fn observe(&mut self, worker: &mut WorkerClient) {
         let Protocol { within, interrupt, .. } = *self.protocol;
-        self.observation = worker.observation(within, interrupt).or(self.observation.take());
+        // A later worker does not make up for one whose observer failed.
+        if !matches!(self.observation, Some(Observation::Failed(_))) {
+            self.observation = worker.observation(within, interrupt).or(self.observation.take());
+        }
         if let Some(Observation::Failed(_)) = self.observation {
             self.printed = worker.last_output();
         }
+    }
+
+    /// Completes the samples of a worker whose calls an observer has counted.
+    fn count_observed_calls(&mut self) {
+        let Some(Observation::Counted(launches)) = &self.observation else {
+            return;
+        };
+        match self.observed_calls.count(launches, &mut self.samples) {
+            Ok(counts) => self.keep_counts(counts),
+            Err(why) => self.observation = Some(Observation::Failed(why)),
+        }
+    }
+
+    /// Whether an observer counts the calls.
+    pub(super) fn is_counted_by_observer(&self) -> bool {
+        let tasks = self.protocol.observer.map(|observer| &observer.task);
+        matches!(tasks, Some(ObserverTask::Count))
     }
 
     /// Whether every worker has run and has enough samples.
@@ -254,6 +280,7 @@ impl<'a> Arm<'a> {
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             self.evidence.end_warm_up_window();
+            self.observed_calls.note(None);
             let calls = f64::from(self.calls.get()) * f64::from(self.batch.repeats().get());
             let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
             let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
@@ -285,13 +312,19 @@ impl<'a> Arm<'a> {
             return Ok(Step::Failed);
         }
         match kind {
-            WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
+            WindowKind::EarlyCheck => {
+                self.samples.turn_mut().since_early = 0;
+                self.observed_calls.note(None);
+            }
             // Never among the samples.
             WindowKind::Parts | WindowKind::Empty => {}
             WindowKind::Timed | WindowKind::Control => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
-                if let Some(window) = self.evidence.last_window() {
+                if self.is_counted_by_observer() {
+                    let sample = self.samples.keep_for_later();
+                    self.observed_calls.note(Some(sample));
+                } else if let Some(window) = self.evidence.last_window() {
                     let calls = self.calls.saturating_mul(self.batch.repeats());
                     self.samples.keep(window, calls);
                 }
@@ -554,6 +587,10 @@ impl<'a> Arm<'a> {
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let mut notices = std::mem::take(&mut self.notices);
         notices.extend(notices_of(self.protocol.observer, self.observation.as_ref()));
+        if judgement.verdict != Verdict::Pass && self.is_counted_by_observer() {
+            // Some of them still wait for their counts.
+            self.samples = Samples::default();
+        }
         let workers = self.samples.by_worker();
         Measured {
             calls: self.calls,

@@ -21,6 +21,7 @@ mod idle_workers;
 mod inputs;
 mod measured;
 mod observation;
+mod observed_calls;
 mod parts;
 mod pass_criteria;
 #[cfg(test)]

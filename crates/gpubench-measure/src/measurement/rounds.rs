@@ -275,7 +275,9 @@ impl<'a> Rounds<'a> {
             arm.step(context, part)?;
             let samples = &arm.samples;
             with_samples += usize::from(samples.values.len() > before);
-            if arm.owner == WindowOwner::Candidate && samples.values.len() > before {
+            // The counts of an observer come later.
+            let is_known = !arm.is_counted_by_observer();
+            if arm.owner == WindowOwner::Candidate && is_known && samples.values.len() > before {
                 watcher.sampled(&samples.values, &samples.by_worker());
             }
         }

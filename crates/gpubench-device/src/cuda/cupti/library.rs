@@ -162,11 +162,11 @@ impl Library {
         };
         let told = |reason: &str| format!("{reason}: `{call}` returned `{name}` ({result})");
         Err(DeviceError::Absent(match result {
-            INSUFFICIENT_PRIVILEGES | VIRTUAL_WITHOUT_PRIVILEGES => unusable(
+            INSUFFICIENT_PRIVILEGES | VIRTUAL_WITHOUT_PRIVILEGES => refused(
                 told("the GPU's counters need rights that this process does not have"),
                 "run as root or with the capability `CAP_PERFMON` (`--cap-add=PERFMON` or `SYS_ADMIN` in a container), or let all users count: load the kernel module `nvidia` with `NVreg_RestrictProfilingToAdminUsers=0`",
             ),
-            HARDWARE_BUSY | SEVERAL_SUBSCRIBERS => unusable(
+            HARDWARE_BUSY | SEVERAL_SUBSCRIBERS => refused(
                 told("another profiler uses the GPU's counters"),
                 "end `ncu`, `nsys`, `dcgm` and other profilers (`dcgmi profstats --pause` pauses the last)",
             ),
@@ -185,6 +185,14 @@ impl Library {
                 )));
             }
         }))
+    }
+}
+
+/// Returns the absence of counters that the driver does not lend.
+fn refused(reason: String, hint: &str) -> Absence {
+    Absence {
+        kind: AbsenceKind::Refused,
+        ..unusable(reason, hint)
     }
 }
 
