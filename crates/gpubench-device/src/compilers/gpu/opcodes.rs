@@ -34,12 +34,12 @@ pub(super) fn machine_code(kernel: &str, section: &str) -> MachineCode {
 /// Returns the instruction of a line: `@P0 BRA `(.L_x_1)` of
 /// `        /*0090*/               @P0 BRA `(.L_x_1) ;`.
 fn instruction(line: &str) -> Option<&str> {
-    let (_, behind_address) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
-    let (instruction, _) = behind_address.split_once(';')?;
+    let (_, after_address) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
+    let (instruction, _) = after_address.split_once(';')?;
     Some(instruction.trim())
 }
 
-/// Returns the opcode, behind the predicate if there is one.
+/// Returns the opcode, which follows the predicate if there is one.
 fn opcode(instruction: &str) -> &str {
     let mut words = instruction.split_whitespace();
     words.find(|word| !word.starts_with('@')).unwrap_or_default()
