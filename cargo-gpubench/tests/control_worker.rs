@@ -19,7 +19,8 @@ use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, CasePair, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
+    CaseLibrary, CasesInTurns, Entrant, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
+    Standing, TurnCase,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
@@ -84,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(&mut stage)?;
     without_a_clock_bound_there_is_no_control_worker(&mut stage)?;
     the_worker_of_a_plan_runs_its_control_windows_itself(&mut stage)?;
-    two_sides_alternate_window_by_window(&mut stage)?;
+    cases_take_turns_window_by_window(&mut stage)?;
     a_second_measurement_shares_no_number_and_no_input_with_the_first(&mut stage)?;
     println!("windows between real processes: 6 tests passed");
     Ok(())
@@ -192,18 +193,16 @@ fn assert_right(judgement: &Judgement) {
     assert!(right, "{judgement:?}");
 }
 
-/// The candidate replays a plan and the baseline runs on the host. They share buffers, input
-/// distributions and the reference.
-fn two_sides_alternate_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
+/// One case replays a plan, one runs on the host, and one is a twin of the first. They share
+/// buffers, input distributions and the reference.
+fn cases_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(stage.device);
     let first = Numbering::default();
-    let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, first, &mut control_worker)?;
-    let MeasuredInTurns {
-        candidate, baseline, ..
-    } = measured;
-    let baseline = baseline.expect("there are two sides")?;
+    let cases = [COPY, COPY_ON_THE_HOST, COPY];
+    let measured = stage.measure_in_turns(&cases, 2, first, &mut control_worker)?;
+    let arms: Vec<Measured> = measured.arms.into_iter().collect::<Result<_, _>>()?;
     let mut sides = Vec::new();
-    for (side, measured) in [(0, &candidate), (1, &baseline)] {
+    for (side, measured) in arms.iter().enumerate() {
         assert_right(&measured.judgement);
         assert_eq!(measured.samples.len(), 40, "of side {side}");
         assert_eq!(measured.worker_samples, [20, 20]);
@@ -214,17 +213,13 @@ fn two_sides_alternate_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn
     let numbers = sides.iter().map(|(number, _)| *number);
     assert!(numbers.eq(1..=sides.len() as u32), "no number twice, none left out");
     let longest = sides.chunk_by(|one, other| one.1 == other.1).map(<[_]>::len).max();
-    // At the end of its turn, one side may need one early check or sample more than the other.
-    assert!(longest <= Some(12), "{longest:?} windows of one side in a row");
-    let firsts: Vec<_> = sides.chunks(2).map(|pair| pair[0].1).collect();
-    assert!(
-        firsts.contains(&0) && firsts.contains(&1),
-        "each side begins some pairs"
-    );
-    assert!(
-        digests(&candidate).is_disjoint(&digests(&baseline)),
-        "neither sees the other's inputs"
-    );
+    // At the end of its turn, one case may need one early check or sample more than the others.
+    assert!(longest <= Some(12), "{longest:?} windows of one case in a row");
+    let laps = sides.chunks(cases.len());
+    let firsts: HashSet<usize> = laps.map(|lap| lap[0].1).collect();
+    assert_eq!(firsts.len(), cases.len(), "each case begins some laps");
+    let inputs: HashSet<u64> = arms.iter().flat_map(digests).collect();
+    assert_eq!(inputs.len(), sides.len(), "no case sees the inputs of another");
     Ok(())
 }
 
@@ -239,10 +234,11 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
     let mut numbering = Numbering::default();
     let mut descriptors = None;
     for _ in 0..2 {
-        let measured = stage.measure_both(COPY, COPY_ON_THE_HOST, 2, numbering, &mut control_worker)?;
-        let baseline = measured.baseline.expect("there are two sides")?;
+        let cases = [COPY, COPY_ON_THE_HOST];
+        let measured = stage.measure_in_turns(&cases, 2, numbering, &mut control_worker)?;
+        let arms: Vec<Measured> = measured.arms.into_iter().collect::<Result<_, _>>()?;
         let mut last = 0;
-        for side in [&measured.candidate, &baseline] {
+        for side in &arms {
             assert_right(&side.judgement);
             assert_eq!(side.samples.len(), 40);
             for window in &side.windows {
@@ -257,15 +253,14 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
             }
         }
         let asked = OtherAnswer::Fails as u64;
-        let first = measured.candidate.windows.iter().chain(&baseline.windows);
+        let first = arms.iter().flat_map(|side| &side.windows);
         let first = first.filter(|window| (2..=17).contains(&(window.facts.window - numbering.opening)));
         let mut answers = first
             .flat_map(|window| window.facts.outputs())
             .map(|output| output.old_answer);
         assert!(answers.all(|answer| answer == asked), "the check is tried again");
-        let sides = [&measured.candidate, &baseline];
         let controls = || {
-            let of_sides = sides
+            let of_sides = arms
                 .iter()
                 .flat_map(|side| side.control_windows.iter().chain(&side.controls_alone));
             of_sides.map(|window| window.facts.window)
@@ -385,23 +380,35 @@ impl Stage {
         Ok(session.measure(&case)?)
     }
 
-    /// Measures two alternating benchmarks with `workers` workers each.
-    fn measure_both(
+    /// Measures benchmarks alternately, with `workers` workers each.
+    fn measure_in_turns(
         &mut self,
-        candidate: u32,
-        baseline: u32,
+        benchmarks: &[u32],
         workers: usize,
         numbering: Numbering,
         control_worker: &mut ControlWorker,
     ) -> Result<MeasuredInTurns, Box<dyn Error>> {
-        let (candidate, baseline) = (self.record(candidate, 0)?, self.record(baseline, 0)?);
+        let sides: Result<Vec<Side>, _> = benchmarks.iter().map(|benchmark| self.record(*benchmark, 0)).collect();
+        let sides = sides?;
         let workers = NonZeroUsize::new(workers).ok_or("no workers")?;
         let bound = ClockBound::Exclusive;
         let protocol = Side::protocol(&bound, workers, self.device, &self.seeds, &self.interrupt);
-        let [candidate, baseline] = [&candidate, &baseline].map(|side| side.ready(0, &self.library, &self.modules));
-        let pair = CasePair {
-            candidate: &candidate,
-            baseline: Some(&baseline),
+        let cases: Vec<ReadyCase<'_>> = sides
+            .iter()
+            .map(|side| side.ready(0, &self.library, &self.modules))
+            .collect();
+        let arms: Vec<TurnCase<'_>> = cases
+            .iter()
+            .map(|case| TurnCase {
+                case,
+                entrant: Entrant {
+                    name: "a case",
+                    standing: Standing::Judged,
+                },
+            })
+            .collect();
+        let turns = CasesInTurns {
+            arms: &arms,
             question: None,
         };
         let mut session = Session {
@@ -412,7 +419,7 @@ impl Stage {
             idle_workers: &mut IdleWorkers::default(),
             watcher: &mut |_: &[f64]| (),
         };
-        Ok(session.measure_in_turns(&pair, numbering)?)
+        Ok(session.measure_in_turns(&turns, numbering)?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {

@@ -138,10 +138,12 @@ impl<'a> CaseRunner<'a> {
             reporting: &mut self.reporting,
             baseline_run: self.baseline_run.as_mut(),
         };
-        for jobs in jobs.chunk_by(|one, next| one.is_only_counted() == next.is_only_counted()) {
-            let end = match lanes_for(jobs, &context) {
-                NonZeroUsize::MIN => in_order(&mut lane, jobs, &mut results),
-                several => side_by_side(several, jobs, &mut results),
+        let groups = Job::together(&jobs);
+        for groups in groups.chunk_by(|one, next| one[0].is_only_counted() == next[0].is_only_counted()) {
+            let jobs = groups.concat();
+            let end = match lanes_for(&jobs, &context) {
+                NonZeroUsize::MIN => in_order(&mut lane, groups, &mut results),
+                several => side_by_side(several, &jobs, &mut results),
             };
             if let Some(end) = end? {
                 return Ok(end);

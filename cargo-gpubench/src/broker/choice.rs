@@ -1,13 +1,14 @@
 //! The cases of built libraries that a run selects, and the rest.
 
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Benchmark, Catalog};
 
 use super::against::other_revision::OtherRevision;
 use super::case_readings::{ReadingError, choose_readings};
 use super::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
-use super::options::RunOptions;
+use super::contest::Contests;
+use super::options::{CaseOrder, RunOptions};
 use super::status::status;
 use crate::build::Built;
 use gpubench_device::Facts;
@@ -28,7 +29,7 @@ impl ChosenCases {
     /// Returns the cases that the command line selects.
     ///
     /// # Errors
-    /// No case is selected, no case matches, or the modes of a case are invalid.
+    /// No case is selected or matches, the modes of a case are invalid, or there is no contest.
     pub(super) fn of(
         options: &RunOptions,
         built: &Built,
@@ -37,6 +38,10 @@ impl ChosenCases {
     ) -> Result<ChosenCases, Failure> {
         let mut cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
         choose_readings(&mut cases, options, (built, catalogs), facts)?;
+        if options.order == CaseOrder::InContests {
+            let contests = Contests::among(&cases, |case| benchmark_of(case, built, catalogs));
+            contests.check(&cases, catalogs.iter().flat_map(|catalog| &catalog.benchmarks))?;
+        }
         if cases.is_empty() {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
@@ -65,6 +70,12 @@ impl ChosenCases {
     pub(super) fn naming(&self) -> Naming {
         Naming::for_packages(self.packages.len())
     }
+}
+
+fn benchmark_of<'b>(case: &Case, built: &Built, catalogs: &'b [Catalog]) -> Option<&'b Benchmark> {
+    let mut libraries = built.libraries.iter().zip(catalogs);
+    let (_, catalog) = libraries.find(|(library, _)| library.package == case.package)?;
+    catalog.benchmarks.get(case.benchmark)
 }
 
 /// Returns the baseline's cases that match the command line. Ignores `--partition`: its counted

@@ -1,12 +1,13 @@
 //! The results that a run measures, one by one.
 
 use super::cases::Case;
-use super::options::CaseOptions;
+use super::contest::Contests;
+use super::options::{CaseOptions, CaseOrder};
 use super::recording::preparation::Prepared;
 use super::run_names::RunNames;
 use super::selected::Selected;
 use super::settings::RunSettings;
-use gpubench_contract::BenchmarkStarted;
+use gpubench_contract::{BenchmarkStarted, ContestShare};
 
 /// A case to be measured for one of its results.
 pub(super) struct Job<'j> {
@@ -16,6 +17,8 @@ pub(super) struct Job<'j> {
     pub(super) announced: BenchmarkStarted,
     /// Number of times of the case that are measured after this result.
     pub(super) timed_left: usize,
+    /// The contest, if it is measured in one.
+    pub(super) contest: Option<ContestShare>,
 }
 
 impl<'j> Job<'j> {
@@ -28,16 +31,25 @@ impl<'j> Job<'j> {
         settings: &RunSettings<'_>,
     ) -> Vec<Job<'j>> {
         let measurement = &settings.options.measurement;
+        let contests = match settings.options.order {
+            CaseOrder::OneByOne => Contests::default(),
+            CaseOrder::InContests => Contests::among(selected.cases, |case| selected.benchmark(case)),
+        };
         let announced = announced(names, selected.cases);
-        let cases = selected.cases.iter().zip(prepared).zip(announced);
-        let of_case = |((case, prepared), announced): ((&'j Case, &'j Prepared), Vec<BenchmarkStarted>)| {
+        let cases = selected.cases.iter().zip(prepared).zip(announced).enumerate();
+        let of_case = |(position, ((case, prepared), announced)): (_, ((_, _), Vec<BenchmarkStarted>))| {
+            let contest = contests.of(position);
             let mut timed_left = announced.iter().filter(|started| started.metric.is_time()).count();
             announced.into_iter().map(move |announced| {
                 timed_left -= usize::from(announced.metric.is_time());
+                let options = measurement.of_result(case, selected.library(case).settings, &announced.metric);
                 Job {
                     case,
                     prepared,
-                    options: measurement.of_result(case, selected.library(case).settings, &announced.metric),
+                    contest: contest
+                        .filter(|_| announced.metric.is_time())
+                        .map(|number| settings.contest_share(number, &options)),
+                    options,
                     announced,
                     timed_left,
                 }
@@ -52,8 +64,26 @@ impl<'j> Job<'j> {
             options: self.options.once(),
             announced: self.announced.clone(),
             timed_left: 0,
+            contest: None,
             ..*self
         }
+    }
+
+    /// Divides jobs into those that are measured together: one alone, or those of a contest.
+    pub(super) fn together<'r>(jobs: &'r [Job<'j>]) -> Vec<Vec<&'r Job<'j>>> {
+        let mut groups: Vec<Vec<&Job<'_>>> = Vec::new();
+        for job in jobs {
+            match groups.iter_mut().find(|group| group[0].competes_with(job)) {
+                Some(group) => group.push(job),
+                None => groups.push(vec![job]),
+            }
+        }
+        groups
+    }
+
+    fn competes_with(&self, other: &Job<'_>) -> bool {
+        let [own, others] = [self, other].map(|job| job.contest.as_ref().map(|contest| contest.number));
+        own.is_some() && own == others
     }
 
     /// Returns whether another job is of the same case.

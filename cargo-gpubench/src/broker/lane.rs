@@ -4,24 +4,22 @@ use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
 use super::benchmark_line::add_location;
-use super::case_watcher::CaseWatcher;
 use super::cases::Case;
+use super::contest::exclude_misfits;
 use super::job::Job;
 use super::lane_context::LaneContext;
 use super::recording::authors::Authors;
-use super::recording::preparation::{CaseInputs, PreparedCase};
-use super::resting::another;
+use super::recording::preparation::PreparedCase;
 use super::roles::Roles;
-use crate::admission::{calls_in_graph, unusable};
-use gpubench_contract::{BenchmarkComplete, Cause, Method, Verdict};
+use crate::admission::unusable;
+use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
-    CaseFailure, CasePair, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria, Protocol,
-    RolesAfterwards, Session, add_hardware, fill_in, note_observation,
+    CaseFailure, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
+    add_hardware, fill_in, note_observation,
 };
-use gpubench_protocol::window::case_number;
 use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
 
@@ -40,94 +38,146 @@ pub(super) struct Finished {
     pub(super) baseline: Option<Box<BenchmarkComplete>>,
 }
 
+/// A case that is measured, with its result.
+pub(super) struct Entry<'e, 'j> {
+    pub(super) job: &'e Job<'j>,
+    pub(super) prepared: &'j PreparedCase,
+    pub(super) finished: &'e mut Finished,
+}
+
 impl Lane<'_, '_> {
-    /// Measures a case for one of its results.
+    /// Measures cases together, each for one of its results: one alone, or several alternately.
+    /// Returns what they ended in, in their order.
     pub(super) fn measure(
         &mut self,
-        job: &Job<'_>,
+        jobs: &[&Job<'_>],
         idle_workers: &mut IdleWorkers,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Finished, Interrupted> {
+    ) -> Result<Vec<Finished>, Interrupted> {
         if self.context.interrupt.is_set() {
             return Err(Interrupted);
         }
         let began = Instant::now();
-        let mut finished = self.result_of(job, idle_workers, progress)?;
-        if let Some(benchmark) = self.context.selected.benchmark(job.case) {
-            add_location(&mut finished.result, benchmark);
+        let unmeasured = jobs.iter().map(|job| Finished {
+            result: BenchmarkComplete {
+                contest: job.contest.clone(),
+                ..self.context.unmeasured(job)
+            },
+            baseline: None,
+        });
+        let mut finished: Vec<Finished> = unmeasured.collect();
+        self.measure_admitted(jobs, &mut finished, idle_workers, progress)?;
+        for (job, finished) in jobs.iter().zip(&mut finished) {
+            if let Some(benchmark) = self.context.selected.benchmark(job.case) {
+                add_location(&mut finished.result, benchmark);
+            }
+            finished.result.wall_ns = began.elapsed().as_nanos() as u64;
         }
-        finished.result.wall_ns = began.elapsed().as_nanos() as u64;
         Ok(finished)
     }
 
-    fn result_of(
+    /// Measures the cases that can be measured. The results of the others say why they cannot.
+    fn measure_admitted(
         &mut self,
-        job: &Job<'_>,
+        jobs: &[&Job<'_>],
+        finished: &mut [Finished],
         idle_workers: &mut IdleWorkers,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Finished, Interrupted> {
-        let mut finished = Finished {
-            result: self.context.unmeasured(job),
-            baseline: None,
-        };
-        let result = &mut finished.result;
-        let prepared = match job.prepared {
-            None => {
-                result.cause = Some(Cause::Unsupported);
-                result.message = job.case.disposition.reason().map(str::to_owned);
-                return Ok(finished);
-            }
-            Some(Err(failure)) => {
-                failure.clone().fill_in(result);
-                return Ok(finished);
-            }
-            Some(Ok(prepared)) => prepared,
-        };
-        if !prepared.compilers.is_empty() {
-            result.environment.compiler = Some(prepared.compilers.join(", "));
+    ) -> Result<(), Interrupted> {
+        let entries = jobs.iter().zip(finished).filter_map(|(job, finished)| {
+            let prepared = admitted(job, &mut finished.result)?;
+            Some(Entry {
+                job,
+                prepared,
+                finished,
+            })
+        });
+        let mut entries: Vec<Entry<'_, '_>> = entries.collect();
+        exclude_misfits(&mut entries, self.context.selected.facts);
+        match entries.is_empty() {
+            true => Ok(()),
+            false => self.measure_together(&mut entries, idle_workers, progress),
         }
-        let recording = &prepared.recorded.recording;
-        if let Some(reason) = unusable(job.announced.mode, recording) {
-            CaseFailure::skipped(reason).fill_in(result);
-            return Ok(finished);
-        }
-        let LaneContext { selected, settings, .. } = self.context;
+    }
+
+    /// Measures cases, alone or alternately, and writes their results.
+    fn measure_together(
+        &mut self,
+        entries: &mut [Entry<'_, '_>],
+        idle_workers: &mut IdleWorkers,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Interrupted> {
+        let first = &entries[0];
+        let (first_job, recording) = (first.job, &first.prepared.recorded.recording);
         let baseline_case = match self.context.baseline {
             None => BaselineCase::Absent,
-            Some((cases, prepared)) => BaselineCase::of(job.case, recording, cases, prepared),
+            Some((cases, prepared)) => BaselineCase::of(first_job.case, recording, cases, prepared),
         };
-        let mut unmeasured = result.clone();
+        let unmeasured = first.finished.result.clone();
+        let entrants: Vec<(&Job<'_>, &PreparedCase)> =
+            entries.iter().map(|entry| (entry.job, entry.prepared)).collect();
         self.telemetry.begin_case();
-        match self.measure_one(job, prepared, &baseline_case, idle_workers, progress) {
-            Ok(measured) => {
-                result.cache = Some(self.context.cache_state(result.mode));
-                fill_in(
-                    result,
-                    recording,
-                    measured.candidate,
-                    settings.expectations(&job.options),
-                );
-                if !settings.mode.is_timed() {
-                    result.event_overhead_ns = None;
-                    result.conservation = None;
+        match self.measure_entrants(&entrants, &baseline_case, idle_workers, progress) {
+            Ok(MeasuredInTurns { arms, roles, .. }) => {
+                let mut arms = arms.into_iter();
+                for (entry, arm) in entries.iter_mut().zip(&mut arms) {
+                    self.write_result(entry, arm, roles)?;
                 }
-                self.note_source_of_counts(prepared, result);
-                result.kernels = self.roles.kernels_of(prepared, selected.facts, measured.roles)?;
-                if let BaselineCase::Ready(theirs) = &baseline_case {
-                    unmeasured.kernels = self.roles.kernels_of(theirs, selected.facts, measured.roles)?;
+                let baseline = self.baseline_result(first_job, unmeasured, baseline_case, arms.next(), roles)?;
+                entries[0].finished.baseline = baseline;
+                if roles == RolesAfterwards::Unknown {
+                    self.retire_roles(first_job.case);
                 }
-                finished.baseline = self.baseline_result(job, unmeasured, baseline_case, measured.baseline);
-                if measured.roles == RolesAfterwards::Unknown {
-                    self.retire_roles(job.case);
+                for entry in entries.iter_mut() {
+                    self.add_hardware_metrics(entry.job, entry.prepared, &mut entry.finished.result)?;
                 }
-                self.add_hardware_metrics(job, prepared, result)?;
             }
-            Err(error) => self.note_failure(job.case, &error, result)?,
+            Err(error) => {
+                for entry in entries.iter_mut() {
+                    self.note_failure(entry.job.case, &error, &mut entry.finished.result)?;
+                }
+            }
         }
-        if let Some(observation) = self.telemetry.end_case(result.samples.len()) {
-            note_observation(&observation, result);
+        let most = entries.iter().map(|entry| entry.finished.result.samples.len()).max();
+        if let Some(observation) = self.telemetry.end_case(most.unwrap_or_default()) {
+            for entry in entries {
+                note_observation(&observation, &mut entry.finished.result);
+            }
         }
-        Ok(finished)
+        Ok(())
+    }
+
+    /// Writes what was measured of a case into its result.
+    fn write_result(
+        &mut self,
+        entry: &mut Entry<'_, '_>,
+        arm: Result<Measured, RoleFailure>,
+        roles: RolesAfterwards,
+    ) -> Result<(), Interrupted> {
+        let LaneContext { selected, settings, .. } = self.context;
+        let Entry {
+            job,
+            prepared,
+            finished: Finished { result, .. },
+        } = entry;
+        let measured = match arm {
+            Ok(measured) => measured,
+            Err(failure) => {
+                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure)).ok_or(Interrupted)?;
+                failure.fill_in(result);
+                return Ok(());
+            }
+        };
+        result.cache = Some(self.context.cache_state(result.mode));
+        let recording = &prepared.recorded.recording;
+        fill_in(result, recording, measured, settings.expectations(&job.options));
+        if !settings.mode.is_timed() {
+            result.event_overhead_ns = None;
+            result.conservation = None;
+        }
+        self.note_source_of_counts(prepared, result);
+        result.kernels = self.roles.kernels_of(prepared, selected.facts, roles)?;
+        Ok(())
     }
 
     /// Writes a failure of anything but the kernels into a result. The roles are replaced.
@@ -163,118 +213,37 @@ impl Lane<'_, '_> {
         };
         let job = &job.once();
         let (none, quietly) = (&mut IdleWorkers::default(), &mut |_| {});
-        match self.measure_reading(job, prepared, &BaselineCase::Absent, reading, none, quietly) {
-            Ok(measured) => {
-                if measured.roles == RolesAfterwards::Unknown {
-                    self.retire_roles(job.case);
-                }
+        let measured = self.measure_reading(&[(job, prepared)], &BaselineCase::Absent, reading, none, quietly);
+        let measured = measured.and_then(|MeasuredInTurns { arms, roles, .. }| {
+            if roles == RolesAfterwards::Unknown {
+                self.retire_roles(job.case);
+            }
+            arms.into_iter()
+                .collect::<Result<Vec<Measured>, _>>()
+                .map_err(MeasureError::Worker)
+        });
+        match measured {
+            Ok(arms) => {
                 let counted_by = self.context.settings.counters.hardware.as_deref();
-                add_hardware(result, measured.candidate, counted_by);
+                arms.into_iter()
+                    .for_each(|measured| add_hardware(result, measured, counted_by));
                 Ok(())
             }
             Err(error) => self.note_failure(job.case, &error, result),
         }
     }
 
-    /// Measures a case. Alternates with the baseline's case if there is one.
-    fn measure_one(
-        &mut self,
-        job: &Job<'_>,
-        prepared: &PreparedCase,
-        baseline_case: &BaselineCase<'_>,
-        idle_workers: &mut IdleWorkers,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<MeasuredInTurns, MeasureError> {
-        let reading = match job.announced.metric.is_count() {
-            true => WorkerReading {
-                measurand: Measurand::Instructions,
-                metrics: &[],
-            },
-            false => WorkerReading::default(),
-        };
-        self.measure_reading(job, prepared, baseline_case, reading, idle_workers, progress)
-    }
-
-    fn measure_reading(
-        &mut self,
-        job: &Job<'_>,
-        prepared: &PreparedCase,
-        baseline_case: &BaselineCase<'_>,
-        reading: WorkerReading<'_>,
-        idle_workers: &mut IdleWorkers,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<MeasuredInTurns, MeasureError> {
-        let Job { case, options, .. } = job;
-        let LaneContext { selected, settings, .. } = self.context;
-        let is_timed = reading.measurand == Measurand::Time;
-        // The number selects the inputs: no two results of a run may share them.
-        let name = job.announced.reading().label(&case.full_name());
-        let inputs = CaseInputs {
-            annotation: settings.options.nvtx.then_some(&*name),
-            number: case_number(&name),
-            facts: selected.facts,
-            method: match is_timed {
-                true => job.announced.mode,
-                false => counted_in(job.announced.mode),
-            },
-            flush_bytes: settings.flush_bytes,
-            graph_calls: calls_in_graph(
-                &prepared.recorded.recording,
-                match baseline_case {
-                    BaselineCase::Ready(theirs) => theirs.recorded.recording.plan.scratch.len(),
-                    _ => 0,
-                },
-                selected.facts,
-                options.graph_calls,
-            ),
-        };
-        let recording = &prepared.recorded.recording;
-        idle_workers.before(another(job.timed_left, recording, selected.facts, options.graph_calls));
-        let candidate = prepared.ready(&inputs);
-        let baseline = match baseline_case {
-            BaselineCase::Ready(theirs) => Some(theirs.ready(&inputs)),
-            _ => None,
-        };
-        let question = settings.question(options);
-        let pair = CasePair {
-            candidate: &candidate,
-            baseline: baseline.as_ref(),
-            question: Some(&question),
-        };
-        let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
-        let author = self.authors.client(selected.library_of(case));
-        let protocol = match is_timed {
-            true => settings.protocol_for(options, baseline_case),
-            false => settings.counting_protocol(options, reading),
-        };
-        let mut session = Session {
-            protocol: &Protocol {
-                interrupt: self.context.interrupt,
-                ..protocol
-            },
-            referee,
-            author: author.map_err(MeasureError::Attach)?,
-            control_worker,
-            idle_workers,
-            watcher: &mut CaseWatcher {
-                metric: &job.announced.metric,
-                telemetry: self.telemetry,
-                progress,
-            },
-        };
-        session.measure_and_confirm(&pair)
-    }
-
     /// Returns the baseline's result of a case, if the baseline has the case.
     fn baseline_result(
-        &self,
+        &mut self,
         job: &Job<'_>,
         mut result: BenchmarkComplete,
         baseline_case: BaselineCase<'_>,
         measured: Option<Result<Measured, RoleFailure>>,
-    ) -> Option<Box<BenchmarkComplete>> {
+        roles: RolesAfterwards,
+    ) -> Result<Option<Box<BenchmarkComplete>>, Interrupted> {
         match (baseline_case, measured) {
-            (BaselineCase::Absent, _) | (BaselineCase::Ready(_), None) => return None,
+            (BaselineCase::Absent, _) | (BaselineCase::Ready(_), None) => return Ok(None),
             (BaselineCase::Unlike(reason), _) => result.message = Some(reason),
             (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
             (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
@@ -285,13 +254,14 @@ impl Lane<'_, '_> {
                 };
                 fill_in(&mut result, &theirs.recorded.recording, measured, expectations);
                 self.note_source_of_counts(theirs, &mut result);
+                result.kernels = self.roles.kernels_of(theirs, self.context.selected.facts, roles)?;
             }
             (BaselineCase::Ready(_), Some(Err(failure))) => {
                 let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
                 failure.into_iter().for_each(|failure| failure.fill_in(&mut result));
             }
         }
-        Some(Box::new(result))
+        Ok(Some(Box::new(result)))
     }
 
     /// Writes what counted, and what was counted, into a result that has counts.
@@ -311,10 +281,26 @@ impl Lane<'_, '_> {
     }
 }
 
-/// Returns the method of the windows in which the calls of a mode are counted: one call each.
-fn counted_in(mode: Method) -> Method {
-    match mode {
-        Method::Cold | Method::Warm => mode,
-        Method::Graph | Method::Hot => Method::Cold,
+/// Returns the preparation of a case that can be measured. Otherwise its result says why it cannot.
+fn admitted<'j>(job: &Job<'j>, result: &mut BenchmarkComplete) -> Option<&'j PreparedCase> {
+    let prepared = match job.prepared {
+        None => {
+            result.cause = Some(Cause::Unsupported);
+            result.message = job.case.disposition.reason().map(str::to_owned);
+            return None;
+        }
+        Some(Err(failure)) => {
+            failure.clone().fill_in(result);
+            return None;
+        }
+        Some(Ok(prepared)) => prepared,
+    };
+    if !prepared.compilers.is_empty() {
+        result.environment.compiler = Some(prepared.compilers.join(", "));
     }
+    if let Some(reason) = unusable(job.announced.mode, &prepared.recorded.recording) {
+        CaseFailure::skipped(reason).fill_in(result);
+        return None;
+    }
+    Some(prepared)
 }

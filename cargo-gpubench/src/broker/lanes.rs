@@ -33,18 +33,23 @@ enum Message {
     Finished(usize, Box<Finished>),
 }
 
-/// Measures jobs one after another. Returns the end of the run if they end it.
+/// Measures groups of jobs one after another, the jobs of each together. Returns the end of the run
+/// if they end it.
 pub(super) fn in_order(
     lane: &mut Lane<'_, '_>,
-    jobs: &[Job<'_>],
+    groups: &[Vec<&Job<'_>>],
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
-    for of_case in jobs.chunk_by(Job::is_of_case_of) {
+    for of_case in groups.chunk_by(|one, next| one[0].is_of_case_of(next[0])) {
         let mut idle_workers = IdleWorkers::default();
-        for job in of_case {
-            results.start(job);
-            let finished = lane.measure(job, &mut idle_workers, &mut |progress| results.progress(&progress))?;
-            if let Some(end) = results.complete(job, finished) {
+        for jobs in of_case {
+            jobs.iter().for_each(|job| results.start(job));
+            let finished = lane.measure(jobs, &mut idle_workers, &mut |progress| results.progress(&progress))?;
+            let ends = jobs
+                .iter()
+                .zip(finished)
+                .map(|(job, finished)| results.complete(job, finished));
+            if let Some(end) = ends.fold(None, Option::or) {
                 return Ok(Some(end));
             }
         }
@@ -54,14 +59,14 @@ pub(super) fn in_order(
 
 /// Returns how many of these jobs run at the same time: one, unless they only count, and at most as
 /// many as fit into the memory of the device.
-pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
+pub(super) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
     // Nobody keeps several programs from using the counters at the same time.
     let is_counted_by_program = context.settings.counters.program.is_some();
-    if is_counted_by_program || !jobs.iter().all(Job::is_only_counted) {
+    if is_counted_by_program || !jobs.iter().all(|job| job.is_only_counted()) {
         return NonZeroUsize::MIN;
     }
-    let needed = |job: &Job<'_>| {
+    let needed = |job: &&Job<'_>| {
         let prepared = job.prepared.as_ref()?.as_ref().ok()?;
         let placement = CodePlacement::new(&prepared.recorded.recording, selected.facts.kernels_run_in);
         Some(memory_needed(&placement))
@@ -85,7 +90,7 @@ pub(super) fn lanes_for(jobs: &[Job<'_>], context: &LaneContext<'_>) -> NonZeroU
 /// a job ends it; later jobs are then neither finished nor reported.
 pub(super) fn side_by_side(
     lanes: NonZeroUsize,
-    jobs: &[Job<'_>],
+    jobs: &[&Job<'_>],
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
     let interrupt = results.context.interrupt.part();
@@ -108,7 +113,7 @@ pub(super) fn side_by_side(
 }
 
 /// Measures jobs that no other lane has taken, until there are none or the run is interrupted.
-fn run_lane(context: LaneContext<'_>, jobs: &[Job<'_>], next: &AtomicUsize, messages: Sender<Message>) {
+fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, messages: Sender<Message>) {
     let LaneContext {
         selected,
         settings,
@@ -131,17 +136,19 @@ fn run_lane(context: LaneContext<'_>, jobs: &[Job<'_>], next: &AtomicUsize, mess
             // Nobody listens after the end of the run.
             let _ = messages.send(Message::Progress(position, progress));
         };
-        let Ok(finished) = lane.measure(job, &mut IdleWorkers::default(), &mut progress) else {
+        let Ok(finished) = lane.measure(&[job], &mut IdleWorkers::default(), &mut progress) else {
             return;
         };
-        let _ = messages.send(Message::Finished(position, Box::new(finished)));
+        for finished in finished {
+            let _ = messages.send(Message::Finished(position, Box::new(finished)));
+        }
     }
 }
 
 /// Reports jobs in order as their results arrive, until one ends the run. After an interrupt it
 /// also reports the jobs that were finished out of turn.
 fn report_in_order(
-    jobs: &[Job<'_>],
+    jobs: &[&Job<'_>],
     messages: &Receiver<Message>,
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
@@ -153,8 +160,8 @@ fn report_in_order(
         });
         let Some(finished) = finished else {
             for (position, finished) in early {
-                results.start(&jobs[position]);
-                results.complete(&jobs[position], finished);
+                results.start(jobs[position]);
+                results.complete(jobs[position], finished);
             }
             return Err(Interrupted);
         };

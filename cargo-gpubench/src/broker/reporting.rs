@@ -1,5 +1,6 @@
 //! The reports of a run, and what is done with its results.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
@@ -16,6 +17,7 @@ use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
     Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
 };
+use gpubench_store::contests;
 
 /// The reporters of a run, and what is done with its results.
 pub(super) struct Reporting {
@@ -24,6 +26,8 @@ pub(super) struct Reporting {
     /// The run's first record.
     run: RunStarted,
     results: Vec<BenchmarkComplete>,
+    /// Results that wait for an earlier one of the run, by position.
+    waiting: BTreeMap<u64, BenchmarkComplete>,
     format: MessageFormat,
     began: Instant,
     /// The first reporter's failure. The other reporters continue; the run ends with this failure.
@@ -48,6 +52,7 @@ impl Reporting {
             bookkeeping: plan.begin(&run)?,
             run: run.clone(),
             results: Vec::new(),
+            waiting: BTreeMap::new(),
             format: options.output.format,
             began,
             failure: None,
@@ -84,10 +89,19 @@ impl Reporting {
         }
     }
 
+    /// Reports the verdict of a case, after those of the cases before it in the run. Contests end
+    /// in another order.
+    pub(super) fn complete_in_order(&mut self, result: BenchmarkComplete) {
+        self.waiting.insert(result.index, result);
+        while let Some(next) = self.waiting.remove(&(self.results.len() as u64)) {
+            self.benchmark_complete(next);
+        }
+    }
+
     /// Reports the verdict of a case.
-    pub(super) fn benchmark_complete(&mut self, result: &BenchmarkComplete) {
-        self.notify(|reporter| reporter.benchmark_complete(result));
-        self.results.push(result.clone());
+    pub(super) fn benchmark_complete(&mut self, result: BenchmarkComplete) {
+        self.notify(|reporter| reporter.benchmark_complete(&result));
+        self.results.push(result);
     }
 
     /// Ends a measured run and publishes the seed. `other` has the results of the baseline that the
@@ -95,7 +109,14 @@ impl Reporting {
     ///
     /// # Errors
     /// Something could not be written.
-    pub(super) fn finish(self, end: RunEnd, seeds: &Seeds, other: Option<OtherResults>) -> Result<ExitCode, Failure> {
+    pub(super) fn finish(
+        mut self,
+        end: RunEnd,
+        seeds: &Seeds,
+        other: Option<OtherResults>,
+    ) -> Result<ExitCode, Failure> {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_values().for_each(|result| self.benchmark_complete(result));
         let count = |counts: fn(Verdict) -> bool| self.count(|result| counts(result.verdict)) as u64;
         let finished = RunFinished {
             schema_version: SchemaVersion,
@@ -132,6 +153,9 @@ impl Reporting {
         let judged = comparison.as_ref().filter(|_| has_results);
         let passage = judged.map_or(GateResult::Open, |comparison| self.bookkeeping.passage(comparison));
         let undecided = judged.and_then(ComparisonComplete::undecided);
+        for contest in contests(&stored) {
+            self.notify(|reporter| reporter.contest_complete(&contest));
+        }
         if let Some(comparison) = &comparison {
             self.notify(|reporter| reporter.comparison_complete(comparison));
         }

@@ -29,7 +29,8 @@ impl Results<'_, '_> {
     /// Reports the result of the job. Returns the end of the run if it ends with this result.
     pub(super) fn complete(&mut self, job: &Job<'_>, finished: Finished) -> Option<RunEnd> {
         let Finished { result, baseline } = finished;
-        self.reporting.benchmark_complete(&result);
+        let has_failed = result.verdict.is_failure();
+        self.reporting.complete_in_order(result);
         if let Some(baseline_run) = self.baseline_run.as_deref_mut() {
             if let Some(baseline) = baseline {
                 baseline_run.results.add(*baseline, job.options.analyses);
@@ -40,7 +41,7 @@ impl Results<'_, '_> {
                 baseline_run.results.results.push(owed);
             }
         }
-        let fails_fast = self.context.settings.options.fail_fast && result.verdict.is_failure();
+        let fails_fast = self.context.settings.options.fail_fast && has_failed;
         fails_fast.then_some(RunEnd::FailedFast)
     }
 }

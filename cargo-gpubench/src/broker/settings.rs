@@ -3,12 +3,11 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-use super::against::baseline_run::BaselineCase;
-use super::against::decision::DecisionRule;
 use super::counters::Counters;
+use super::decision::DecisionRule;
 use super::environment::DeviceSetup;
 use super::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
-use gpubench_contract::ThresholdSource;
+use gpubench_contract::{ContestShare, ThresholdSource};
 use gpubench_device::{ClockBound, CounterOwner, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
@@ -42,6 +41,15 @@ pub(super) struct RunSettings<'a> {
     clock_bound: ClockBound,
     /// Held by the case whose workers count.
     device_counters: Mutex<()>,
+}
+
+/// Whether a case is measured together with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Company {
+    /// It is measured alone.
+    Alone,
+    /// It is measured alternately with others.
+    Others,
 }
 
 /// What a run uses of its device besides measuring on it.
@@ -126,12 +134,12 @@ impl<'a> RunSettings<'a> {
             observer: program,
             // One thread runs the blocks in order: a kernel may depend on it.
             device: self.device.with_one_thread(),
-            ..self.protocol_for(case, &BaselineCase::Absent)
+            ..self.protocol_for(case, Company::Alone)
         }
     }
 
-    /// Returns the protocol of a case, which may have a baseline case.
-    pub(super) fn protocol_for(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> Protocol<'_> {
+    /// Returns the protocol of a case.
+    pub(super) fn protocol_for(&self, case: &CaseOptions, company: Company) -> Protocol<'_> {
         let stop = StopRule {
             step: self.facts.clock_tick_ns,
             ..case.stopping.clone()
@@ -140,15 +148,15 @@ impl<'a> RunSettings<'a> {
             mode: self.mode,
             reading: WorkerReading::default(),
             counters: None,
-            worker_count: self.worker_count(case, baseline_case),
+            worker_count: self.worker_count(case, company),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,
                 ..WarmUpRule::default()
             },
-            stop: match baseline_case {
+            stop: match company {
                 // The spread of samples does not tell how precise the ratio of pairs is.
-                BaselineCase::Ready(_) => StopRule { plateau: None, ..stop },
-                _ => stop,
+                Company::Others => StopRule { plateau: None, ..stop },
+                Company::Alone => stop,
             },
             energy: self.options.measurement.energy,
             within: match self.observer {
@@ -184,16 +192,16 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    fn worker_count(&self, case: &CaseOptions, baseline_case: &BaselineCase<'_>) -> WorkerCountRule {
+    fn worker_count(&self, case: &CaseOptions, company: Company) -> WorkerCountRule {
         let CaseOptions { workers, analyses, .. } = *case;
-        match (baseline_case, analyses) {
+        match (company, analyses) {
             _ if self.mode == RunMode::Test => {
                 WorkerCountRule::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
             }
             _ if !self.mode.is_timed() => WorkerCountRule::exactly(NonZeroUsize::MIN),
-            (BaselineCase::Ready(_), _) => WorkerCountRule::exactly(analyses.first(workers)),
-            (_, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
-            (_, InterimAnalyses::UntilDecided) => match self.facts.backend().words().advisory {
+            (Company::Others, _) => WorkerCountRule::exactly(analyses.first(workers)),
+            (Company::Alone, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
+            (Company::Alone, InterimAnalyses::UntilDecided) => match self.facts.backend().words().advisory {
                 None => WorkerCountRule::until_known(workers),
                 // Advisory times are not worth twice the run time.
                 Some(_) => WorkerCountRule::first_of(workers),
@@ -201,7 +209,16 @@ impl<'a> RunSettings<'a> {
         }
     }
 
-    /// Returns what the rounds of a case and its baseline decide.
+    /// Returns what the records say about a contest: its number, and how its ranking is decided.
+    pub(super) fn contest_share(&self, number: usize, case: &CaseOptions) -> ContestShare {
+        ContestShare {
+            number: number as u64,
+            confidence: self.options.results.judging.confidence.fraction(),
+            analyses: case.analyses.most() as u64,
+        }
+    }
+
+    /// Returns what the rounds of alternating cases decide.
     pub(super) fn question(&self, case: &CaseOptions) -> DecisionRule {
         DecisionRule {
             analyses: case.analyses,

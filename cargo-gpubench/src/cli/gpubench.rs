@@ -20,7 +20,7 @@ use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
-use crate::broker::options::{Action, ArchiveOptions, LibrarySource, RunOptions};
+use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, EmitOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -234,6 +234,10 @@ impl GpubenchArguments {
             },
             device,
             measurement,
+            order: match run.contest {
+                true => CaseOrder::InContests,
+                false => CaseOrder::OneByOne,
+            },
             fail_fast: run.fail_fast,
             nvtx: run.nvtx,
             observer,

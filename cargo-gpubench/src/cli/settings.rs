@@ -96,6 +96,17 @@ settings! {
             "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
         profile_with: Option<Profiler> => Line "--profile-with ncu --exact add1 -- -o add1 --set full";
 
+        /// Measure the kernels of a problem alternately, and rank them
+        ///
+        /// Selected cases that solve the same problem with the same arguments take turns, window by
+        /// window, so that whatever slows the machine slows all of them. The ranking compares each
+        /// pair and names ties. A case that fails drops out. Cases without a rival are measured
+        /// alone.
+        #[arg(long, help_heading = "Compare",
+            conflicts_with_all = ["list", "no_run", "test", "profile_time", "sanitize", "profile_with",
+            "load_baseline", "against", "against_archive"])]
+        contest: bool => Profile "--contest reduction";
+
         /// Stop after the first benchmark that fails
         ///
         /// By default the other benchmarks still run. Either way the exit code is 100.

@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod comparison;
+mod contest;
 mod counts;
 mod device_kind;
 mod element;
@@ -31,6 +32,7 @@ mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
 pub use comparison::*;
+pub use contest::*;
 pub use counts::*;
 pub use device_kind::*;
 pub use element::*;
@@ -45,7 +47,7 @@ pub use method::{CacheState, Method};
 pub use metric::*;
 pub use outcome::*;
 pub use params::*;
-pub use parts::{DeviceWork, PartTimes, StepTimes};
+pub use parts::{PartTimes, StepTimes};
 pub use reading::{CaseKey, Reading, Readings, ResultKey, ResultKeys};
 pub use record::*;
 pub use revision::*;

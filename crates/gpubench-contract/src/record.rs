@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, CacheState, Cause, Check, ComparisonComplete, Conservation, Counts,
-    DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes,
-    Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
-    WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, CacheState, Cause, Check, ComparisonComplete, Conservation, ContestComplete,
+    ContestShare, Counts, DeviceIdentity, DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params,
+    PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict,
+    WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -25,6 +25,8 @@ pub enum Record {
     /// The result of a case in one of its modes. Printed after each, including skipped and failed
     /// ones.
     BenchmarkComplete(Box<BenchmarkComplete>),
+    /// The ranking of a contest. Printed after the last case, with `--contest`.
+    ContestComplete(Box<ContestComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
     /// The end of a run. Printed once, after the last case.
@@ -217,6 +219,10 @@ pub struct BenchmarkComplete {
     pub index: u64,
     /// The problem that the benchmark solves. The benchmarks of one problem are ranked.
     pub problem: Option<String>,
+    /// The contest that it was measured in. Missing without `--contest`, and if the case has no
+    /// rival.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contest: Option<ContestShare>,
     /// How the case ended.
     pub verdict: Verdict,
     /// Why the case did not pass. Null if it passed.
@@ -268,10 +274,6 @@ pub struct BenchmarkComplete {
     /// subtracted from a sample. Null for calls that two events time, and if it was not measured.
     #[serde(default)]
     pub empty_call_ns: Option<f64>,
-    /// What the device did in a `hosted-sync` call. Null for other calls, and where CUPTI was not
-    /// found or could not be used.
-    #[serde(default)]
-    pub device_work: Option<DeviceWork>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
     /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
     /// `--energy`, or could not be measured.
@@ -356,6 +358,7 @@ impl BenchmarkComplete {
             case: started.case.clone(),
             index: started.index,
             problem: None,
+            contest: None,
             verdict,
             cause: None,
             message: None,
@@ -376,7 +379,6 @@ impl BenchmarkComplete {
             steps: Vec::new(),
             event_overhead_ns: None,
             empty_call_ns: None,
-            device_work: None,
             energy_per_call_j: None,
             energy_resolution_j: None,
             stop: None,

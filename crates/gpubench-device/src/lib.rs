@@ -26,7 +26,6 @@ pub mod nvtx;
 mod order;
 pub mod telemetry;
 mod toolkits;
-mod tracing;
 pub mod word;
 
 pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, NvidiaTools, OpenClocks, open};
@@ -41,4 +40,3 @@ pub use fault_code::FaultCode;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
 pub use kernel_host::KernelHost;
 pub use order::DeviceOrder;
-pub use tracing::{Operation, OperationKind, Tracer, busy_ns, span_ns};

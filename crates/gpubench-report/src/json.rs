@@ -4,7 +4,9 @@ use std::io;
 
 use super::output::not_written;
 use super::{Output, OutputError, Reporter};
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Record, RunFinished, RunStarted};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Record, RunFinished, RunStarted,
+};
 
 /// Writes every record immediately, as one line of JSON.
 pub struct JsonReporter {
@@ -45,6 +47,10 @@ impl Reporter for JsonReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         self.write(&Record::BenchmarkComplete(Box::new(result.clone())))
+    }
+
+    fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
+        self.write(&Record::ContestComplete(Box::new(contest.clone())))
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {

@@ -4,6 +4,7 @@
 //! anything that is not in the JSON. Every view implements [`Reporter`], and the broker calls it.
 #![forbid(unsafe_code)]
 
+mod contest;
 mod csv;
 mod gate;
 mod html;

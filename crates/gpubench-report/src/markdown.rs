@@ -1,5 +1,6 @@
 //! Results as a Markdown table, for a comment on a pull request.
 
+use super::contest::{rank, remark as contest_remark, subject, value, words};
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
@@ -7,7 +8,7 @@ use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, Readings, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, Readings, RunFinished, RunStarted,
 };
 
 /// Writes a table with one row per result, as soon as it has its verdict. Remarks and the
@@ -21,6 +22,8 @@ pub struct MarkdownReporter {
     remarks: Remarks,
     /// Bytes reserved for a comparison below the table.
     for_the_comparison: usize,
+    /// What to say below the rankings of contests.
+    below_contests: Option<String>,
     /// Whether the table's header is written. It waits for the name of the metric.
     has_head: bool,
     /// The readings of all results.
@@ -48,6 +51,7 @@ impl MarkdownReporter {
             rows_left_out: 0,
             remarks: Remarks::default(),
             for_the_comparison: 0,
+            below_contests: None,
             has_head: false,
             readings: Readings::default(),
         }
@@ -93,6 +97,14 @@ impl MarkdownReporter {
         self.note(left_out, "remark")
     }
 
+    /// Writes what is below the rankings of contests.
+    fn end_contests(&mut self) -> Result<(), OutputError> {
+        match self.below_contests.take() {
+            Some(below) => self.print(&format!("\n{}\n", remark(&below))),
+            None => Ok(()),
+        }
+    }
+
     fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
         if left_out == 0 {
             return Ok(());
@@ -126,16 +138,52 @@ impl Reporter for MarkdownReporter {
         self.print(&row)
     }
 
+    fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
+        self.end_table()?;
+        self.below_contests = Some(contest_remark(contest));
+        let table = contest_table(contest);
+        match table.len() > self.room() {
+            true => self.note(1, "ranking"),
+            false => self.print(&table),
+        }
+    }
+
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         self.end_table()?;
+        self.end_contests()?;
         let room = self.left.saturating_sub(FOR_THE_SUMMARY);
         self.print(&format!("\n{}", comparison_below_results(comparison, room)))
     }
 
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         self.end_table()?;
+        self.end_contests()?;
         self.print(&format!("\n{}\n", super::summary::line(finished)))
     }
+}
+
+/// Returns the ranking of a contest as a table.
+fn contest_table(contest: &ContestComplete) -> String {
+    let problem = code(&contest.reading().label(&contest.problem));
+    let about = [contest.params.to_string(), subject(contest)];
+    let about: Vec<String> = about
+        .iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| plain(part))
+        .collect();
+    let metric = plain(&capitalized(&contest.metric.name));
+    let rows = contest.contestants.iter().map(|contestant| {
+        let name = code(&contestant.name());
+        let (value, words) = (value(contest, contestant), remark(&words(contest, contestant)));
+        format!("| {} | {name} | {value} | {words} |\n", rank(contestant))
+    });
+    let below = contest.remark.as_ref().map(|below| format!("\n{}\n", remark(below)));
+    format!(
+        "\n{problem} {}\n\n| Rank | Kernel | {metric} | Relative to the winner |\n|:-----|:-------|-------:|:-----------------------|\n{}{}",
+        about.join(", "),
+        rows.collect::<String>(),
+        below.unwrap_or_default()
+    )
 }
 
 /// Returns the table's header.

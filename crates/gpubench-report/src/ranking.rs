@@ -104,8 +104,11 @@ impl Rank {
 }
 
 impl Rankings {
-    /// Adds a result if it passed.
+    /// Adds a result if it passed. Contests have rankings of their own.
     pub(super) fn add(&mut self, result: &BenchmarkComplete) {
+        if result.contest.is_some() {
+            return;
+        }
         let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
             return;
         };

@@ -4,7 +4,9 @@ use std::fmt;
 
 use super::OutputError;
 use gpubench_contract::units::Quantity;
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ComparisonComplete, Metric, RunFinished, RunStarted};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, RunFinished, RunStarted,
+};
 use gpubench_stats::{Estimate, Moments};
 
 /// A listener for the events of a run, called in the order of the records: `run_started`; for every
@@ -29,6 +31,12 @@ pub trait Reporter {
 
     /// Called when a case has its verdict.
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
+
+    /// Called with the ranking of each contest, after the last case and before any comparison.
+    fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
+        let _ = contest;
+        Ok(())
+    }
 
     /// Called with each comparison, after the last case and before the end of the run.
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {

@@ -27,6 +27,15 @@ impl Confidence {
         (fraction > 0.0 && fraction < 1.0).then_some(Confidence(fraction))
     }
 
+    /// Returns the confidence of each of `number` statements, such that all of them hold at once
+    /// with this confidence. Each gets an equal part of the probability of an error (O. J. Dunn,
+    /// "Multiple Comparisons among Means", Journal of the American Statistical Association 56
+    /// (1961)).
+    pub fn of_each(self, number: usize) -> Confidence {
+        let number = number.max(1) as f64;
+        Confidence::new(1.0 - (1.0 - self.0) / number).unwrap_or(self)
+    }
+
     /// Returns the level as a fraction.
     pub fn fraction(self) -> f64 {
         self.0
@@ -89,16 +98,12 @@ impl Ratio {
         };
         let (before, after) = (baseline.value(), candidate.value());
         let are_above_zero = before > 0.0 && after > 0.0;
-        are_above_zero.then(|| Ratio::around(after / before, reach, step, before.min(after)))
+        are_above_zero.then(|| Ratio::around(after / before, reach.max(reach_of_step(step, before.min(after)))))
     }
 
-    /// Returns a ratio whose interval extends by the logarithm `reach` in both directions, and by
-    /// at least one step of the smaller of the two values.
-    pub(super) fn around(estimate: f64, reach: f64, step: f64, smaller: f64) -> Ratio {
-        // Slightly more than the step, so that rounding cannot make a change of exactly one step
-        // look larger.
-        let step = (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p();
-        let reach = reach.max(step).min(FARTHEST).exp();
+    /// Returns a ratio whose interval extends by the logarithm `reach` in both directions.
+    pub(super) fn around(estimate: f64, reach: f64) -> Ratio {
+        let reach = reach.min(FARTHEST).exp();
         let estimate = estimate.clamp((-FARTHEST).exp(), FARTHEST.exp());
         Ratio {
             estimate,
@@ -125,6 +130,14 @@ impl Ratio {
             ..self
         }
     }
+}
+
+/// Returns how far the interval of a ratio extends at least: by one step of the smaller of the two
+/// values, as a logarithm.
+pub(super) fn reach_of_step(step: f64, smaller: f64) -> f64 {
+    // Slightly more than the step, so that rounding cannot make a change of exactly one step look
+    // larger.
+    (step.max(0.0) * (1.0 + 1e-9) / smaller).ln_1p()
 }
 
 /// Returns Welch's degrees of freedom of a difference, from the variance and the number of workers

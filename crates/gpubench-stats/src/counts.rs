@@ -58,7 +58,7 @@ impl Ratio {
             0.0 => 0.0,
             error => student_quantile(confidence.fraction(), freedom) * error,
         };
-        let around = Ratio::around(center.exp(), reach, 0.0, 1.0).reaching(estimate);
+        let around = Ratio::around(center.exp(), reach).reaching(estimate);
         Some(Ratio { estimate, ..around })
     }
 }

@@ -26,11 +26,15 @@ impl InterimAnalyses {
     /// confidence intervals (C. Jennison and B. W. Turnbull, "Interim Analyses: The Repeated
     /// Confidence Interval Approach", Journal of the Royal Statistical Society B 51 (1989)).
     pub fn confidence(self, all: Confidence) -> Confidence {
-        let analyses = match self {
-            InterimAnalyses::Once => 1.0,
-            InterimAnalyses::UntilDecided => Self::ROUNDS.len() as f64,
-        };
-        Confidence::new(1.0 - (1.0 - all.fraction()) / analyses).unwrap_or(all)
+        all.of_each(self.most())
+    }
+
+    /// Returns the largest number of analyses.
+    pub fn most(self) -> usize {
+        match self {
+            InterimAnalyses::Once => 1,
+            InterimAnalyses::UntilDecided => Self::ROUNDS.len(),
+        }
     }
 
     /// Returns the number of rounds before the first analysis. `workers` is the number of workers

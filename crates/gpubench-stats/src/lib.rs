@@ -8,6 +8,7 @@
 
 mod comparison;
 mod conservation;
+mod contest;
 mod convergence;
 mod counts;
 mod estimate;
@@ -16,6 +17,7 @@ mod histogram;
 mod interim_analyses;
 mod interquartile_mean;
 mod interval;
+mod log_ratio;
 mod moments;
 mod paired;
 mod quantile;
@@ -28,6 +30,7 @@ mod worker_rules;
 
 pub use comparison::*;
 pub use conservation::*;
+pub use contest::*;
 pub use convergence::*;
 pub use counts::*;
 pub use estimate::*;
@@ -36,6 +39,7 @@ pub use histogram::*;
 pub use interim_analyses::*;
 pub use interquartile_mean::*;
 pub use interval::*;
+pub use log_ratio::*;
 pub use moments::*;
 pub use paired::*;
 pub use quantile::*;

@@ -1,13 +1,9 @@
 //! The ratio of two alternating sides. Drift affects both sides alike and cancels.
 
-use super::comparison::{Confidence, FEWEST_WORKERS, Ratio};
+use super::comparison::{Confidence, FEWEST_WORKERS, Ratio, reach_of_step};
 use super::estimate::MOST_FREEDOM;
+use super::log_ratio::LogRatio;
 use super::quantile::{median, quantile, sorted};
-use super::student::student_quantile;
-
-/// A factor on Student's t. Without it, the rate of false alarms would be exactly one in a hundred
-/// if processes differ much more than their samples.
-const MARGIN: f64 = 1.05;
 
 /// Rounds of two fresh workers that alternate: the log ratio of the candidate in each round, and
 /// its spread.
@@ -82,11 +78,18 @@ impl Paired {
     /// larger of the two variances counts. The interval always contains a change of `step`, the
     /// resolution of the samples.
     pub fn ratio(&self, confidence: Confidence, step: f64) -> Ratio {
+        self.log_ratio(step).ratio(confidence)
+    }
+
+    /// Returns the logarithm of the ratio with its error.
+    pub fn log_ratio(&self, step: f64) -> LogRatio {
         let rounds = self.rounds as f64;
-        let error = (self.among_rounds.max(self.within_round) / rounds).sqrt();
-        let freedom = (rounds - 1.0).min(MOST_FREEDOM);
-        let reach = MARGIN * student_quantile(confidence.fraction(), freedom) * error;
-        Ratio::around(self.center.exp(), reach, step, self.smaller)
+        LogRatio {
+            center: self.center,
+            variance: self.among_rounds.max(self.within_round) / rounds,
+            freedom: (rounds - 1.0).min(MOST_FREEDOM),
+            least_reach: reach_of_step(step, self.smaller),
+        }
     }
 }
 

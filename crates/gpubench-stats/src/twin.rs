@@ -71,7 +71,7 @@ impl Ratio {
     pub fn relative_to(self, drift: Drift, typical: f64) -> Ratio {
         let drifted = drift.log().hypot(drift.error).hypot(typical);
         let reach = self.reach().hypot(DOUBT * drifted * (1.0 + GROWTH * drifted));
-        Ratio::around(self.estimate / drift.factor, reach, 0.0, 1.0)
+        Ratio::around(self.estimate / drift.factor, reach)
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     fn ratio(estimate: f64, reach: f64) -> Ratio {
-        Ratio::around(estimate, reach, 0.0, 1.0)
+        Ratio::around(estimate, reach)
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+mod contest;
 mod contradiction;
 mod error;
 pub mod history;
@@ -30,6 +31,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+pub use contest::contests;
 pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;

@@ -11,7 +11,6 @@
 )]
 #![allow(non_snake_case)]
 
-mod activity;
 mod behaviour;
 mod call;
 mod cheat;

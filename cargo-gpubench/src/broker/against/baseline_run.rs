@@ -1,16 +1,16 @@
 //! The baseline of an interleaved run, and its cases.
 
-use gpubench::catalog::{Fill, Recording, Tensor};
+use gpubench::catalog::Recording;
 
 use super::other_revision::OtherRevision;
 use super::results::OtherResults;
 use crate::broker::cases::{Case, Disposition, full_names};
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
+use crate::broker::same_tensors::difference;
 use crate::broker::selected::Side;
 use gpubench_contract::ResultKey;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_protocol::window::Gate;
 
 /// Cases of the baseline.
 #[derive(Debug)]
@@ -117,7 +117,10 @@ impl<'p> BaselineCase<'p> {
                 Disposition::Run => "it was not prepared in the baseline".to_owned(),
             }),
             Some(Err(failure)) => BaselineCase::Failed(failure.clone()),
-            Some(Ok(prepared)) => match difference(&prepared.recorded.recording, recording) {
+            Some(Ok(prepared)) => match difference(
+                ("the baseline", &prepared.recorded.recording),
+                ("the candidate", recording),
+            ) {
                 Some(reason) => BaselineCase::Unlike(reason),
                 None => BaselineCase::Ready(prepared),
             },
@@ -125,65 +128,13 @@ impl<'p> BaselineCase<'p> {
     }
 }
 
-/// Returns why two cases cannot share buffers, inputs and a reference; `None` if they can.
-fn difference(theirs: &Recording, ours: &Recording) -> Option<String> {
-    if Gate::of(theirs.execution) != Gate::of(ours.execution) {
-        return Some("only one of baseline and candidate is `hosted(sync)`, whose times are wall times".to_owned());
-    }
-    difference_of_tensors(&theirs.tensors, &ours.tensors)
-}
-
-fn difference_of_tensors(theirs: &[Tensor], ours: &[Tensor]) -> Option<String> {
-    if theirs.len() != ours.len() {
-        let (theirs, ours) = (theirs.len(), ours.len());
-        return Some(format!("the baseline has {theirs} tensors, the candidate {ours}"));
-    }
-    let is_other = |theirs: &Tensor, ours: &Tensor| {
-        !has_same_inputs(theirs, ours)
-            || Tensor {
-                fill: ours.fill.clone(),
-                ..theirs.clone()
-            } != *ours
-    };
-    let (theirs, ours) = theirs.iter().zip(ours).find(|(theirs, ours)| is_other(theirs, ours))?;
-    let name = &ours.name;
-    let what = if theirs.name != ours.name {
-        return Some(format!("`{name}` is called `{}` in the baseline", theirs.name));
-    } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) {
-        "a different type or shape"
-    } else if theirs.role != ours.role {
-        "a different role"
-    } else if !has_same_inputs(theirs, ours) {
-        "different inputs"
-    } else {
-        "a different tolerance"
-    };
-    Some(format!("`{name}` has {what} in the baseline"))
-}
-
-/// Both sides use the candidate's generator kernels. The baseline's sources may have other numbers.
-fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
-    theirs.fill == ours.fill || matches!((&theirs.fill, &ours.fill), (Fill::Kernel(_), Fill::Kernel(_)))
-}
-
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{AxisValue, DType, Role, Tolerance};
+    use gpubench::catalog::AxisValue;
 
     use super::*;
     use crate::config::{Metrics, Modes};
     use gpubench_contract::Method;
-
-    fn tensor(name: &str) -> Tensor {
-        Tensor {
-            name: name.to_owned(),
-            dtype: DType::F32,
-            shape: vec![600],
-            role: Role::Output,
-            fill: Fill::Poison,
-            tolerance: Tolerance::Exact,
-        }
-    }
 
     #[test]
     fn unselected_cases_do_not_count_as_removed() {
@@ -203,44 +154,5 @@ mod tests {
         } = OtherCases::split(&[case(1), case(2)], &[case(3)], vec![case(2), case(3), case(4)]);
         assert_eq!(numbers(&shared), ["axpy::n=2"]);
         assert_eq!(numbers(&only_in_baseline), ["axpy::n=4"]);
-    }
-
-    #[test]
-    fn the_difference_between_two_cases_is_named() {
-        let ours = [tensor("x"), tensor("y")];
-        let reason_for = |theirs: &[Tensor]| difference_of_tensors(theirs, &ours);
-        assert_eq!(reason_for(&ours), None);
-        assert_eq!(
-            reason_for(&ours[..1]).unwrap(),
-            "the baseline has 1 tensors, the candidate 2"
-        );
-        assert_eq!(
-            reason_for(&[tensor("x"), tensor("z")]).unwrap(),
-            "`y` is called `z` in the baseline"
-        );
-        let larger = Tensor {
-            shape: vec![601],
-            ..tensor("y")
-        };
-        assert_eq!(
-            reason_for(&[tensor("x"), larger]).unwrap(),
-            "`y` has a different type or shape in the baseline"
-        );
-        let input = Tensor {
-            role: Role::InOut,
-            ..tensor("y")
-        };
-        assert_eq!(
-            reason_for(&[tensor("x"), input]).unwrap(),
-            "`y` has a different role in the baseline"
-        );
-        let lenient = Tensor {
-            tolerance: Tolerance::Close { rtol: 0.1, atol: 0.0 },
-            ..tensor("y")
-        };
-        assert_eq!(
-            reason_for(&[tensor("x"), lenient]).unwrap(),
-            "`y` has a different tolerance in the baseline"
-        );
     }
 }

@@ -22,6 +22,8 @@ pub struct RunOptions {
     pub device: DeviceOptions,
     /// Options of measurement.
     pub measurement: MeasurementOptions,
+    /// The order in which cases are measured.
+    pub order: CaseOrder,
     /// `--fail-fast`: whether the run ends after the first failed benchmark.
     pub fail_fast: bool,
     /// `--nvtx`: whether every window is an NVTX range for a profiler.
@@ -43,6 +45,16 @@ impl RunOptions {
         let mut exports = self.output.exports.iter();
         page || exports.any(|export| export.outlet == OutputTarget::StandardOutput)
     }
+}
+
+/// The order in which cases are measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaseOrder {
+    /// One after another.
+    #[default]
+    OneByOne,
+    /// `--contest`: cases of one problem with the same arguments alternately.
+    InContests,
 }
 
 /// What to do with the selected cases.

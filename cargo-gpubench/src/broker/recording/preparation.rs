@@ -49,7 +49,8 @@ pub(crate) struct PreparedCase {
     in_graph: OnceLock<(Recording, Vec<u8>)>,
 }
 
-/// Inputs that both sides of a case share.
+/// Inputs that alternating cases share.
+#[derive(Clone, Copy)]
 pub(crate) struct CaseInputs<'g> {
     pub(crate) number: u64,
     pub(crate) annotation: Option<&'g str>,

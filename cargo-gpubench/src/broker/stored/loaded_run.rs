@@ -61,7 +61,7 @@ pub(crate) fn show_loaded_run(
     let mut reporting = Reporting::begin(options, plan, run, &announced)?;
     for (started, result) in announced.iter().zip(&results) {
         reporting.benchmark_started(started);
-        reporting.benchmark_complete(result);
+        reporting.benchmark_complete(result.clone());
     }
     reporting.conclude(finished, None)
 }

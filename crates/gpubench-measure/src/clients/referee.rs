@@ -56,6 +56,12 @@ pub struct OpenedCase {
 }
 
 impl OpenedCase {
+    /// Returns the number of workers under test that live at the same time.
+    pub fn workers(&self) -> usize {
+        let owners = self.pages.iter().map(|(owner, _)| *owner);
+        owners.filter(|owner| *owner != WindowOwner::CONTROL).count()
+    }
+
     /// Returns the page shared with a worker, if the case has one.
     pub fn page_of(&self, owner: WindowOwner) -> Option<BorrowedFd<'_>> {
         let mut pages = self.pages.iter();

@@ -1,10 +1,10 @@
-//! One arm of a case, window by window: the candidate or the baseline.
+//! An arm, window by window: one of the cases that are measured alternately.
 
 use std::num::NonZeroU32;
 use std::time::Instant;
 
 use super::batch::{Batch, Repetition};
-use super::case::{ReadyCase, changed_input};
+use super::case::{Standing, TurnCase, changed_input};
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
 use super::energy::{self, CallEnergy};
@@ -24,7 +24,7 @@ use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
-use gpubench_protocol::wire::{DeviceWork, Measurand};
+use gpubench_protocol::wire::Measurand;
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -35,6 +35,7 @@ const DIAGNOSIS: u32 = 2;
 /// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
+    standing: Standing,
     /// Number of the case.
     case: u64,
     /// Number of calls in a window, each with its own tensors.
@@ -46,8 +47,6 @@ pub(super) struct Arm<'a> {
     has_parts: bool,
     /// The times of the call's parts in nanoseconds, by window.
     parts_ns: Vec<Vec<f64>>,
-    /// What the device did in calls that were traced.
-    device_work: Vec<DeviceWork>,
     /// Whether calls cannot be repeated on the same tensors.
     changes_inputs: bool,
     energy: Option<CallEnergy>,
@@ -70,7 +69,7 @@ pub(super) struct Arm<'a> {
     pub(super) lost: Option<RoleFailure>,
 }
 
-/// The state that both arms of a case share.
+/// The state that all arms share.
 pub(super) struct Context<'c> {
     pub(super) sequencer: Sequencer<'c>,
     pub(super) control: ControlLease<'c>,
@@ -127,7 +126,7 @@ enum Step {
 
 impl<'a> Arm<'a> {
     pub(super) fn new(
-        case: &'a ReadyCase<'a>,
+        TurnCase { case, entrant }: TurnCase<'a>,
         protocol: &'a Protocol<'a>,
         scratch: &'a [u64],
         pool: WorkerPool<'a>,
@@ -135,15 +134,15 @@ impl<'a> Arm<'a> {
         let evidence = EvidenceBuilder::new(case, protocol, scratch);
         Arm {
             owner: pool.owner(),
+            standing: entrant.standing,
             case: case.number,
             calls: case.calls.count,
             batch: Batch::of(case),
             protocol,
             controls: Controls::by(Runner::of(protocol, &evidence.execution)),
             evidence,
-            has_parts: case.has_parts(protocol) && protocol.reading.measurand == Measurand::Time,
+            has_parts: case.has_parts() && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
-            device_work: Vec::new(),
             changes_inputs: changed_input(case.recording).is_some(),
             energy: None,
             notices: Vec::new(),
@@ -166,6 +165,11 @@ impl<'a> Arm<'a> {
 
     pub(super) fn is_active(&self) -> bool {
         self.worker.is_some()
+    }
+
+    /// Whether the case is judged itself.
+    pub(super) fn is_judged(&self) -> bool {
+        self.standing == Standing::Judged
     }
 
     /// Starts the round with the next worker of the pool.
@@ -234,7 +238,7 @@ impl<'a> Arm<'a> {
         self.samples.turns() >= self.stopping.first_workers() && self.has_succeeded()
     }
 
-    /// Returns how many workers an arm without a baseline needs, given the samples so far.
+    /// Returns how many workers an arm without rivals needs, given the samples so far.
     pub(super) fn workers_to_have(&self) -> usize {
         self.stopping.workers_to_have(&self.samples)
     }
@@ -347,8 +351,6 @@ impl<'a> Arm<'a> {
         if step == Step::Done {
             let times = self.evidence.last_claim().map(|claim| claim.part_times().to_vec());
             self.parts_ns.extend(times.filter(|times| !times.is_empty()));
-            let work = self.evidence.last_claim().map(|claim| claim.work);
-            self.device_work.extend(work.filter(|work| work.traced == 1));
         }
         Ok(step)
     }
@@ -415,7 +417,7 @@ impl<'a> Arm<'a> {
         self.samples.turn().stop.is_some()
     }
 
-    /// Whether the limits allow the current worker more windows while the other arm needs them.
+    /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
         self.stopping.may_go_on(&self.samples)
     }
@@ -609,7 +611,6 @@ impl<'a> Arm<'a> {
             controls_alone: self.controls.alone,
             balance,
             parts_ns: self.parts_ns,
-            device_work: self.device_work,
             samples: self.samples.values,
             counts: self.counts,
             host_ns: self.samples.host_ns,

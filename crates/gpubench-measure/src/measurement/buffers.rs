@@ -1,47 +1,46 @@
-//! The buffers of a case: tensors, which both arms share, and scratch, which they do not.
+//! The buffers of alternating cases: tensors, which they share, and scratch, which they do not.
 
 use std::borrow::Cow;
 
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
-use super::case::CasePair;
+use super::case::CasesInTurns;
 
-/// The buffers of a case.
+/// The buffers of alternating cases.
 pub(super) struct Buffers<'a> {
-    /// The candidate's recording with the scratch of both arms.
+    /// The first case's recording with the scratch of all.
     pub(super) recording: Cow<'a, Recording>,
     /// The encoded recording.
     pub(super) encoded: Cow<'a, [u8]>,
-    /// Positions of the candidate's buffers.
-    pub(super) of_candidate: Vec<usize>,
-    /// Positions of the baseline's buffers.
-    pub(super) of_baseline: Vec<usize>,
+    /// Positions of each case's buffers.
+    pub(super) of_arms: Vec<Vec<usize>>,
 }
 
 impl<'a> Buffers<'a> {
-    pub(super) fn of(pair: &CasePair<'a>) -> Buffers<'a> {
-        let CasePair {
-            candidate, baseline, ..
-        } = *pair;
-        let tensors = candidate.recording.tensors.len();
-        let own = tensors + candidate.recording.plan.scratch.len();
-        let Some(baseline) = baseline else {
+    pub(super) fn of(cases: &CasesInTurns<'a>) -> Buffers<'a> {
+        let first = cases.first();
+        let tensors = first.recording.tensors.len();
+        let mut of_arms = Vec::new();
+        let mut scratch: Vec<u64> = Vec::new();
+        for arm in cases.arms {
+            let before = tensors + scratch.len();
+            scratch.extend(&arm.case.recording.plan.scratch);
+            of_arms.push((0..tensors).chain(before..tensors + scratch.len()).collect());
+        }
+        if scratch == first.recording.plan.scratch {
             return Buffers {
-                recording: Cow::Borrowed(candidate.recording),
-                encoded: Cow::Borrowed(candidate.encoded),
-                of_candidate: (0..own).collect(),
-                of_baseline: Vec::new(),
+                recording: Cow::Borrowed(first.recording),
+                encoded: Cow::Borrowed(first.encoded),
+                of_arms,
             };
-        };
-        let mut recording = candidate.recording.clone();
-        recording.plan.scratch.extend(&baseline.recording.plan.scratch);
-        let all = tensors + recording.plan.scratch.len();
+        }
+        let mut recording = first.recording.clone();
+        recording.plan.scratch = scratch;
         Buffers {
             encoded: Cow::Owned(codec::encode(&recording)),
             recording: Cow::Owned(recording),
-            of_candidate: (0..own).collect(),
-            of_baseline: (0..tensors).chain(own..all).collect(),
+            of_arms,
         }
     }
 }

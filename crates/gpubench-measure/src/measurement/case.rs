@@ -1,14 +1,13 @@
-//! A case that is ready to be measured, alone or against a baseline.
+//! Cases that are ready to be measured, alone or alternately.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
-use super::protocol::Protocol;
 use gpubench_contract::Method;
-use gpubench_device::{FrozenFile, KernelHost};
-use gpubench_protocol::window::{Gate, WindowCalls};
+use gpubench_device::FrozenFile;
+use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that is ready to be measured.
@@ -41,12 +40,8 @@ pub struct ReadyCase<'a> {
 }
 
 impl ReadyCase<'_> {
-    /// Whether a call has parts that a worker can time one by one, or whose work on a device it may
-    /// be able to record.
-    pub(super) fn has_parts(&self, protocol: &Protocol<'_>) -> bool {
-        if Gate::of(self.recording.execution) == Gate::Host {
-            return protocol.kernels_run_in == KernelHost::Referee;
-        }
+    /// Whether a call has parts that a worker can time one by one.
+    pub(super) fn has_parts(&self) -> bool {
         match self.calls.method {
             Method::Graph => true,
             Method::Cold | Method::Warm => self.recording.plan.steps.len() > 1,
@@ -70,32 +65,63 @@ pub struct CaseLibrary<'a> {
     pub search: &'a [PathBuf],
 }
 
-/// The cases to measure in alternating windows. Both have the same tensors.
+/// Cases that are measured alternately, window by window. A case alone is a list of one. All have
+/// the same tensors, and the inputs and the reference of the first.
 #[derive(Clone, Copy, Debug)]
-pub struct CasePair<'a> {
-    /// The case that is judged.
-    pub candidate: &'a ReadyCase<'a>,
-    /// The case to compare it with. Its reference and generators are not used.
-    pub baseline: Option<&'a ReadyCase<'a>>,
-    /// Decides the number of rounds. Without it there is one round for each worker.
+pub struct CasesInTurns<'a> {
+    /// The cases, at most [`MAX_ARMS`](gpubench_protocol::wire::MAX_ARMS).
+    pub arms: &'a [TurnCase<'a>],
+    /// Decides the number of rounds of several cases. Without it there is one round for each
+    /// worker.
     pub question: Option<&'a dyn StoppingQuery>,
 }
 
-impl CasePair<'_> {
+/// A case that is measured alternately with others.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnCase<'a> {
+    /// The case.
+    pub case: &'a ReadyCase<'a>,
+    /// What it is in the measurement.
+    pub entrant: Entrant<'a>,
+}
+
+/// What a case is in a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Entrant<'a> {
+    /// Its name in messages about the others: `the candidate`.
+    pub name: &'a str,
+    /// Why it is measured.
+    pub standing: Standing,
+}
+
+/// Why a case is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is judged itself.
+    Judged,
+    /// Others are compared with it. When no judged case is left, it is not measured further.
+    Compared,
+}
+
+impl<'a> CasesInTurns<'a> {
+    /// Returns the case whose inputs and reference are used.
+    pub(super) fn first(&self) -> &'a ReadyCase<'a> {
+        self.arms.first().expect("at least one case is measured").case
+    }
+
     /// Whether a worker runs the user's host code.
     pub(super) fn holds_host_code(&self) -> bool {
-        let cases = [Some(self.candidate), self.baseline];
-        let mut cases = cases.into_iter().flatten();
-        cases.any(|case| case.recording.execution.is_hosted())
+        self.arms.iter().any(|arm| arm.case.recording.execution.is_hosted())
     }
 }
 
-/// Decides after a round whether two arms need more rounds.
+/// Decides after a round whether several cases need more rounds.
 pub trait StoppingQuery: Debug {
-    /// Returns how many rounds to reach after `rounds`, given the samples of each worker. Returns
-    /// `None` if the result is decided or more rounds would not help.
-    fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize>;
+    /// Returns how many rounds to reach after `rounds`, given the samples of each worker of each
+    /// case that has not failed. Returns `None` if the result is decided or more rounds would not
+    /// help.
+    fn next(&self, rounds: usize, arms: &[Vec<&[f64]>]) -> Option<usize>;
 
-    /// Returns the largest number of rounds for a case that begins with `first`.
+    /// Returns the largest number of rounds for cases that begin with `first`.
     fn most(&self, first: usize) -> usize;
 }

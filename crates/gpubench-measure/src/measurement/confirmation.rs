@@ -7,11 +7,11 @@
 //! reported times thus passed every check, and a worker that always hides time is found twice.
 //!
 //! A worker could learn from its window numbers that it is in the second measurement, and be honest
-//! there. So an accused side is at best `advisory`. If the second measurement fails, as when the
+//! there. So an accused case is at best `advisory`. If the second measurement fails, as when the
 //! crate's generator fails, the accusation remains. All other failures are final at once: a kernel
 //! that is wrong from time to time has no second chance.
 
-use super::case::CasePair;
+use super::case::{CasesInTurns, Entrant, Standing};
 use super::error::MeasureError;
 use super::failure::CaseFailure;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
@@ -27,32 +27,34 @@ use gpubench_protocol::window::Numbering;
 const LONGEST: usize = 300;
 
 impl Session<'_> {
-    /// Measures like [`Session::measure_in_turns`], and a second time if the clock accuses the
-    /// case. A notice then says so. If the second measurement fails, the first remains.
+    /// Measures like [`Session::measure_in_turns`], and a second time if the clock accuses a case.
+    /// A notice then says so. If the second measurement fails, the first remains.
     ///
     /// # Errors
     /// In the first measurement, as [`Session::measure_in_turns`]. In the second, only if the user
     /// interrupts.
-    pub fn measure_and_confirm(&mut self, pair: &CasePair<'_>) -> Result<MeasuredInTurns, MeasureError> {
-        confirm(self.protocol.mode, |again| {
+    pub fn measure_and_confirm(&mut self, turns: &CasesInTurns<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        let entrants: Vec<Entrant<'_>> = turns.arms.iter().map(|arm| arm.entrant).collect();
+        confirm(self.protocol.mode, &entrants, |again| {
             if again.is_some() {
                 self.watcher.begins_again();
                 self.idle_workers.dismiss();
             }
-            let measured = self.measure_in_turns(pair, again.unwrap_or_default());
+            let measured = self.measure_in_turns(turns, again.unwrap_or_default());
             measured.inspect_err(|_| self.watcher.goes_back())
         })
     }
 }
 
-/// Measures a second time if the clock accuses a side and the mode is timed. Window numbers
+/// Measures a second time if the clock accuses a case and the mode is timed. Window numbers
 /// continue after those of the first measurement.
 fn confirm(
     mode: RunMode,
+    entrants: &[Entrant<'_>],
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
 ) -> Result<MeasuredInTurns, MeasureError> {
     let first = measure(None)?;
-    let accused = Accused::of(&first).filter(|_| mode == RunMode::Measure);
+    let accused = Accused::of(&first, entrants).filter(|_| mode == RunMode::Measure);
     let Some(accused) = accused else { return Ok(first) };
     match measure(Some(first.next)) {
         Ok(second) => Ok(accused.noted_in(second, first)),
@@ -65,11 +67,9 @@ fn confirm(
 
 /// Returns the first measurement, with a notice that the second failed.
 fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInTurns {
-    let notice = not_measured_again(failure);
-    if let Some(Ok(baseline)) = &mut first.baseline {
-        baseline.notices.push(notice.clone());
+    for arm in first.arms.iter_mut().flatten() {
+        arm.notices.push(not_measured_again(failure));
     }
-    first.candidate.notices.push(notice);
     MeasuredInTurns {
         roles: RolesAfterwards::Unknown,
         ..first
@@ -86,49 +86,54 @@ fn beginning(message: &str) -> String {
     first_line.chars().take(LONGEST).collect()
 }
 
-/// The accused sides, at least one.
-struct Accused {
-    candidate: Option<Accusation>,
-    baseline: Option<Accusation>,
-}
+/// The accusations of the cases, at least one, each with the name of its case.
+struct Accused<'a>(Vec<(&'a str, Option<Accusation>)>);
 
-impl Accused {
-    /// Returns `None` if the clock accuses nobody, or if the candidate failed in another way.
-    fn of(measured: &MeasuredInTurns) -> Option<Accused> {
-        let candidate = Accusation::of(&measured.candidate);
-        let baseline = match &measured.baseline {
-            Some(Ok(baseline)) => Accusation::of(baseline),
-            Some(Err(_)) | None => None,
+impl<'a> Accused<'a> {
+    /// Returns `None` if the clock accuses nobody, or if every judged case failed in another way.
+    fn of(measured: &MeasuredInTurns, entrants: &[Entrant<'a>]) -> Option<Accused<'a>> {
+        let of_arm = |arm: &Result<Measured, RoleFailure>| arm.as_ref().ok().and_then(Accusation::of);
+        let accusations: Vec<Option<Accusation>> = measured.arms.iter().map(of_arm).collect();
+        let is_of_use = |((entrant, arm), accusation): ((&Entrant<'_>, &Result<Measured, _>), &Option<Accusation>)| {
+            let has_passed = arm.as_ref().is_ok_and(|arm| arm.judgement.verdict == Verdict::Pass);
+            entrant.standing == Standing::Judged && (has_passed || accusation.is_some())
         };
-        let has_passed = measured.candidate.judgement.verdict == Verdict::Pass;
-        (candidate.is_some() || has_passed && baseline.is_some()).then_some(Accused { candidate, baseline })
+        let mut arms = entrants.iter().zip(&measured.arms).zip(&accusations);
+        let again = accusations.iter().any(Option::is_some) && arms.any(is_of_use);
+        let names = entrants.iter().map(|entrant| entrant.name);
+        again.then(|| Accused(names.zip(accusations).collect()))
     }
 
-    /// Returns the second measurement, with notices about the first on both sides.
+    /// Returns the second measurement, with notices about the first. Cases that failed for another
+    /// reason keep their first result.
     fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
         let first_call = first.next.opening + 1;
-        let (accused, accused_baseline) = (self.candidate.as_ref(), self.baseline.as_ref());
-        let of_baseline = accused_baseline.map(|accusation| (accusation, " of the baseline"));
-        let of_candidate = accused.map(|accusation| (accusation, " of the candidate"));
-        let mut candidate = second.candidate;
-        note(&mut candidate, first_call, accused, of_baseline);
-        let baseline = match (second.baseline, first.baseline) {
-            (Some(Ok(mut baseline)), _) => {
-                note(&mut baseline, first_call, accused_baseline, of_candidate);
-                Some(Ok(baseline))
+        let arms = second.arms.into_iter().zip(first.arms).zip(&self.0);
+        let arms = arms.map(|((second, first), (name, own))| match (second, first) {
+            (_, Ok(first)) if own.is_none() && first.judgement.verdict != Verdict::Pass => Ok(first),
+            (Ok(mut second), _) => {
+                note(&mut second, first_call, own.as_ref(), self.other_than(name));
+                Ok(second)
             }
-            (Some(Err(lost)), Some(Ok(first))) if accused_baseline.is_some() => Some(still_accused(first, lost)),
-            (other, _) => other,
-        };
+            (Err(lost), Ok(first)) if own.is_some() => still_accused(first, lost),
+            (Err(lost), _) => Err(lost),
+        });
         MeasuredInTurns {
-            candidate,
-            baseline,
+            arms: arms.collect(),
             ..second
         }
     }
+
+    /// Returns the first accused case with another name, and its accusation.
+    fn other_than(&self, name: &str) -> Option<(&str, &Accusation)> {
+        let others = self.0.iter().filter(|(other, _)| *other != name);
+        others
+            .filter_map(|(other, accusation)| Some((*other, accusation.as_ref()?)))
+            .next()
+    }
 }
 
-/// Returns the first result of an accused baseline that was lost in the second measurement.
+/// Returns the first result of an accused case that was lost in the second measurement.
 fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, RoleFailure> {
     let error = MeasureError::Worker(lost);
     let failure = CaseFailure::of_measuring(&error).ok_or(RoleFailure::Interrupted)?;
@@ -136,11 +141,11 @@ fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, Rol
     Ok(first)
 }
 
-/// An accusation of one side by the clock.
+/// An accusation of one case by the clock.
 struct Accusation {
     cause: Cause,
     message: String,
-    /// Why later times of the same side are only `advisory`.
+    /// Why later times of the same case are only `advisory`.
     doubt: &'static str,
 }
 
@@ -165,12 +170,11 @@ impl Accusation {
     }
 }
 
-/// Adds to one side the notice of its first accusation, or of the other side's, with the name of
-/// the accused side.
-fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&Accusation, &str)>) {
+/// Adds to one case the notice of its own first accusation, or of another's.
+fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, other: Option<(&str, &Accusation)>) {
     let (accusation, whose) = match (own, other) {
-        (Some(own), _) => (own, ""),
-        (None, Some(other)) => other,
+        (Some(own), _) => (own, String::new()),
+        (None, Some((name, other))) => (other, format!(" of {name}")),
         (None, None) => return,
     };
     let judgement = &mut measured.judgement;
@@ -212,7 +216,6 @@ mod tests {
             calls: std::num::NonZeroU32::MIN,
             repeats: std::num::NonZeroU32::MIN,
             parts_ns: Vec::new(),
-            device_work: Vec::new(),
             judgement: Judgement {
                 verdict,
                 cause,
@@ -242,10 +245,25 @@ mod tests {
 
     type Sides = ((Verdict, Option<Cause>), Option<(Verdict, Option<Cause>)>);
 
+    /// The candidate and the baseline.
+    const ENTRANTS: [Entrant<'_>; 2] = [
+        Entrant {
+            name: "the candidate",
+            standing: Standing::Judged,
+        },
+        Entrant {
+            name: "the baseline",
+            standing: Standing::Compared,
+        },
+    ];
+
     fn measured((candidate, baseline): Sides) -> MeasuredInTurns {
         MeasuredInTurns {
-            candidate: side(candidate),
-            baseline: baseline.map(|baseline| Ok(side(baseline))),
+            arms: [Some(candidate), baseline]
+                .into_iter()
+                .flatten()
+                .map(|end| Ok(side(end)))
+                .collect(),
             next: Numbering::after(409, 120),
             roles: RolesAfterwards::AtRest,
         }
@@ -261,7 +279,7 @@ mod tests {
     /// The result of a case whose second measurement ends in an error.
     fn cut_short(first: Sides, error: MeasureError) -> Result<MeasuredInTurns, MeasureError> {
         let mut error = Some(error);
-        confirm(RunMode::Measure, |attempt| match attempt {
+        confirm(RunMode::Measure, &ENTRANTS, |attempt| match attempt {
             None => Ok(measured(first)),
             Some(_) => Err(error.take().expect("it is measured twice at most")),
         })
@@ -271,7 +289,7 @@ mod tests {
     /// and the result.
     fn confirmed(mode: RunMode, ends: &[Sides]) -> (usize, MeasuredInTurns) {
         let mut attempts = Vec::new();
-        let result = confirm(mode, |attempt| {
+        let result = confirm(mode, &ENTRANTS, |attempt| {
             attempts.push(attempt);
             let end = ends.get(attempts.len() - 1).expect("it is not measured too often");
             Ok(measured(*end))
@@ -281,10 +299,19 @@ mod tests {
         (attempts.len(), result.unwrap())
     }
 
+    fn candidate(mut measured: MeasuredInTurns) -> Measured {
+        measured.arms.remove(0).unwrap()
+    }
+
+    fn both(measured: MeasuredInTurns) -> [Measured; 2] {
+        let arms: Result<Vec<Measured>, _> = measured.arms.into_iter().collect();
+        arms.unwrap().try_into().unwrap()
+    }
+
     fn alone(ends: &[(Verdict, Option<Cause>)]) -> (usize, Measured) {
         let ends: Vec<Sides> = ends.iter().map(|end| (*end, None)).collect();
         let (attempts, measured) = confirmed(RunMode::Measure, &ends);
-        (attempts, measured.candidate)
+        (attempts, candidate(measured))
     }
 
     #[test]
@@ -336,14 +363,15 @@ mod tests {
 
     #[test]
     fn other_reasons_for_an_advisory_grade_are_kept() {
-        let result = confirm(RunMode::Measure, |attempt| {
+        let result = confirm(RunMode::Measure, &ENTRANTS, |attempt| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
-            measured.candidate.judgement.grade = Grade::Advisory;
-            measured.candidate.judgement.grade_reason = Some("another process is using the device".to_owned());
+            let judgement = &mut measured.arms[0].as_mut().unwrap().judgement;
+            judgement.grade = Grade::Advisory;
+            judgement.grade_reason = Some("another process is using the device".to_owned());
             Ok(measured)
         });
         assert_eq!(
-            result.unwrap().candidate.judgement.grade_reason.unwrap(),
+            candidate(result.unwrap()).judgement.grade_reason.unwrap(),
             "another process is using the device; in the first of two measurements, the claims were too short"
         );
     }
@@ -352,8 +380,8 @@ mod tests {
     fn only_the_side_that_was_accused_loses_its_grade() {
         let grades = |first: Sides| {
             let (_, measured) = confirmed(RunMode::Measure, &[first, (PASS, Some(PASS))]);
-            let baseline = measured.baseline.unwrap().unwrap();
-            (measured.candidate.judgement.grade, baseline.judgement.grade)
+            let [candidate, baseline] = both(measured);
+            (candidate.judgement.grade, baseline.judgement.grade)
         };
         assert_eq!(grades((SHORT, Some(PASS))), (Grade::Advisory, Grade::Sealed));
         assert_eq!(grades((PASS, Some(SHORT))), (Grade::Sealed, Grade::Advisory));
@@ -391,8 +419,8 @@ mod tests {
     fn an_accused_side_has_both_sides_measured_again() {
         let of_both = |first: Sides, second: Sides| {
             let (attempts, measured) = confirmed(RunMode::Measure, &[first, second]);
-            let baseline = measured.baseline.unwrap().unwrap();
-            (attempts, measured.candidate.notices, baseline.notices)
+            let [candidate, baseline] = both(measured);
+            (attempts, candidate.notices, baseline.notices)
         };
         let passed = (PASS, Some(PASS));
         let [plain, of_candidate, of_baseline] = ["", " of the candidate", " of the baseline"].map(|whose| {
@@ -409,18 +437,41 @@ mod tests {
     fn a_wrong_candidate_is_not_measured_again_for_an_accused_baseline() {
         let (attempts, measured) = confirmed(RunMode::Measure, &[(WRONG, Some(SHORT)), (PASS, Some(PASS))]);
         assert_eq!(
-            (attempts, measured.candidate.judgement.verdict),
+            (attempts, candidate(measured).judgement.verdict),
             (1, Verdict::WrongOutput)
+        );
+    }
+
+    #[test]
+    fn contestants_are_measured_again_for_one_that_is_accused_but_a_wrong_one_stays_wrong() {
+        let entrants = ["`one`", "`two`", "`three`"].map(|name| Entrant {
+            name,
+            standing: Standing::Judged,
+        });
+        let mut ends = [[WRONG, SHORT, PASS], [PASS, PASS, PASS]].into_iter();
+        let result = confirm(RunMode::Measure, &entrants, |_| {
+            Ok(MeasuredInTurns {
+                arms: ends.next().unwrap().map(|end| Ok(side(end))).into(),
+                ..measured((PASS, None))
+            })
+        });
+        let arms: Vec<Measured> = result.unwrap().arms.into_iter().map(Result::unwrap).collect();
+        let verdicts: Vec<Verdict> = arms.iter().map(|arm| arm.judgement.verdict).collect();
+        assert_eq!(verdicts, [Verdict::WrongOutput, Verdict::Pass, Verdict::Pass]);
+        assert!(arms[0].notices.is_empty());
+        assert_eq!(
+            arms[2].notices,
+            ["measured twice; the second result counts; first result of `two`: it was claim-too-short"]
         );
     }
 
     #[test]
     fn a_lost_baseline_does_not_cause_a_second_measurement() {
         let mut measurements = 0;
-        let result = confirm(RunMode::Measure, |_| {
+        let result = confirm(RunMode::Measure, &ENTRANTS, |_| {
             measurements += 1;
             Ok(MeasuredInTurns {
-                baseline: Some(Err(RoleFailure::Interrupted)),
+                arms: vec![Ok(side(PASS)), Err(RoleFailure::Interrupted)],
                 ..measured((PASS, None))
             })
         });
@@ -438,10 +489,9 @@ mod tests {
         let result = cut_short((SHORT, Some(PASS)), generator_panics("out of ideas")).unwrap();
         assert_eq!(result.roles, RolesAfterwards::Unknown);
         let expected = ["the second measurement failed: the input generator failed: it panicked: out of ideas"];
-        let Measured { judgement, notices, .. } = result.candidate;
-        assert_eq!(judgement, side(SHORT).judgement);
-        assert_eq!(notices, expected);
-        let baseline = result.baseline.unwrap().unwrap();
+        let [candidate, baseline] = both(result);
+        assert_eq!(candidate.judgement, side(SHORT).judgement);
+        assert_eq!(candidate.notices, expected);
         assert_eq!(
             (baseline.judgement, &*baseline.notices),
             (side(PASS).judgement, &expected.map(str::to_owned)[..])
@@ -451,25 +501,25 @@ mod tests {
     #[test]
     fn a_candidate_with_an_accused_baseline_keeps_its_verdict() {
         let result = cut_short((PASS, Some(SHORT)), generator_panics("out of ideas")).unwrap();
-        assert_eq!(result.candidate.judgement, side(PASS).judgement);
-        assert_eq!(result.baseline.unwrap().unwrap().judgement, side(SHORT).judgement);
+        let judgements = both(result).map(|side| side.judgement);
+        assert_eq!(judgements, [PASS, SHORT].map(|end| side(end).judgement));
     }
 
     #[test]
     fn a_baseline_lost_in_the_second_measurement_is_still_accused() {
         let lost = |first: Sides| {
-            let result = confirm(RunMode::Measure, |attempt| {
+            let result = confirm(RunMode::Measure, &ENTRANTS, |attempt| {
                 Ok(match attempt {
                     None => measured(first),
                     Some(_) => MeasuredInTurns {
-                        baseline: Some(Err(RoleFailure::Plan { text: "no plan".into() })),
+                        arms: vec![Ok(side(PASS)), Err(RoleFailure::Plan { text: "no plan".into() })],
                         ..measured((PASS, None))
                     },
                 })
             });
-            let MeasuredInTurns { baseline, roles, .. } = result.unwrap();
+            let MeasuredInTurns { mut arms, roles, .. } = result.unwrap();
             assert_eq!(roles, RolesAfterwards::AtRest);
-            baseline.unwrap()
+            arms.remove(1)
         };
         let accused = lost((PASS, Some(SHORT))).unwrap();
         assert_eq!(accused.judgement, side(SHORT).judgement);
@@ -493,7 +543,7 @@ mod tests {
     #[test]
     fn a_failed_first_measurement_is_an_error() {
         let mut measurements = 0;
-        let result = confirm(RunMode::Measure, |_| {
+        let result = confirm(RunMode::Measure, &ENTRANTS, |_| {
             measurements += 1;
             Err(generator_panics("out of ideas"))
         });
@@ -503,7 +553,7 @@ mod tests {
     #[test]
     fn a_long_failure_is_cut() {
         let error = generator_panics(&("µ".repeat(2 * LONGEST) + "\nand more"));
-        let notices = cut_short((SHORT, None), error).unwrap().candidate.notices;
+        let notices = candidate(cut_short((SHORT, None), error).unwrap()).notices;
         assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
     }
 
@@ -511,10 +561,11 @@ mod tests {
     fn a_long_accusation_is_cut() {
         let long = |attempt: Option<Numbering>| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
-            measured.candidate.judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
+            let judgement = &mut measured.arms[0].as_mut().unwrap().judgement;
+            judgement.message = Some("µ".repeat(2 * LONGEST) + "\nand more");
             Ok(measured)
         };
-        let notices = confirm(RunMode::Measure, long).unwrap().candidate.notices;
+        let notices = candidate(confirm(RunMode::Measure, &ENTRANTS, long).unwrap()).notices;
         assert!(notices[0].chars().count() < LONGEST + 100 && !notices[0].contains('\n'));
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct ControlLease<'a> {
     /// Shortest time between two events with nothing between them in the control worker, in
     /// nanoseconds. Known after [`ControlLease::hand_back`].
     pub(super) shortest_claim_ns: Option<f64>,
-    /// Number of workers of the other side that live at the same time.
+    /// Number of other workers under test that live at the same time.
     pub(super) rivals: usize,
     /// Why there are no more control windows, if the worker failed.
     pub(super) loss: Option<String>,
@@ -30,10 +30,10 @@ impl<'a> ControlLease<'a> {
         let mut lease = ControlLease {
             worker: None,
             shortest_claim_ns: None,
-            rivals: usize::from(opened.page_of(WindowOwner::Baseline).is_some()),
+            rivals: opened.workers() - 1,
             loss: None,
         };
-        if let Some(page) = opened.page_of(WindowOwner::Control) {
+        if let Some(page) = opened.page_of(WindowOwner::CONTROL) {
             match worker.set_up(opened, page.as_fd(), recording) {
                 Ok(()) => lease.worker = Some(worker),
                 Err(failure) => lease.loss = Some(in_words(&failure)),
@@ -77,7 +77,7 @@ impl<'a> ControlLease<'a> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
-        match sequencer.run_control_window(process, WindowOwner::Control, kind, before)? {
+        match sequencer.run_control_window(process, WindowOwner::CONTROL, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),

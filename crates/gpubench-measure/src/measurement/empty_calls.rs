@@ -2,7 +2,7 @@
 //! worker's stream does not hold back.
 
 use super::arm::Context;
-use super::case::CasePair;
+use super::case::CasesInTurns;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use super::run_mode::RunMode;
@@ -16,8 +16,8 @@ const EMPTY_CALLS: usize = 9;
 
 /// Whether the empty call of a case is timed. It needs the control worker, since the user's code
 /// could slow it down in its own process.
-pub(super) fn are_timed(pair: &CasePair<'_>, protocol: &Protocol<'_>) -> bool {
-    let is_from_outside = Gate::of(pair.candidate.recording.execution) == Gate::Host;
+pub(super) fn are_timed(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> bool {
+    let is_from_outside = Gate::of(turns.first().recording.execution) == Gate::Host;
     is_from_outside && protocol.mode == RunMode::Measure && protocol.reading.measurand == Measurand::Time
 }
 

@@ -1,5 +1,7 @@
 //! Workers that rest between two measurements of a case.
 
+use std::collections::HashMap;
+
 use crate::clients::WorkerClient;
 use gpubench_protocol::window::WindowOwner;
 
@@ -10,8 +12,7 @@ use gpubench_protocol::window::WindowOwner;
 /// Each measurement still has several processes. A measurement that did not pass leaves none.
 #[derive(Debug, Default)]
 pub struct IdleWorkers {
-    of_candidate: Vec<WorkerClient>,
-    of_baseline: Vec<WorkerClient>,
+    of_arms: HashMap<WindowOwner, Vec<WorkerClient>>,
     /// Whether another measurement of the case follows.
     another: Another,
 }
@@ -35,8 +36,7 @@ impl IdleWorkers {
 
     /// Ends the resting workers.
     pub(super) fn dismiss(&mut self) {
-        self.of_candidate.clear();
-        self.of_baseline.clear();
+        self.of_arms.clear();
     }
 
     /// Returns whether workers rest after their round.
@@ -44,23 +44,13 @@ impl IdleWorkers {
         self.another
     }
 
-    /// Takes the workers of a side.
+    /// Takes the workers of a case.
     pub(super) fn take(&mut self, owner: WindowOwner) -> Vec<WorkerClient> {
-        self.of(owner).map(std::mem::take).unwrap_or_default()
+        self.of_arms.remove(&owner).unwrap_or_default()
     }
 
-    /// Adds workers of a side.
+    /// Adds workers of a case.
     pub(super) fn add(&mut self, owner: WindowOwner, workers: Vec<WorkerClient>) {
-        if let Some(idle) = self.of(owner) {
-            idle.extend(workers);
-        }
-    }
-
-    fn of(&mut self, owner: WindowOwner) -> Option<&mut Vec<WorkerClient>> {
-        match owner {
-            WindowOwner::Candidate => Some(&mut self.of_candidate),
-            WindowOwner::Baseline => Some(&mut self.of_baseline),
-            WindowOwner::Control => None,
-        }
+        self.of_arms.entry(owner).or_default().extend(workers);
     }
 }

@@ -9,10 +9,9 @@ use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_contract::{SanitizerReport, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
-use gpubench_protocol::wire::DeviceWork;
 use gpubench_stats::TimingAudit;
 
-/// The results of one side.
+/// The results of one case.
 #[derive(Debug)]
 pub struct Measured {
     /// Number of calls in a window, each with its own tensors.
@@ -41,8 +40,6 @@ pub struct Measured {
     /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls
     /// of a graph.
     pub parts_ns: Vec<Vec<f64>>,
-    /// What the device did in calls that were traced, as the workers report it.
-    pub device_work: Vec<DeviceWork>,
     /// The parts of the last count.
     pub counts: Vec<Count>,
     /// Host times of the sampled windows in nanoseconds.
@@ -61,14 +58,12 @@ pub struct Measured {
     pub notices: Vec<String>,
 }
 
-/// The results of both sides.
+/// The results of cases that were measured alternately.
 #[derive(Debug)]
 pub struct MeasuredInTurns {
-    /// The side that is judged.
-    pub candidate: Measured,
-    /// The other side, if there is one; an error if it could not be measured and its kernels are
-    /// not to blame.
-    pub baseline: Option<Result<Measured, RoleFailure>>,
+    /// The result of each case; an error if it could not be measured and its kernels are not to
+    /// blame.
+    pub arms: Vec<Result<Measured, RoleFailure>>,
     /// First numbers for another measurement of the case.
     pub next: Numbering,
     /// The state of author, referee and control worker after the case.

@@ -1,5 +1,5 @@
-//! One case, from its buffers to its samples: rounds of fresh workers of one arm or two, with
-//! control windows between them.
+//! Cases from their buffers to their samples, one alone or several alternately: rounds of a fresh
+//! worker for each, with control windows between them.
 //!
 //! [`Session`] measures a case, `rounds` orders its windows, `arm` runs them, and `sequence` runs a
 //! single one. [`fill_in`] writes the results into a record.
@@ -39,7 +39,7 @@ mod stopping;
 mod twin;
 mod watcher;
 
-pub use case::{CaseLibrary, CasePair, ReadyCase, StoppingQuery, changed_input};
+pub use case::{CaseLibrary, CasesInTurns, Entrant, ReadyCase, Standing, StoppingQuery, TurnCase, changed_input};
 pub use error::MeasureError;
 pub use failure::CaseFailure;
 pub use idle_workers::{Another, IdleWorkers};

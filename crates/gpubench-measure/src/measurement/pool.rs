@@ -17,6 +17,10 @@ use gpubench_protocol::window::WindowOwner;
 use gpubench_protocol::wire::to_worker;
 use gpubench_sandbox::Confinement;
 
+/// Most workers of all pools that start at the same time. A context on a GPU takes about half a
+/// GiB of its memory.
+const MOST_AT_ONCE: usize = 20;
+
 /// When the workers of a case start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StartPolicy {
@@ -24,17 +28,17 @@ enum StartPolicy {
     /// worker's windows. Waiting workers hold the buffers, but no code that could use them.
     AllAtOnce,
     /// Each after the end of the previous one. A process with user code must not wait while another
-    /// one is measured.
+    /// one is measured. So do the workers of many alternating cases, which would need much memory.
     OneAtATime,
 }
 
 impl StartPolicy {
-    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
+    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>, order: &PoolOrder) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
-            (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
-            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted | Execution::HostedSync, _) => {
-                StartPolicy::OneAtATime
+            (Execution::Sealed, KernelHost::Referee) if order.workers * order.pools <= MOST_AT_ONCE => {
+                StartPolicy::AllAtOnce
             }
+            _ => StartPolicy::OneAtATime,
         }
     }
 }
@@ -69,6 +73,8 @@ pub(super) struct PoolOrder {
     pub(super) workers: usize,
     /// How many more workers may be added.
     pub(super) reserve: usize,
+    /// Number of pools that start at the same time.
+    pub(super) pools: usize,
 }
 
 /// A worker after its set-up.
@@ -99,9 +105,9 @@ impl<'a> WorkerPool<'a> {
             },
             rested: Vec::new(),
             another: idle.another(),
+            policy: StartPolicy::of(case, protocol, &order),
             order,
             guarded,
-            policy: StartPolicy::of(case, protocol),
             position: 0,
             started: VecDeque::new(),
             waiting: VecDeque::new(),

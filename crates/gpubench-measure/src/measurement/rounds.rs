@@ -1,12 +1,12 @@
-//! The order of a case's windows: round by round with a fresh worker for each arm, and alternating
-//! windows if there are two arms.
+//! The order of windows: round by round with a fresh worker for each arm, and alternating if there
+//! are several arms.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::arm::{Arm, Context, Part};
 use super::buffers::Buffers;
-use super::case::{CasePair, StoppingQuery};
+use super::case::{CasesInTurns, StoppingQuery};
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
@@ -22,15 +22,14 @@ use gpubench_stats::WorkerRules;
 /// Windows of each worker that time the parts of a call.
 const PART_WINDOWS: usize = 2;
 
-/// The rounds of a case with one arm or two.
+/// The rounds of cases that are measured alternately.
 pub(super) struct Rounds<'a> {
-    candidate: Arm<'a>,
-    baseline: Option<Arm<'a>>,
-    /// Decides whether two arms need more rounds.
+    arms: Vec<Arm<'a>>,
+    /// Decides whether several arms need more rounds.
     question: Option<&'a dyn StoppingQuery>,
-    /// Least number of rounds if the candidate does not fail.
+    /// Least number of rounds if a judged arm does not fail.
     first: usize,
-    /// Whether the energy of the candidate's call is measured.
+    /// Whether the energy of a call is measured.
     energy: Energy,
     /// Throttled samples that may be taken again.
     retakes: Retakes,
@@ -40,18 +39,15 @@ pub(super) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Starts the workers of both arms.
+    /// Starts the workers of all arms.
     pub(super) fn start(
-        pair: &'a CasePair<'a>,
+        turns: &'a CasesInTurns<'a>,
         protocol: &'a Protocol<'a>,
         buffers: &'a Buffers<'a>,
         guarded: [u32; 2],
         opened: &OpenedCase,
         idle: &mut IdleWorkers,
     ) -> Rounds<'a> {
-        let CasePair {
-            candidate, baseline, ..
-        } = *pair;
         let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
         let first = match protocol.mode {
             RunMode::Measure | RunMode::Profile(_) => shares.first(),
@@ -59,51 +55,51 @@ impl<'a> Rounds<'a> {
             RunMode::Test => protocol.worker_count.first().get(),
         };
         // If a limit lowers the number of rounds, there is no interim analysis.
-        let question = pair
+        let question = turns
             .question
-            .filter(|_| baseline.is_some() && shares.most() == protocol.worker_count.most().get());
+            .filter(|_| turns.arms.len() > 1 && shares.most() == protocol.worker_count.most().get());
         let most = question
             .map_or(shares.most(), |question| question.most(first))
             .max(first);
-        let mut arm = |owner, case, positions: &[usize]| {
+        let arms = turns.arms.iter().zip(&buffers.of_arms).enumerate();
+        let arms = arms.map(|(position, (arm, buffers_of_arm))| {
             let order = PoolOrder {
-                owner,
-                buffers: positions.to_vec(),
+                owner: WindowOwner::arm(position),
+                buffers: buffers_of_arm.clone(),
                 workers: first,
                 reserve: most - first,
+                pools: turns.arms.len(),
             };
-            let pool = WorkerPool::start(case, protocol, order, guarded, opened, idle);
-            Arm::new(case, protocol, &buffers.recording.plan.scratch, pool)
-        };
+            let pool = WorkerPool::start(arm.case, protocol, order, guarded, opened, idle);
+            Arm::new(*arm, protocol, &buffers.recording.plan.scratch, pool)
+        });
         Rounds {
-            candidate: arm(WindowOwner::Candidate, candidate, &buffers.of_candidate),
-            baseline: baseline.map(|baseline| arm(WindowOwner::Baseline, baseline, &buffers.of_baseline)),
+            arms: arms.collect(),
             question,
             first,
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
-            case: candidate.number,
+            case: turns.first().number,
             seeds: protocol.seeds,
         }
     }
 
     /// Gives the descriptors to the pools for the workers still to start.
     pub(super) fn keep_descriptors(&mut self, opened: &Rc<OpenedCase>) {
-        self.arms().for_each(|arm| arm.pool.keep_descriptors(Rc::clone(opened)));
+        for arm in &mut self.arms {
+            arm.pool.keep_descriptors(Rc::clone(opened));
+        }
     }
 
-    /// Ends all workers and returns the arms. A baseline that was lost without fault of its code is
-    /// an error.
-    pub(super) fn retire(mut self) -> (Arm<'a>, Option<Result<Arm<'a>, RoleFailure>>) {
-        self.arms().for_each(|arm| arm.pool.dismiss());
-        let baseline = self.baseline.map(|mut baseline| match baseline.lost.take() {
-            None => Ok(baseline),
-            Some(failure) => Err(failure),
-        });
-        (self.candidate, baseline)
+    /// Ends all workers and returns the arms. An arm that was lost without fault of its code is an
+    /// error.
+    pub(super) fn retire(mut self) -> Vec<Result<Arm<'a>, RoleFailure>> {
+        self.arms.iter_mut().for_each(|arm| arm.pool.dismiss());
+        let arms = self.arms.into_iter();
+        arms.map(|mut arm| arm.lost.take().map_or(Ok(arm), Err)).collect()
     }
 
-    /// Runs the rounds until the candidate fails or has enough. A baseline that fails drops out.
+    /// Runs the rounds until every judged arm has failed or has enough. A failed arm drops out.
     ///
     /// # Errors
     /// If anything but the kernels under test fails.
@@ -120,33 +116,38 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Makes one call in each of the candidate's workers until one fails. Only the correctness is
+    /// Makes one call in each worker of the judged arms until one fails. Only the correctness is
     /// kept.
     fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         for _ in 0..self.first {
             self.begin_round()?;
-            self.candidate.step(context, Part::Alone(WindowKind::EarlyCheck))?;
-            let continues = self.candidate.is_active();
-            self.arms().for_each(Arm::end_round);
-            if !continues {
+            self.call_alone(WindowKind::EarlyCheck, context)?;
+            if !self.end_round() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Repeats the candidate's call for `duration`, at least once. Only the correctness is kept.
+    /// Repeats the calls of the judged arms for `duration`, at least once. Only the correctness is
+    /// kept.
     fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
         self.begin_round()?;
         let started = Instant::now();
         loop {
-            self.candidate.step(context, Part::Alone(WindowKind::Timed))?;
-            if !self.candidate.is_active() || started.elapsed() >= duration {
+            self.call_alone(WindowKind::Timed, context)?;
+            if !self.goes_on() || started.elapsed() >= duration {
                 break;
             }
         }
-        self.arms().for_each(Arm::end_round);
+        self.end_round();
         Ok(())
+    }
+
+    /// Makes one call of each judged arm.
+    fn call_alone(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged());
+        judged.try_for_each(|arm| arm.step(context, Part::Alone(kind)))
     }
 
     fn measure(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
@@ -155,26 +156,26 @@ impl<'a> Rounds<'a> {
             round += 1;
             self.begin_round()?;
             while self.is_needed(Phase::WarmUp) {
-                self.pair(Phase::WarmUp, context, watcher)?;
+                self.lap(Phase::WarmUp, context, watcher)?;
             }
             while self.is_needed(Phase::Samples) {
-                self.pair(Phase::Samples, context, watcher)?;
+                self.lap(Phase::Samples, context, watcher)?;
             }
             let workers = self.first;
-            for arm in self.arms() {
+            for arm in &mut self.arms {
                 arm.catch_up(context, workers)?;
             }
-            for arm in self.arms().filter(|arm| arm.has_parts()) {
+            for arm in self.arms.iter_mut().filter(|arm| arm.has_parts()) {
                 for _ in 0..PART_WINDOWS {
                     arm.step(context, Part::Parts)?;
                 }
             }
             if round == 1 && self.energy == Energy::Measured {
-                self.measure_energy(context, watcher)?;
+                for arm in self.arms.iter_mut().filter(|arm| arm.is_judged()) {
+                    measure_energy(arm, context, watcher)?;
+                }
             }
-            let continues = self.candidate.is_active();
-            self.arms().for_each(Arm::end_round);
-            if !continues {
+            if !self.end_round() {
                 break;
             }
             if round == last {
@@ -184,129 +185,138 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Measures the energy of the candidate's call, or notes why it cannot.
-    fn measure_energy(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
-        let arm = &mut self.candidate;
-        if !arm.is_active() {
-            return Ok(());
-        }
-        let prepared = arm
-            .energy_repetition()
-            .and_then(|repetition| Ok((repetition, watcher.energy().ok_or(NO_COUNTER)?)));
-        let (repetition, before) = match prepared {
-            Ok(prepared) => prepared,
-            Err(notice) => {
-                arm.notices.push(notice);
-                return Ok(());
-            }
-        };
-        arm.step(context, Part::Energy(repetition))?;
-        if arm.is_active()
-            && let Some(after) = watcher.energy()
-        {
-            arm.note_energy([before, after], repetition);
-        }
-        Ok(())
-    }
-
     /// Returns how many rounds to run in all, after `rounds`.
     fn extend_rounds(&mut self, rounds: usize) -> usize {
-        let last = match &self.baseline {
-            None => self.candidate.workers_to_have(),
-            Some(baseline) => self.rounds_to_have(rounds, baseline),
+        let last = match &self.arms[..] {
+            [alone] => alone.workers_to_have(),
+            several => self.rounds_to_have(rounds, several),
         };
-        self.arms().for_each(|arm| arm.pool.add_workers(last - rounds));
+        for arm in &mut self.arms {
+            arm.pool.add_workers(last - rounds);
+        }
         last
     }
 
-    /// Returns how many rounds of two arms to run in all, after `rounds`.
-    fn rounds_to_have(&self, rounds: usize, baseline: &Arm<'_>) -> usize {
-        let Some(question) = self.question.filter(|_| baseline.can_continue()) else {
-            return rounds;
-        };
-        let [baseline, candidate] = [baseline, &self.candidate].map(|arm| arm.samples.by_worker());
-        question.next(rounds, &baseline, &candidate).unwrap_or(rounds)
-    }
-
-    fn arms(&mut self) -> impl Iterator<Item = &mut Arm<'a>> {
-        std::iter::once(&mut self.candidate).chain(&mut self.baseline)
+    /// Returns how many rounds of several arms to run in all, after `rounds`.
+    fn rounds_to_have(&self, rounds: usize, arms: &[Arm<'_>]) -> usize {
+        let samples = arms.iter().filter(|arm| arm.can_continue());
+        let samples: Vec<Vec<&[f64]>> = samples.map(|arm| arm.samples.by_worker()).collect();
+        let next = self.question.and_then(|question| question.next(rounds, &samples));
+        next.unwrap_or(rounds)
     }
 
     fn begin_round(&mut self) -> Result<(), MeasureError> {
-        self.candidate.begin_round();
-        if let Some(failure) = self.candidate.lost.take() {
-            return Err(MeasureError::Worker(failure));
-        }
-        if let Some(baseline) = self.baseline.as_mut().filter(|baseline| baseline.can_continue()) {
-            baseline.begin_round();
-            if let Some(RoleFailure::Interrupted) = baseline.lost {
-                return Err(MeasureError::Worker(RoleFailure::Interrupted));
+        for arm in self.arms.iter_mut().filter(|arm| arm.can_continue()) {
+            arm.begin_round();
+            if let Some(RoleFailure::Interrupted) = arm.lost {
+                return Err(MeasureError::Interrupted);
             }
         }
         Ok(())
     }
 
-    /// Whether an active arm needs more windows. Without the candidate, none does.
-    fn is_needed(&mut self, phase: Phase) -> bool {
-        let continues = self.candidate.is_active();
-        continues && self.arms().any(|arm| arm.is_active() && phase.lacks(arm))
+    /// Ends the round. Returns whether another one makes sense.
+    fn end_round(&mut self) -> bool {
+        let goes_on = self.goes_on();
+        self.arms.iter_mut().for_each(Arm::end_round);
+        goes_on
     }
 
-    /// Runs a window of each arm that needs one. The key draws which arm is first, so neither
-    /// always follows the other. Both windows have the same kind, so samples with the same number
-    /// are close in time.
-    fn pair(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
-        let (seeds, place) = (self.seeds, context.next_place(self.case));
-        let alone = !self.baseline.as_ref().is_some_and(Arm::is_active);
-        let needy = self.arms().filter(|arm| arm.is_active());
-        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !alone;
-        let mut arms: Vec<&mut Arm<'a>> = needy.filter(|arm| needs(arm)).collect();
-        if seeds.first_of_pair(place) == WindowOwner::Baseline {
-            arms.reverse();
-        }
-        let since_early = arms.iter().map(|arm| arm.since_early()).max();
+    /// Whether a judged arm has not failed.
+    fn goes_on(&self) -> bool {
+        self.arms.iter().any(|arm| arm.is_judged() && arm.is_active())
+    }
+
+    fn active(&mut self) -> impl Iterator<Item = &mut Arm<'a>> {
+        self.arms.iter_mut().filter(|arm| arm.is_active())
+    }
+
+    /// Whether an active arm needs more windows. Without a judged arm, none does.
+    fn is_needed(&mut self, phase: Phase) -> bool {
+        self.goes_on() && self.active().any(|arm| phase.lacks(arm))
+    }
+
+    /// Runs a window of each arm that needs one. The key draws their order, so that none always
+    /// follows the same other. All windows have the same kind, so samples with the same number are
+    /// close in time.
+    fn lap(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
+        let place = context.next_place(self.case);
+        let is_alone = self.active().count() < 2;
+        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !is_alone;
+        let mut order = self.seeds.order_of_lap(place, self.arms.len());
+        order.retain(|position| self.arms[*position].is_active() && needs(&self.arms[*position]));
+        let since_early = order.iter().map(|position| self.arms[*position].since_early()).max();
         let part = match phase {
             Phase::WarmUp => Part::WarmUp,
-            Phase::Samples => Part::Sample(seeds.kind(place, since_early.unwrap_or_default())),
+            Phase::Samples => Part::Sample(self.seeds.kind(place, since_early.unwrap_or_default())),
         };
-        let mut with_samples = 0;
-        for arm in arms {
+        let mut sampled = Vec::new();
+        for position in order {
+            let arm = &mut self.arms[position];
             let before = arm.samples.values.len();
             arm.step(context, part)?;
-            let samples = &arm.samples;
-            with_samples += usize::from(samples.values.len() > before);
-            // The counts of an observer come later.
-            let is_known = !arm.is_counted_by_observer();
-            if arm.owner == WindowOwner::Candidate && is_known && samples.values.len() > before {
-                watcher.sampled(&samples.values, &samples.by_worker());
+            if arm.samples.values.len() > before {
+                sampled.push(position);
             }
         }
-        // Samples of two arms go in pairs.
-        if with_samples > 0 && with_samples == self.arms().filter(|arm| arm.is_active()).count() {
+        self.show(&sampled, watcher);
+        // Samples of several arms belong together.
+        if !sampled.is_empty() && sampled.len() == self.active().count() {
             self.take_again(watcher);
         }
         Ok(())
     }
 
+    /// Shows the samples of the judged arm that has the most, if one has another sample.
+    fn show(&self, sampled: &[usize], watcher: &mut dyn Watcher) {
+        let sampled = sampled.iter().map(|position| &self.arms[*position]);
+        // The counts of an observer come later.
+        let judged = sampled.filter(|arm| arm.is_judged() && !arm.is_counted_by_observer());
+        if let Some(arm) = judged.max_by_key(|arm| arm.samples.values.len()) {
+            watcher.sampled(&arm.samples.values, &arm.samples.by_worker());
+        }
+    }
+
     /// Throws the latest samples away if the device throttled, and lets it recover.
     fn take_again(&mut self, watcher: &mut dyn Watcher) {
-        if !self
-            .arms()
-            .filter(|arm| arm.is_active())
-            .all(|arm| arm.can_take_again())
-        {
+        if !self.active().all(|arm| arm.can_take_again()) {
             return;
         }
-        let most = self.candidate.samples.of_present_worker().len();
-        let Some(Retake { samples, pause }) = self.retakes.after_sample(watcher.throttling(), most) else {
+        let most = self.active().map(|arm| arm.samples.of_present_worker().len()).min();
+        let Some(Retake { samples, pause }) = self
+            .retakes
+            .after_sample(watcher.throttling(), most.unwrap_or_default())
+        else {
             return;
         };
-        self.arms()
-            .filter(|arm| arm.is_active())
-            .for_each(|arm| arm.throw_away(samples));
+        self.active().for_each(|arm| arm.throw_away(samples));
         watcher.thrown_away(samples);
         std::thread::sleep(pause);
     }
+}
+
+/// Measures the energy of an arm's call, or notes why it cannot.
+fn measure_energy(arm: &mut Arm<'_>, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
+    if !arm.is_active() {
+        return Ok(());
+    }
+    let prepared = arm
+        .energy_repetition()
+        .and_then(|repetition| Ok((repetition, watcher.energy().ok_or(NO_COUNTER)?)));
+    let (repetition, before) = match prepared {
+        Ok(prepared) => prepared,
+        Err(notice) => {
+            arm.notices.push(notice);
+            return Ok(());
+        }
+    };
+    arm.step(context, Part::Energy(repetition))?;
+    if arm.is_active()
+        && let Some(after) = watcher.energy()
+    {
+        arm.note_energy([before, after], repetition);
+    }
+    Ok(())
 }
 
 /// The phases of a round.
@@ -325,7 +335,7 @@ impl Phase {
         }
     }
 
-    /// Whether an arm that has completed this phase may go on while the other one needs more.
+    /// Whether an arm that has completed this phase may go on while another one needs more.
     fn may_continue(self, arm: &Arm<'_>) -> bool {
         matches!(self, Phase::Samples) && arm.may_go_on()
     }

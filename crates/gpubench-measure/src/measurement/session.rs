@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::arm::{Arm, Context};
+use super::arm::Context;
 use super::buffers::Buffers;
-use super::case::{CasePair, ReadyCase};
+use super::case::{CasesInTurns, Entrant, ReadyCase, Standing, TurnCase};
 use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
@@ -42,24 +42,29 @@ impl Session<'_> {
     /// # Errors
     /// If anything but its kernels fails.
     pub fn measure(&mut self, case: &ReadyCase<'_>) -> Result<Measured, MeasureError> {
-        let pair = CasePair {
-            candidate: case,
-            baseline: None,
+        let alone = CasesInTurns {
+            arms: &[TurnCase {
+                case,
+                entrant: Entrant {
+                    name: "the case",
+                    standing: Standing::Judged,
+                },
+            }],
             question: None,
         };
-        let measured = self.measure_in_turns(&pair, Numbering::default());
-        measured.map(|measured| measured.candidate)
+        let mut measured = self.measure_in_turns(&alone, Numbering::default())?;
+        measured.arms.remove(0).map_err(MeasureError::Worker)
     }
 
-    /// Measures a case, alternating with its baseline if there is one: each round has a fresh
-    /// worker of each arm, and their windows alternate. A failure of the baseline does not affect
-    /// the candidate's result. `numbering` has the first window numbers.
+    /// Measures cases alternately: each round has a fresh worker of each, and their windows take
+    /// turns. A failure of one does not affect the results of the others. `numbering` has the first
+    /// window numbers.
     ///
     /// # Errors
     /// As [`Session::measure`].
     pub fn measure_in_turns(
         &mut self,
-        pair: &CasePair<'_>,
+        turns: &CasesInTurns<'_>,
         numbering: Numbering,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let Session {
@@ -70,15 +75,16 @@ impl Session<'_> {
             idle_workers,
             watcher,
         } = self;
-        let buffers = Buffers::of(pair);
-        let case = pair.candidate;
+        let buffers = Buffers::of(turns);
+        let case = turns.first();
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
             calls: case.calls,
             workers_of_case: CaseWorkers {
-                has_baseline: pair.baseline.is_some(),
-                has_control: protocol.is_clocked() && pair.holds_host_code() || empty_calls::are_timed(pair, protocol),
+                arms: u16::try_from(turns.arms.len()).unwrap_or(u16::MAX),
+                has_control: protocol.is_clocked() && turns.holds_host_code()
+                    || empty_calls::are_timed(turns, protocol),
                 reserved: 0,
             },
             placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),
@@ -90,7 +96,7 @@ impl Session<'_> {
         let guarded = [referee.child().id(), author.child().id()];
         // The turn ends after the workers.
         let turn;
-        let mut rounds = Rounds::start(pair, protocol, &buffers, guarded, &opened, idle_workers);
+        let mut rounds = Rounds::start(turns, protocol, &buffers, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
         let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
         if placement.needs_author() {
@@ -116,13 +122,13 @@ impl Session<'_> {
         turn = protocol.counters.map(|counters| counters.lock());
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
-        let (mut candidate, mut baseline) = rounds.retire();
+        let mut arms = rounds.retire();
         drop(turn);
-        candidate.run_final_control_windows(&mut context)?;
-        if let Some(Ok(baseline)) = &mut baseline {
-            baseline.run_final_control_windows(&mut context)?;
+        for arm in arms.iter_mut().flatten() {
+            arm.run_final_control_windows(&mut context)?;
         }
-        let empty_call_ns = match empty_calls::are_timed(pair, protocol) && candidate.is_complete() {
+        let has_completed = arms.iter().flatten().any(|arm| arm.is_judged() && arm.is_complete());
+        let empty_call_ns = match empty_calls::are_timed(turns, protocol) && has_completed {
             true => empty_calls::median_ns(&mut context)?,
             false => None,
         };
@@ -134,7 +140,8 @@ impl Session<'_> {
         } = context;
         control.hand_back(protocol)?;
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
-        let mut finish = |mut arm: Arm<'_>| {
+        let arms = arms.into_iter().map(|arm| {
+            let mut arm = arm?;
             let (owner, rested) = (arm.owner, arm.pool.take_rested());
             let mut measured = arm.finish(&control, other_clients, author);
             measured.empty_call_ns = empty_call_ns;
@@ -142,11 +149,10 @@ impl Session<'_> {
             if measured.judgement.verdict == Verdict::Pass {
                 idle_workers.add(owner, rested);
             }
-            measured
-        };
+            Ok(measured)
+        });
         Ok(MeasuredInTurns {
-            candidate: finish(candidate),
-            baseline: baseline.map(|baseline| Ok(finish(baseline?))),
+            arms: arms.collect(),
             next: Numbering::after(begun, controls),
             roles: match sequencer.release_case() {
                 Ok(()) => RolesAfterwards::AtRest,

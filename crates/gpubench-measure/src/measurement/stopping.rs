@@ -25,7 +25,7 @@ impl<'a> Stopping<'a> {
         self.shares.first()
     }
 
-    /// Returns how many workers an arm without a baseline needs, given the samples so far.
+    /// Returns how many workers an arm without rivals needs, given the samples so far.
     pub(super) fn workers_to_have(&self, samples: &Samples) -> usize {
         let had = samples.turns();
         match self.shares.suffice(&samples.by_worker()) {
@@ -42,7 +42,7 @@ impl<'a> Stopping<'a> {
         rule.is_over(&turn.warm_up_ns, turn.warmed_for)
     }
 
-    /// Whether the limits allow the current worker more windows while the other arm needs them.
+    /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self, samples: &Samples) -> bool {
         let position = samples.position();
         samples.values.len() < self.shares.max_samples_until(position)

@@ -90,7 +90,7 @@ pub struct ControlWindows<'a> {
     /// Shortest time between two events with nothing between them in the control worker, in
     /// nanoseconds. No call takes less.
     pub shortest_claim_ns: Option<f64>,
-    /// Number of workers of the other side that lived at the same time.
+    /// Number of other workers under test that lived at the same time.
     pub rivals: usize,
     /// Why control windows are missing, if the control worker failed.
     pub loss: Option<&'a str>,

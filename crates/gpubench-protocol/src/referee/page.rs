@@ -34,7 +34,7 @@ impl WorkerPage {
 
     /// Makes a page that the referee does not share.
     pub(super) fn private(driver: &mut dyn Driver) -> Result<WorkerPage, RefereeError> {
-        WorkerPage::share(driver, WindowOwner::Control, 1)
+        WorkerPage::share(driver, WindowOwner::CONTROL, 1)
     }
 
     fn share(driver: &mut dyn Driver, owner: WindowOwner, places: u32) -> Result<WorkerPage, RefereeError> {

@@ -36,7 +36,7 @@ const BEGINNING: WindowId = WindowId { case: 0, window: 0 };
 
 /// A worker without baseline and control worker.
 const ALONE: CaseWorkers = CaseWorkers {
-    has_baseline: false,
+    arms: 1,
     has_control: false,
     reserved: 0,
 };
@@ -255,7 +255,7 @@ impl Stage {
         self.control.arm(window, |_, _, _, _| ());
         let order = WindowOrder {
             kind: WindowKind::Control,
-            owner: WindowOwner::Control,
+            owner: WindowOwner::CONTROL,
             ..order(window)
         };
         self.referee.release(&self.case, &order, &self.broker.0).unwrap()
@@ -267,7 +267,7 @@ fn order(window: u32) -> WindowOrder {
         window,
         kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
-        owner: WindowOwner::Candidate,
+        owner: WindowOwner::default(),
         repeats: NonZeroU32::MIN,
         switch_after: 0,
         gate: Gate::Stream,
@@ -328,7 +328,7 @@ fn a_control_window_without_a_control_worker_is_rejected() {
     let case = opened(&mut referee, recording());
     let order = WindowOrder {
         kind: WindowKind::Control,
-        owner: WindowOwner::Control,
+        owner: WindowOwner::CONTROL,
         ..order(WindowKind::control_window(0))
     };
     let (broker, _theirs) = Channel::pair().unwrap();
@@ -523,7 +523,7 @@ fn a_window_aborted_during_its_checks_counts() {
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = opened(&mut referee, recording());
     referee.generate(&case, 1).unwrap();
-    case.page_of(WindowOwner::Candidate)
+    case.page_of(WindowOwner::default())
         .unwrap()
         .words
         .in_window(1)
@@ -634,7 +634,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     let facts = end_at_once(&mut referee, &case, &order(1))?;
     let control_order = WindowOrder {
         kind: WindowKind::Control,
-        owner: WindowOwner::Control,
+        owner: WindowOwner::CONTROL,
         ..order(WindowKind::control_window(0))
     };
     let control_facts = end_at_once(&mut referee, &case, &control_order)?;

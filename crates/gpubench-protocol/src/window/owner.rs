@@ -1,17 +1,20 @@
 //! The owner of a window.
 
-use bytemuck::{CheckedBitPattern, NoUninit};
+use bytemuck::{Pod, Zeroable};
 
-/// The side whose call runs in a window. Each has its own shared page, so that no side can write
-/// another's timestamps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, CheckedBitPattern, NoUninit)]
-#[repr(u32)]
-pub enum WindowOwner {
-    /// The code under test.
-    #[default]
-    Candidate,
-    /// The code to compare it with, in alternating windows.
-    Baseline,
+/// Whose call runs in a window: one of the cases that are measured alternately, or the control
+/// worker's. Each has its own shared page, so that none can write another's timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct WindowOwner(u32);
+
+impl WindowOwner {
     /// The control worker, which has only the tool's code.
-    Control,
+    pub const CONTROL: WindowOwner = WindowOwner(u32::MAX);
+
+    /// Returns the owner for a position among the cases that are measured alternately. A case that
+    /// is measured alone has position 0.
+    pub const fn arm(position: usize) -> WindowOwner {
+        WindowOwner(position as u32)
+    }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use sha2::{Digest, Sha256};
 
-use super::{WindowKind, WindowOwner};
+use super::WindowKind;
 use gpubench_diagnostic::hexadecimal;
 
 /// Average number of windows per early check.
@@ -74,8 +74,8 @@ pub enum KeyPurpose {
     ControlTurn,
     /// Contents of the decoys of a window.
     DecoyContents,
-    /// Which side runs the first of two alternating windows.
-    FirstOfPair,
+    /// The order in which cases that are measured alternately have their windows.
+    LapOrder,
     /// After how many calls of a window its inputs change.
     Switch,
 }
@@ -156,12 +156,16 @@ impl Seeds {
         }
     }
 
-    /// Returns which side runs the first of two alternating windows.
-    pub fn first_of_pair(&self, place: WindowId) -> WindowOwner {
-        match self.key(KeyPurpose::FirstOfPair, place).is_multiple_of(2) {
-            true => WindowOwner::Candidate,
-            false => WindowOwner::Baseline,
-        }
+    /// Returns the order in which `arms` cases have their next windows, of which `place` is the
+    /// first. Every order is equally likely.
+    pub fn order_of_lap(&self, place: WindowId, arms: usize) -> Vec<usize> {
+        let key_of = |arm: &usize| {
+            let window = place.window.wrapping_add(*arm as u32);
+            self.key(KeyPurpose::LapOrder, WindowId { window, ..place })
+        };
+        let mut order: Vec<usize> = (0..arms).collect();
+        order.sort_by_cached_key(key_of);
+        order
     }
 
     /// Returns after how many of `calls` calls the inputs of a window change: at least one, and
@@ -208,7 +212,7 @@ mod tests {
         KeyPurpose::InputDigest,
         KeyPurpose::ControlTurn,
         KeyPurpose::DecoyContents,
-        KeyPurpose::FirstOfPair,
+        KeyPurpose::LapOrder,
     ];
 
     /// Windows whose numbers differ from the first in each byte.
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn keys_differ_by_purpose_window_and_case() {
-        let last = KeyPurpose::FirstOfPair as usize;
+        let last = KeyPurpose::LapOrder as usize;
         assert_eq!(
             PURPOSES.map(|purpose| purpose as usize).to_vec(),
             Vec::from_iter(0..=last)
@@ -334,13 +338,20 @@ mod tests {
     }
 
     #[test]
-    fn each_side_is_first_in_half_of_the_pairs() {
+    fn every_order_of_the_windows_is_equally_likely() {
         let seeds = Seeds::new([7; 32]);
-        let first = |window| seeds.first_of_pair(WindowId { case: 0, window });
-        let candidate = (1..=8_000)
-            .filter(|window| first(*window) == WindowOwner::Candidate)
-            .count();
-        assert!((3_800..4_200).contains(&candidate), "{candidate}");
+        for (arms, orders) in [(1, 1), (2, 2), (3, 6), (4, 24)] {
+            let laps = 1_000 * orders;
+            let mut seen = std::collections::HashMap::new();
+            for lap in 0..laps {
+                let window = 1 + arms as u32 * lap as u32;
+                *seen
+                    .entry(seeds.order_of_lap(WindowId { case: 0, window }, arms))
+                    .or_insert(0) += 1;
+            }
+            assert_eq!(seen.len(), orders);
+            assert!(seen.values().all(|times| (850..1_150).contains(times)), "{seen:?}");
+        }
     }
 
     #[test]

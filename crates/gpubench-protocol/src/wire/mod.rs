@@ -22,13 +22,16 @@ pub use text::FixedText;
 
 /// Version of every message and of the shared page. All roles are one binary, so a difference means
 /// a mixed installation.
-pub const WIRE_VERSION: u32 = 9;
+pub const WIRE_VERSION: u32 = 10;
 
 /// Most output tensors of a window. The shared page has room for this many output digests.
 pub const MAX_OUTPUTS: usize = 60;
 
 /// Most tensors and scratch allocations of a window. Their descriptors must fit in one frame.
 pub const MAX_BUFFERS: usize = 64;
+
+/// Most cases that are measured alternately.
+pub const MAX_ARMS: usize = 32;
 
 /// Most parts of a call that are timed one by one.
 pub const MAX_PARTS: usize = 64;
@@ -39,5 +42,5 @@ pub const MAX_SOURCES: usize = 64;
 // A worker receives a page and every buffer, the author inputs and answers.
 const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
 const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);
-// The broker receives three pages, every buffer, and the author's inputs and answers.
-const _: () = assert!(3 + 2 * MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);
+// The broker receives a page of each worker, every buffer, and the author's inputs and answers.
+const _: () = assert!(MAX_ARMS + 1 + 2 * MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);

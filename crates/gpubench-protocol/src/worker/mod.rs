@@ -19,7 +19,6 @@ mod parts;
 mod process;
 mod setup;
 mod stopwatch;
-mod tracing;
 mod twin;
 mod window;
 

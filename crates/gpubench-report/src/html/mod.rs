@@ -9,6 +9,7 @@ mod cases;
 mod chart;
 mod checks;
 mod comparison;
+mod contest;
 mod distribution;
 mod document;
 mod facts;

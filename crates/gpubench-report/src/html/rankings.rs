@@ -1,18 +1,20 @@
 //! Rankings of the implementations of a problem.
 
 use super::chart::rectangle;
+use super::contest;
 use super::markup::{self, Element, Markup, cell, element, span, text};
 use super::names::{Anchor, name, name_with_reading};
 use crate::ranking::{Rank, Ranked, Ranking, Rankings};
 use crate::wording::best;
 use gpubench_contract::Metric;
-use gpubench_store::StoredRun;
+use gpubench_store::{StoredRun, contests};
 
 /// Returns the section. `None` if no problem has two implementations.
 pub(super) fn section(run: &StoredRun) -> Option<Element> {
     let mut rankings = Rankings::default();
     run.results.iter().for_each(|result| rankings.add(result));
-    let tables: Vec<Element> = rankings.rankings().iter().map(|ranking| table(run, ranking)).collect();
+    let mut tables: Vec<Element> = rankings.rankings().iter().map(|ranking| table(run, ranking)).collect();
+    tables.extend(contest::parts(run, &contests(run)));
     (!tables.is_empty())
         .then(|| markup::section("rankings", "Rankings").child(element("div").class("rankings").children(tables)))
 }
@@ -52,7 +54,7 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
 }
 
 /// Returns a bar for the value.
-fn bar(share: f64) -> Element {
+pub(super) fn bar(share: f64) -> Element {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     element("svg")
         .class("bar")

@@ -6,6 +6,7 @@
 mod changes;
 mod columns;
 mod comparison;
+mod contest;
 mod details;
 mod explanation;
 mod functions;

@@ -11,15 +11,15 @@ use super::remarks::below_the_table;
 use super::style::{BAD, Color, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
 use super::tree::{Line, Revealed, Tree};
-use super::{details, ranking};
+use super::{contest, details, ranking};
 use crate::ranking::Rankings;
 use crate::remarks::Remarks;
 use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, Device, DeviceKind, Metric, Readings,
-    RunFinished, RunStarted, Verdict,
+    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, Device, DeviceKind, Metric,
+    Readings, RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{UNBOUNDED, columns_of, fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
@@ -114,6 +114,7 @@ pub struct TerminalReporter {
     progress: Option<ProgressLine>,
     device: Option<DeviceKind>,
     rankings: Rankings,
+    contests: Vec<ContestComplete>,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
@@ -138,6 +139,7 @@ impl TerminalReporter {
             progress: None,
             device: None,
             rankings: Rankings::default(),
+            contests: Vec::new(),
             remarks: Remarks::default(),
             failures: Vec::new(),
             comparison: None,
@@ -277,6 +279,11 @@ impl Reporter for TerminalReporter {
         self.print(&lines)
     }
 
+    fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
+        self.contests.push(contest.clone());
+        Ok(())
+    }
+
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         // Print the comparison at the end, after the remarks on the run, where readers find it.
         self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
@@ -287,7 +294,9 @@ impl Reporter for TerminalReporter {
         self.progress.iter_mut().for_each(ProgressLine::clear);
         let rankings = match self.options.detail {
             Detail::Brief => String::new(),
-            Detail::Table | Detail::Full => ranking::table(&self.rankings, self.options),
+            Detail::Table | Detail::Full => {
+                ranking::table(&self.rankings, self.options) + &contest::table(&self.contests, self.options)
+            }
         };
         let remarks = below_the_table(&self.remarks, self.options);
         let comparison = self.comparison.as_deref().unwrap_or_default();

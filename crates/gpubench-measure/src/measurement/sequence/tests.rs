@@ -150,7 +150,7 @@ fn interruptible(
     });
     let outcome = sequencer.release(
         &mut worker_client,
-        WindowOwner::Candidate,
+        WindowOwner::default(),
         WINDOW,
         WindowKind::Timed,
         Repetition::ONE,

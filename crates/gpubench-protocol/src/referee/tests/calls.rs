@@ -78,8 +78,8 @@ impl Watched {
             self.referee.generate(&self.case, window).unwrap();
         }
         let owner = match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => WindowOwner::Candidate,
-            WindowKind::Control | WindowKind::Empty => WindowOwner::Control,
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => WindowOwner::default(),
+            WindowKind::Control | WindowKind::Empty => WindowOwner::CONTROL,
         };
         let page = self.case.page_of(owner).unwrap();
         page.words.in_window(window).go.store(0, Ordering::Release);
@@ -176,7 +176,7 @@ fn calls_with_other_inputs_come_before_the_clock_is_read() {
     assert_eq!(named(&after)[..expected.len()], expected);
     let page = watched
         .case
-        .page_of(WindowOwner::Candidate)
+        .page_of(WindowOwner::default())
         .unwrap()
         .on_device
         .in_window(1);

@@ -8,7 +8,7 @@ use crate::referee::wrong_output::EarlierAnswers;
 use crate::window::KeyPurpose;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
-    case.page_of(WindowOwner::Candidate).unwrap()
+    case.page_of(WindowOwner::default()).unwrap()
 }
 
 /// Returns the facts of a case's first window. Before the first launch of `kernel`, `work` is

@@ -41,25 +41,23 @@ pub struct OpenCase {
     pub reserved: u32,
 }
 
-/// The workers of a case besides the one under test. Each has its own shared page, which the others
-/// cannot write.
+/// The workers of a case. Each has its own shared page, which the others cannot write.
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct CaseWorkers {
-    /// Whether the case has a baseline.
-    pub has_baseline: bool,
-    /// Whether the case has a control worker.
+    /// Whether there is a control worker.
     pub has_control: bool,
     /// Zero.
-    pub reserved: u16,
+    pub reserved: u8,
+    /// Number of cases that are measured alternately. Each has a worker.
+    pub arms: u16,
 }
 
 impl CaseWorkers {
     /// Returns the owners of pages, in the order of their descriptors.
     pub fn owners(self) -> impl Iterator<Item = WindowOwner> {
-        let baseline = self.has_baseline.then_some(WindowOwner::Baseline);
-        let control = self.has_control.then_some(WindowOwner::Control);
-        [Some(WindowOwner::Candidate), baseline, control].into_iter().flatten()
+        let arms = (0..usize::from(self.arms)).map(WindowOwner::arm);
+        arms.chain(self.has_control.then_some(WindowOwner::CONTROL))
     }
 
     /// Returns the number of pages that each worker uses in rotation.
@@ -108,7 +106,7 @@ impl WindowOrder {
             window,
             kind,
             patience_ns: 0,
-            owner: WindowOwner::Candidate,
+            owner: WindowOwner::default(),
             repeats: NonZeroU32::MIN,
             switch_after: 0,
             gate: Gate::Stream,

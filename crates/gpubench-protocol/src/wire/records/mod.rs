@@ -8,7 +8,6 @@ mod author;
 mod case;
 mod claim;
 mod device;
-mod device_work;
 mod facts;
 mod frames;
 mod kernel;
@@ -18,7 +17,6 @@ pub use author::*;
 pub use case::*;
 pub use claim::*;
 pub use device::*;
-pub use device_work::*;
 pub use facts::*;
 pub use frames::*;
 pub use kernel::*;
@@ -74,7 +72,6 @@ mod tests {
             WindowFacts at offset_of!(WindowFacts, kind) => 0..=4,
             WindowOrder at offset_of!(WindowOrder, gate) => 0..=1,
             WindowOrder at offset_of!(WindowOrder, kind) => 0..=4,
-            WindowOrder at offset_of!(WindowOrder, owner) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, measurand) => 0..=2,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
             WorkerSetup at offset_of!(WorkerSetup, observer) => 0..=2,

@@ -1,15 +1,15 @@
-//! The decision that the rounds of two sides must reach, and whether they have.
+//! The decision that the rounds of alternating cases must reach, and whether they have.
 
 use gpubench_measure::measurement::StoppingQuery;
-use gpubench_stats::{Confidence, InterimAnalyses, Paired};
+use gpubench_stats::{Confidence, InterimAnalyses, PairTable};
 use gpubench_store::compare::{Threshold, is_decided};
 
-/// The decision that the rounds of two sides must reach.
+/// The decision that the rounds of alternating cases must reach, for each pair of them.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionRule {
     /// The interim analyses.
     pub analyses: InterimAnalyses,
-    /// The confidence of the decision.
+    /// The confidence of all decisions together.
     pub confidence: Confidence,
     /// What counts as a change.
     pub threshold: Threshold,
@@ -19,10 +19,11 @@ pub struct DecisionRule {
 
 impl StoppingQuery for DecisionRule {
     /// More rounds do not help arms that cannot be compared in pairs.
-    fn next(&self, rounds: usize, baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<usize> {
+    fn next(&self, rounds: usize, arms: &[Vec<&[f64]>]) -> Option<usize> {
         let next = self.analyses.next(rounds)?;
-        let ratio = Paired::of(baseline, candidate)?.ratio(self.analyses.confidence(self.confidence), self.step);
-        (!is_decided(&ratio, self.threshold)).then_some(next)
+        let ratios = PairTable::of(arms, self.step)?.ratios(self.analyses.confidence(self.confidence));
+        let mut undecided = ratios.iter().filter(|ratio| !is_decided(ratio, self.threshold));
+        undecided.next().map(|_| next)
     }
 
     fn most(&self, first: usize) -> usize {
@@ -51,8 +52,8 @@ mod tests {
     fn asked(question: &DecisionRule, per_cent: &[f64]) -> Option<usize> {
         let before = vec![vec![100.0; 6]; per_cent.len()];
         let after: Vec<Vec<f64>> = per_cent.iter().map(|change| vec![100.0 + change; 6]).collect();
-        let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        question.next(per_cent.len(), &before, &after)
+        let arms = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        question.next(per_cent.len(), &arms)
     }
 
     #[test]
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn sides_that_cannot_be_paired_stop() {
-        let (one, two): ([&[f64]; 5], [&[f64]; 4]) = ([&[1.0]; 5], [&[1.0]; 4]);
-        assert_eq!(QUESTION.next(5, &one, &two), None);
+        let (one, two): (Vec<&[f64]>, Vec<&[f64]>) = (vec![&[1.0]; 5], vec![&[1.0]; 4]);
+        assert_eq!(QUESTION.next(5, &[one.clone(), two]), None);
+        assert_eq!(QUESTION.next(5, &[one]), None, "one arm is left");
     }
 }

@@ -1,0 +1,156 @@
+//! Which cases compete.
+
+use std::collections::BTreeMap;
+
+use gpubench::catalog::{AxisValue, Benchmark};
+
+use super::error::ContestError;
+use crate::broker::cases::{Case, Disposition};
+use crate::broker::job::Job;
+use crate::broker::options::CaseOptions;
+use gpubench_contract::Method;
+use gpubench_diagnostic::print_warning;
+
+/// The contests of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::broker) struct Contests {
+    /// The positions of the contestants among the cases of the run, at least two for each contest.
+    members: Vec<Vec<usize>>,
+}
+
+/// A case that may compete.
+struct Candidate<'c> {
+    position: usize,
+    case: &'c Case,
+    problem: &'c str,
+}
+
+/// What the cases of a contest have in common: package, problem, mode, and the values of the axes
+/// that every benchmark of the problem has.
+#[derive(PartialEq)]
+struct Common<'c> {
+    package: &'c str,
+    problem: &'c str,
+    mode: Method,
+    params: Vec<(&'c str, &'c AxisValue)>,
+}
+
+impl Contests {
+    /// Returns the contests among the cases of a run, given the benchmark of each.
+    pub(in crate::broker) fn among<'b>(
+        cases: &[Case],
+        benchmark_of: impl Fn(&Case) -> Option<&'b Benchmark>,
+    ) -> Contests {
+        let candidates = cases.iter().enumerate();
+        let candidates = candidates.filter(|(_, case)| case.disposition == Disposition::Run);
+        let candidates = candidates.filter_map(|(position, case)| {
+            let problem = &benchmark_of(case)?.problem;
+            Some(Candidate {
+                position,
+                case,
+                problem,
+            })
+        });
+        let candidates: Vec<Candidate<'_>> = candidates.collect();
+        Contests {
+            members: groups_of(&candidates),
+        }
+    }
+
+    /// Checks that there is a contest, and that its cases can compete. `every_benchmark` are those
+    /// of the libraries, selected or not.
+    ///
+    /// # Errors
+    /// No case has a rival, or one cannot compete.
+    pub(in crate::broker) fn check<'b>(
+        &self,
+        cases: &[Case],
+        every_benchmark: impl Iterator<Item = &'b Benchmark>,
+    ) -> Result<(), ContestError> {
+        if self.members.is_empty() && !cases.is_empty() {
+            let mut problems: BTreeMap<&str, usize> = BTreeMap::new();
+            every_benchmark.for_each(|benchmark| *problems.entry(&benchmark.problem).or_default() += 1);
+            let several = problems.into_iter().filter(|(_, benchmarks)| *benchmarks > 1);
+            return Err(ContestError::NoRivals {
+                problems: several
+                    .map(|(problem, benchmarks)| (problem.to_owned(), benchmarks))
+                    .collect(),
+            });
+        }
+        let mut members = self.members.iter().flatten();
+        members.try_for_each(|position| ensure_can_compete(&cases[*position]))
+    }
+
+    /// Returns the number of the contest that a case takes part in, by the case's position.
+    pub(in crate::broker) fn of(&self, position: usize) -> Option<usize> {
+        self.members.iter().position(|members| members.contains(&position))
+    }
+}
+
+fn groups_of(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Common<'_>, Vec<usize>)> = Vec::new();
+    for candidate in candidates {
+        let common = candidate.common(candidates);
+        match groups.iter_mut().find(|(known, _)| *known == common) {
+            Some((_, members)) => members.push(candidate.position),
+            None => groups.push((common, vec![candidate.position])),
+        }
+    }
+    let members = groups.into_iter().map(|(_, members)| members);
+    members.filter(|members| members.len() > 1).collect()
+}
+
+impl<'c> Candidate<'c> {
+    fn common(&self, all: &[Candidate<'c>]) -> Common<'c> {
+        let solves_the_same =
+            |other: &&Candidate<'_>| (&other.case.package, other.problem) == (&self.case.package, self.problem);
+        let is_shared = |axis: &str| {
+            let mut others = all.iter().filter(solves_the_same);
+            others.all(|other| other.case.params.iter().any(|(own, _)| own == axis))
+        };
+        let params = self.case.params.iter();
+        Common {
+            package: &self.case.package,
+            problem: self.problem,
+            mode: self.case.modes.first(),
+            params: params
+                .filter(|(axis, _)| is_shared(axis))
+                .map(|(axis, value)| (axis.as_str(), value))
+                .collect(),
+        }
+    }
+}
+
+fn ensure_can_compete(case: &Case) -> Result<(), ContestError> {
+    let modes: Vec<String> = case.modes.iter().map(|mode| mode.to_string()).collect();
+    if modes.len() > 1 {
+        return Err(ContestError::SeveralModes {
+            case: case.name(),
+            modes,
+        });
+    }
+    match case.metrics.times() {
+        true => Ok(()),
+        false => Err(ContestError::NoTimes { case: case.name() }),
+    }
+}
+
+/// Warns of contestants whose own settings have no effect: all of a contest have those of the
+/// first.
+pub(super) fn warn_of_other_settings(contestants: &[&Job<'_>]) {
+    let Some((first, others)) = contestants.split_first() else {
+        return;
+    };
+    let of_measurement = |options: &CaseOptions| CaseOptions {
+        criteria: first.options.criteria,
+        ..options.clone()
+    };
+    for other in others {
+        if of_measurement(&other.options) != first.options {
+            print_warning(&format!(
+                "`{}` is measured with the settings of `{}`: all contestants need the same",
+                other.announced.case, first.announced.case
+            ));
+        }
+    }
+}

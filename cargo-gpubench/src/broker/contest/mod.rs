@@ -1,0 +1,8 @@
+//! Contests: cases of one problem with the same arguments, which are measured alternately.
+
+mod error;
+mod fit;
+mod grouping;
+
+pub(super) use fit::exclude_misfits;
+pub(super) use grouping::Contests;

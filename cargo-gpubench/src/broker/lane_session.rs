@@ -1,0 +1,155 @@
+//! One measurement of a lane: of a case alone, or of several that alternate.
+
+use super::against::baseline_run::BaselineCase;
+use super::case_watcher::CaseWatcher;
+use super::job::Job;
+use super::lane::Lane;
+use super::lane_context::LaneContext;
+use super::recording::preparation::{CaseInputs, PreparedCase};
+use super::resting::another;
+use super::settings::Company;
+use crate::admission::calls_in_graph;
+use gpubench_contract::Method;
+use gpubench_measure::clients::WorkerReading;
+use gpubench_measure::measurement::{
+    CasesInTurns, Entrant, IdleWorkers, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
+};
+use gpubench_protocol::window::case_number;
+use gpubench_protocol::wire::Measurand;
+use gpubench_report::Progress;
+
+impl Lane<'_, '_> {
+    /// Measures cases alternately, with the baseline's case if there is one.
+    pub(super) fn measure_entrants(
+        &mut self,
+        entrants: &[(&Job<'_>, &PreparedCase)],
+        baseline_case: &BaselineCase<'_>,
+        idle_workers: &mut IdleWorkers,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<MeasuredInTurns, MeasureError> {
+        let reading = match entrants[0].0.announced.metric.is_count() {
+            true => WorkerReading {
+                measurand: Measurand::Instructions,
+                metrics: &[],
+            },
+            false => WorkerReading::default(),
+        };
+        self.measure_reading(entrants, baseline_case, reading, idle_workers, progress)
+    }
+
+    /// Measures cases alternately, at least one. All have the settings of the first.
+    pub(super) fn measure_reading(
+        &mut self,
+        entrants: &[(&Job<'_>, &PreparedCase)],
+        baseline_case: &BaselineCase<'_>,
+        reading: WorkerReading<'_>,
+        idle_workers: &mut IdleWorkers,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<MeasuredInTurns, MeasureError> {
+        let (first, prepared) = entrants[0];
+        let Job { case, options, .. } = first;
+        let LaneContext { selected, settings, .. } = self.context;
+        let is_timed = reading.measurand == Measurand::Time;
+        let baseline = match baseline_case {
+            BaselineCase::Ready(theirs) => Some(*theirs),
+            _ => None,
+        };
+        let labels = entrants
+            .iter()
+            .map(|(job, _)| job.announced.reading().label(&job.case.full_name()));
+        let labels: Vec<String> = labels.collect();
+        let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
+        let recording = &prepared.recorded.recording;
+        let inputs = CaseInputs {
+            annotation: None,
+            number: number_of(&labels),
+            facts: selected.facts,
+            method: match is_timed {
+                true => first.announced.mode,
+                false => counted_in(first.announced.mode),
+            },
+            flush_bytes: settings.flush_bytes,
+            graph_calls: calls_in_graph(
+                recording,
+                rivals.map(|rival| rival.recorded.recording.plan.scratch.len()).sum(),
+                selected.facts,
+                options.graph_calls,
+            ),
+        };
+        idle_workers.before(another(
+            first.timed_left,
+            recording,
+            selected.facts,
+            options.graph_calls,
+        ));
+        let judged = entrants.iter().zip(&labels).map(|((_, prepared), label)| {
+            let annotation = settings.options.nvtx.then_some(&**label);
+            (Standing::Judged, prepared.ready(&CaseInputs { annotation, ..inputs }))
+        });
+        let compared = baseline.map(|theirs| (Standing::Compared, theirs.ready(&inputs)));
+        let cases: Vec<(Standing, ReadyCase<'_>)> = judged.chain(compared).collect();
+        let names = names_of(&labels, baseline);
+        let arms = cases.iter().zip(&names).map(|((standing, case), name)| TurnCase {
+            case,
+            entrant: Entrant {
+                name,
+                standing: *standing,
+            },
+        });
+        let arms: Vec<TurnCase<'_>> = arms.collect();
+        let company = match arms.len() {
+            1 => Company::Alone,
+            _ => Company::Others,
+        };
+        let question = settings.question(options);
+        let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
+        let author = self.authors.client(selected.library_of(case));
+        let protocol = match is_timed {
+            true => settings.protocol_for(options, company),
+            false => settings.counting_protocol(options, reading),
+        };
+        let mut session = Session {
+            protocol: &Protocol {
+                interrupt: self.context.interrupt,
+                ..protocol
+            },
+            referee,
+            author: author.map_err(MeasureError::Attach)?,
+            control_worker,
+            idle_workers,
+            watcher: &mut CaseWatcher {
+                metric: &first.announced.metric,
+                telemetry: self.telemetry,
+                progress,
+            },
+        };
+        session.measure_and_confirm(&CasesInTurns {
+            arms: &arms,
+            question: Some(&question),
+        })
+    }
+}
+
+/// Returns the number that selects the inputs. No two results of a run share inputs.
+fn number_of(labels: &[String]) -> u64 {
+    match labels {
+        [alone] => case_number(alone),
+        several => case_number(&format!("contest {}", several.join(" "))),
+    }
+}
+
+/// Returns what messages about other cases call each case.
+fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
+    match baseline {
+        Some(_) => ["the candidate", "the baseline"].map(str::to_owned).into(),
+        None => labels.iter().map(|label| format!("`{label}`")).collect(),
+    }
+}
+
+/// Returns the method of the windows in which the calls of a mode are counted: one call each.
+fn counted_in(mode: Method) -> Method {
+    match mode {
+        Method::Cold | Method::Warm => mode,
+        Method::Graph | Method::Hot => Method::Cold,
+    }
+}

@@ -1,0 +1,263 @@
+//! The rankings of cases that were measured alternately.
+
+use super::StoredRun;
+use gpubench_contract::{
+    BenchmarkComplete, ContestComplete, ContestShare, Contestant, Grade, Params, SchemaVersion, Verdict,
+};
+use gpubench_stats::{Confidence, FEWEST_WORKERS, PairTable, Place};
+
+/// Returns the rankings of a run's contests, in order. Those of a problem with several arguments
+/// are followed by the ranking over all of them. The same results always give the same records.
+pub fn contests(run: &StoredRun) -> Vec<ContestComplete> {
+    let contests = Contest::all_of(run);
+    let mut rankings = Vec::new();
+    for problem in by_problem(&contests) {
+        rankings.extend(problem.iter().map(|contest| contest.ranking()));
+        rankings.extend(over_all(problem));
+    }
+    rankings
+}
+
+/// The results of a contest.
+struct Contest<'a> {
+    share: &'a ContestShare,
+    /// Its results, at least one.
+    results: Vec<&'a BenchmarkComplete>,
+    /// Resolution of the samples.
+    step: f64,
+}
+
+/// A contestant and its place, before others know its name.
+struct Ranked {
+    contestant: Contestant,
+    /// Positions of those that it may equal.
+    ties: Vec<usize>,
+}
+
+impl<'a> Contest<'a> {
+    fn all_of(run: &'a StoredRun) -> Vec<Contest<'a>> {
+        let mut contests: Vec<Contest<'_>> = Vec::new();
+        let tick = run.run.device.clock_tick_ns.filter(|tick| tick.is_finite());
+        for result in &run.results {
+            let Some(share) = &result.contest else { continue };
+            match contests.iter_mut().find(|contest| contest.is_of(result, share)) {
+                Some(contest) => contest.results.push(result),
+                None => contests.push(Contest {
+                    share,
+                    results: vec![result],
+                    step: tick.filter(|_| result.metric.is_time()).unwrap_or(0.0),
+                }),
+            }
+        }
+        contests
+    }
+
+    fn is_of(&self, result: &BenchmarkComplete, share: &ContestShare) -> bool {
+        self.share.number == share.number && self.results[0].run_id == result.run_id
+    }
+
+    /// Whether both are of one problem, measured alike.
+    fn is_like(&self, other: &Contest<'_>) -> bool {
+        let [one, other] = [self, other].map(|contest| contest.results[0]);
+        (&one.run_id, &one.package, &one.problem) == (&other.run_id, &other.package, &other.problem)
+            && one.reading() == other.reading()
+    }
+
+    /// Returns the arguments that all contestants share.
+    fn params(&self) -> Params {
+        let is_shared = |param: &(_, _)| self.results.iter().all(|result| result.params.0.contains(param));
+        Params(
+            self.results[0]
+                .params
+                .0
+                .iter()
+                .filter(|param| is_shared(param))
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// Returns the arguments that not all contestants share.
+    fn own_params(&self, result: &BenchmarkComplete) -> Params {
+        let shared = self.params();
+        Params(
+            result
+                .params
+                .0
+                .iter()
+                .filter(|param| !shared.0.contains(param))
+                .cloned()
+                .collect(),
+        )
+    }
+
+    /// Returns the ratios of each pair of these results, which passed.
+    fn table(&self, results: &[&BenchmarkComplete]) -> Option<PairTable> {
+        let samples: Vec<Vec<&[f64]>> = results.iter().map(|result| result.samples_by_worker()).collect();
+        PairTable::of(&samples, self.step)
+    }
+
+    fn confidence(&self) -> Confidence {
+        let all = Confidence::new(self.share.confidence).unwrap_or_default();
+        all.of_each(usize::try_from(self.share.analyses).unwrap_or(1))
+    }
+
+    fn ranking(&self) -> ContestComplete {
+        let (passed, others): (Vec<&BenchmarkComplete>, Vec<_>) = self
+            .results
+            .iter()
+            .copied()
+            .partition(|result| result.verdict == Verdict::Pass);
+        let table = self.table(&passed);
+        let described = |result: &&BenchmarkComplete| Contestant {
+            benchmark: result.benchmark.clone(),
+            params: self.own_params(result),
+            results: vec![result.index],
+            verdict: result.verdict,
+            grade: result.grade,
+            value: (result.verdict == Verdict::Pass)
+                .then(|| result.stats.as_ref().map(|stats| stats.value))
+                .flatten(),
+            ranks: None,
+            ratio: None,
+            interval: None,
+            ties: Vec::new(),
+        };
+        let [passed, others] = [passed, others].map(|results| results.iter().map(described).collect::<Vec<_>>());
+        self.complete(self.params(), 1, table, passed, others)
+    }
+
+    /// Returns the record of a ranking. `passed` are the contestants of the table.
+    fn complete(
+        &self,
+        params: Params,
+        arguments: u64,
+        table: Option<PairTable>,
+        passed: Vec<Contestant>,
+        others: Vec<Contestant>,
+    ) -> ContestComplete {
+        let first = self.results[0];
+        let remark = match &table {
+            _ if passed.is_empty() => Some("no contestant passed".to_owned()),
+            None => Some(format!(
+                "there is no ranking with fewer than {FEWEST_WORKERS} workers of each contestant (hint: raise `--workers` and `--max-samples`)"
+            )),
+            Some(_) => None,
+        };
+        let mut contestants = match table {
+            Some(table) => named(placed(passed, table.ranking(self.confidence()))),
+            None => passed,
+        };
+        contestants.extend(others);
+        ContestComplete {
+            schema_version: SchemaVersion,
+            run_id: first.run_id.clone(),
+            package: first.package.clone(),
+            problem: first.problem.clone().unwrap_or_default(),
+            params,
+            arguments,
+            mode: first.mode,
+            metric: first.metric.clone(),
+            confidence: self.share.confidence,
+            contestants,
+            remark,
+        }
+    }
+}
+
+/// Groups the contests of one problem, in the order of the first of each.
+fn by_problem<'c, 'a>(contests: &'c [Contest<'a>]) -> Vec<Vec<&'c Contest<'a>>> {
+    let mut problems: Vec<Vec<&Contest<'_>>> = Vec::new();
+    for contest in contests {
+        match problems.iter_mut().find(|problem| problem[0].is_like(contest)) {
+            Some(problem) => problem.push(contest),
+            None => problems.push(vec![contest]),
+        }
+    }
+    problems
+}
+
+/// Returns the ranking over several contests of one problem, of those that took part in each.
+fn over_all(contests: Vec<&Contest<'_>>) -> Option<ContestComplete> {
+    let (first, further) = contests.split_first()?;
+    let name_in =
+        |contest: &Contest<'_>, result: &BenchmarkComplete| (result.benchmark.clone(), contest.own_params(result));
+    let in_each: Vec<Vec<&BenchmarkComplete>> = first
+        .results
+        .iter()
+        .filter_map(|result| {
+            let name = name_in(first, result);
+            let same = further.iter().map(|contest| {
+                let mut results = contest.results.iter().copied();
+                results.find(|result| name_in(contest, result) == name)
+            });
+            std::iter::once(Some(*result)).chain(same).collect()
+        })
+        .collect();
+    if further.is_empty() || in_each.len() < 2 {
+        return None;
+    }
+    let has_passed = |results: &Vec<&BenchmarkComplete>| results.iter().all(|result| result.verdict == Verdict::Pass);
+    let (passed, others): (Vec<_>, Vec<_>) = in_each.into_iter().partition(has_passed);
+    let tables = contests.iter().enumerate().map(|(position, contest)| {
+        let of_contest: Vec<&BenchmarkComplete> = passed.iter().map(|results| results[position]).collect();
+        contest.table(&of_contest)
+    });
+    let table = tables
+        .collect::<Option<Vec<PairTable>>>()
+        .and_then(|tables| PairTable::mean(&tables));
+    let [passed, others] = [passed, others].map(|contestants| {
+        let described = contestants.iter().map(|results| over_arguments(first, results));
+        described.collect::<Vec<Contestant>>()
+    });
+    Some(first.complete(Params::default(), contests.len() as u64, table, passed, others))
+}
+
+/// Returns a contestant with a result for each of several arguments.
+fn over_arguments(first: &Contest<'_>, results: &[&BenchmarkComplete]) -> Contestant {
+    let failed = results.iter().find(|result| result.verdict != Verdict::Pass);
+    Contestant {
+        benchmark: results[0].benchmark.clone(),
+        params: first.own_params(results[0]),
+        results: results.iter().map(|result| result.index).collect(),
+        verdict: failed.map_or(Verdict::Pass, |failed| failed.verdict),
+        grade: results.iter().filter_map(|result| result.grade).reduce(lower),
+        value: None,
+        ranks: None,
+        ratio: None,
+        interval: None,
+        ties: Vec::new(),
+    }
+}
+
+fn lower(one: Grade, other: Grade) -> Grade {
+    if one.meets(other) { other } else { one }
+}
+
+/// Returns the contestants in the order of their places.
+fn placed(contestants: Vec<Contestant>, places: Vec<Place>) -> Vec<Ranked> {
+    let place_of = |contestant: usize| places.iter().position(|place| place.contestant == contestant);
+    let ranked = places.iter().map(|place| Ranked {
+        contestant: Contestant {
+            ranks: Some(place.ranks.map(|rank| rank as u64)),
+            ratio: Some(place.ratio.estimate),
+            interval: Some([place.ratio.interval.low, place.ratio.interval.high]),
+            ..contestants[place.contestant].clone()
+        },
+        ties: place.ties.iter().filter_map(|tie| place_of(*tie)).collect(),
+    });
+    ranked.collect()
+}
+
+/// Names the ties of each contestant.
+fn named(ranked: Vec<Ranked>) -> Vec<Contestant> {
+    let names: Vec<String> = ranked.iter().map(|ranked| ranked.contestant.name()).collect();
+    let named = ranked.into_iter().map(|Ranked { contestant, mut ties }| {
+        ties.sort_unstable();
+        Contestant {
+            ties: ties.iter().map(|tie| names[*tie].clone()).collect(),
+            ..contestant
+        }
+    });
+    named.collect()
+}

@@ -1,0 +1,227 @@
+//! `--contest`: the kernels of a problem alternately.
+#![forbid(unsafe_code)]
+
+use gpubench_tests::{Finished, Fixture, Run};
+use serde_json::{Value, json};
+
+/// Returns a contest of cases of the fixture, with a confidence that noise on a busy machine does
+/// not reach.
+fn contest(cases: &[&str]) -> Run {
+    Run::on(&Fixture::of("contest"))
+        .json()
+        .args(["--contest", "--include-ignored", "--device", "cpu", "--threads", "1"])
+        .args([
+            "--flush-bytes",
+            "0",
+            "--max-time",
+            "1min",
+            "--confidence-level",
+            "99.99%",
+        ])
+        .args(["--min-samples", "40", "--max-samples", "40"])
+        .env("GPUBENCH_WORKERS", "5")
+        .args(cases.iter().copied())
+}
+
+fn rankings(finished: &Finished) -> Vec<Value> {
+    finished.records().with_reason("contest-complete").cloned().collect()
+}
+
+fn names(ranking: &Value) -> Vec<&str> {
+    let contestants = ranking["contestants"].as_array().expect("a list");
+    contestants
+        .iter()
+        .map(|contestant| contestant["benchmark"].as_str().expect("a name"))
+        .collect()
+}
+
+#[test]
+fn kernels_of_a_problem_are_ranked_pair_by_pair_for_each_of_its_arguments_and_over_all() {
+    let finished = contest(&["^quick", "^twin", "^slow.*times=4", "^alone"])
+        .finish()
+        .expect_code(0);
+    let records = finished.records();
+    let positions: Vec<&Value> = records.results().map(|result| &result["index"]).collect();
+    assert_eq!(
+        positions,
+        [0, 1, 2, 3, 4, 5, 6].map(Value::from).iter().collect::<Vec<_>>()
+    );
+    assert!(records.results().all(|result| result["verdict"] == "pass"));
+    assert_eq!(records.result("alone")["contest"], Value::Null);
+    let rankings = rankings(&finished);
+    let subjects: Vec<(&Value, &Value)> = rankings
+        .iter()
+        .map(|ranking| (&ranking["params"], &ranking["arguments"]))
+        .collect();
+    let expected = [
+        (json!({"n": 64}), json!(1)),
+        (json!({"n": 128}), json!(1)),
+        (json!({}), json!(2)),
+    ];
+    assert_eq!(
+        subjects,
+        expected
+            .iter()
+            .map(|(params, number)| (params, number))
+            .collect::<Vec<_>>()
+    );
+    for ranking in &rankings {
+        assert_eq!(
+            (&ranking["problem"], &ranking["remark"]),
+            (&json!("copy"), &Value::Null)
+        );
+        let [one, other, slow] = &ranking["contestants"].as_array().expect("a list")[..] else {
+            panic!("{ranking:#}");
+        };
+        assert_eq!(
+            (&slow["benchmark"], &slow["params"]),
+            (&json!("slow"), &json!({"times": 4}))
+        );
+        assert_eq!(
+            (&slow["ranks"], &slow["ties"]),
+            (&json!([3, 3]), &json!([])),
+            "{ranking:#}"
+        );
+        assert!(slow["interval"][0].as_f64().expect("a number") > 1.6, "{ranking:#}");
+        for (twin, tie) in [(one, other), (other, one)] {
+            assert_eq!(twin["ranks"], json!([1, 2]), "{ranking:#}");
+            assert_eq!(twin["ties"], json!([tie["benchmark"]]));
+        }
+        assert_eq!(one["ratio"], 1.0);
+    }
+    let samples = |name| records.result(name)["samples"].as_array().map(Vec::len);
+    assert_eq!(samples("quick::n=64"), Some(40));
+    assert_eq!(samples("slow::n=64,times=4"), Some(40));
+}
+
+#[test]
+fn a_wrong_contestant_drops_out_with_its_verdict_and_the_others_go_on() {
+    let cases = [
+        "--exact",
+        "quick::n=64",
+        "stale::n=64",
+        "crashes::n=64",
+        "slow::n=64,times=16",
+    ];
+    let finished = contest(&cases).finish().expect_code(100);
+    let records = finished.records();
+    assert_eq!(records.result("stale")["verdict"], "wrong-output");
+    assert_eq!(records.result("crashes")["verdict"], "crashed");
+    for name in ["quick", "slow"] {
+        let result = records.result(name);
+        assert_eq!(
+            (&result["verdict"], &result["stats"]["n"]),
+            (&json!("pass"), &json!(40))
+        );
+    }
+    let [ranking] = &rankings(&finished)[..] else {
+        panic!("one ranking")
+    };
+    assert_eq!(names(ranking), ["quick", "slow", "crashes", "stale"]);
+    let ranks = [json!([1, 1]), json!([2, 2]), Value::Null, Value::Null];
+    for (position, rank) in ranks.iter().enumerate() {
+        assert_eq!(ranking["contestants"][position]["ranks"], *rank, "{ranking:#}");
+    }
+}
+
+#[test]
+fn variants_of_a_benchmark_compete_too() {
+    let finished = contest(&["--exact", "quick::n=64", "slow::n=64,times=4", "slow::n=64,times=16"]).finish();
+    let [ranking] = &rankings(&finished.expect_code(0))[..] else {
+        panic!("one ranking")
+    };
+    let variants: Vec<&Value> = (1..3)
+        .map(|position| &ranking["contestants"][position]["params"])
+        .collect();
+    assert_eq!(variants, [&json!({"times": 4}), &json!({"times": 16})]);
+}
+
+#[test]
+fn contestants_that_do_not_fit_at_once_are_told() {
+    let finished = contest(&["--exact", "greedy::n=64", "greedy_twin::n=64"])
+        .finish()
+        .expect_code(100);
+    for name in ["greedy", "greedy_twin"] {
+        let words = ["the 2 contestants have 82 tensors and scratch allocations together, and 64 are possible"];
+        finished.records().assert_ends(name, "error", "plan-invalid", &words);
+    }
+}
+
+#[test]
+fn too_few_rounds_give_results_without_a_ranking() {
+    let few = contest(&["--exact", "quick::n=64", "twin::n=64"]).env("GPUBENCH_WORKERS", "2");
+    let [ranking] = &rankings(&few.finish().expect_code(0))[..] else {
+        panic!("one ranking")
+    };
+    let remark = ranking["remark"].as_str().expect("a remark");
+    assert!(
+        remark.contains("fewer than 3 workers") && remark.contains("`--workers`"),
+        "{remark}"
+    );
+    assert_eq!(ranking["contestants"][0]["ranks"], Value::Null);
+}
+
+#[test]
+fn without_rivals_times_or_a_single_mode_there_is_no_contest() {
+    for (arguments, words) in [
+        (
+            &["alone"][..],
+            &["needs two cases of one problem with the same arguments", "`copy` (7)"][..],
+        ),
+        (
+            &["quick", "twin", "--mode", "cold,warm"],
+            &["one mode, but `quick::n=64` has `cold`, `warm`", "`--mode cold`"],
+        ),
+        (
+            &["quick", "twin", "--metric", "instructions"],
+            &["`--metric` leaves out those of `quick::n=64`"],
+        ),
+        (
+            &["quick", "--against", "HEAD"],
+            &["'--contest' cannot be used with '--against"],
+        ),
+    ] {
+        let run = Run::on(&Fixture::of("contest")).args(["--contest", "--device", "cpu"]);
+        let finished = run.args(arguments.iter().copied()).finish().expect_code(2);
+        for word in words {
+            assert!(finished.stderr.contains(word), "`{word}` is not in {}", finished.stderr);
+        }
+    }
+}
+
+#[test]
+fn tables_and_pages_show_the_ranking_of_a_stored_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (stored, markdown, page) = (path("run.json"), path("run.md"), path("page.html"));
+    let run = Run::on(&Fixture::of("contest")).briefly().env("GPUBENCH_WORKERS", "3");
+    let cases = [
+        "--contest",
+        "--device",
+        "cpu",
+        "--exact",
+        "quick::n=64",
+        "slow::n=64,times=16",
+    ];
+    let run = run
+        .args(cases)
+        .args(["--save-baseline", &stored, "--export-markdown", &markdown]);
+    let finished = run.finish().expect_code(0);
+    let ranked = |text: &str| {
+        for word in [
+            "alternating",
+            "fastest",
+            "× the time (",
+            "hold at once with 99.0% confidence",
+        ] {
+            assert!(text.contains(word), "`{word}` is not in {text}");
+        }
+    };
+    ranked(&finished.stdout);
+    ranked(&std::fs::read_to_string(markdown).expect("it is written"));
+    let report = Run::on_verb("report", &Fixture::of("contest")).args([&*stored, "--output", &page]);
+    let _ = report.finish().expect_code(0);
+    ranked(&std::fs::read_to_string(page).expect("it is written"));
+    let loaded = Run::on(&Fixture::of("contest")).args(["--load-baseline", &stored]);
+    ranked(&loaded.finish().expect_code(0).stdout);
+}
