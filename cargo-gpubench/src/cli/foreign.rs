@@ -17,7 +17,8 @@ const NAMES: &str =
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
 const NO_BATCH: &str = "there are no batches: each call is measured and checked separately";
 const LOCK_CLOCKS: &str = "`--lock-clocks base` or `--lock-clocks 1410` locks the clock for the run";
-const ONE_BY_ONE: &str = "timed cases run one after another; cases that are only counted run side by side by themselves";
+const ONE_BY_ONE: &str =
+    "timed cases run one after another; cases that are only counted run side by side by themselves";
 
 #[rustfmt::skip]
 const FOREIGN: &[Foreign] = &[

@@ -1,5 +1,5 @@
 //! CUPTI's range profiler. Each warp of a kernel executes 23 instructions. Every other metric is
-//! the number of passes that it took, and several metrics take two.
+//! the number of passes that it took. Several metrics take two, not counting durations.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fs::File;
@@ -22,6 +22,10 @@ fn of_a_warp() -> u64 {
 }
 
 const INSTRUCTIONS: &CStr = c"smsp__inst_executed.sum";
+const DURATION: &CStr = c"gpu__time_duration.sum";
+
+/// `CUPTI_AutoRange`.
+const AUTO_RANGE: u32 = 1;
 
 /// The object that stands for the host and for the profiler.
 const OBJECT: u64 = 0x0C07;
@@ -31,6 +35,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     metrics: 0,
     passes: 0,
     is_open: false,
+    each_kernel: false,
     warps: Vec::new(),
 });
 
@@ -39,8 +44,10 @@ struct State {
     counters: Option<File>,
     metrics: usize,
     passes: u64,
-    /// Whether a range is open.
+    /// Whether a range is open, or every kernel is one.
     is_open: bool,
+    /// Whether every kernel is a range.
+    each_kernel: bool,
     /// The warps of each range of the last pass.
     warps: Vec<u64>,
 }
@@ -59,6 +66,9 @@ fn take_counters() -> Option<File> {
 /// Notes a launch.
 pub(crate) fn launched(blocks: u64, threads: u64) {
     let mut state = state();
+    if state.is_open && state.each_kernel {
+        state.warps.push(0);
+    }
     if state.is_open
         && let Some(warps) = state.warps.last_mut()
     {
@@ -112,7 +122,7 @@ functions! {
         if name.to_bytes().starts_with(b"bogus") {
             return INVALID_PARAMETER;
         }
-        state().metrics += 1;
+        state().metrics += usize::from(name != DURATION);
         0
     }
     fn cuptiProfilerHostGetConfigImageSize(parameters) {
@@ -158,16 +168,21 @@ functions! {
         state().passes = 0;
         0
     }
-    fn cuptiRangeProfilerSetConfig(_parameters) { 0 }
+    fn cuptiRangeProfilerSetConfig(parameters) {
+        // SAFETY: the caller's structure has the kind of ranges there.
+        state().each_kernel = unsafe { parameters.add(56).cast::<u32>().read_unaligned() } == AUTO_RANGE;
+        0
+    }
     fn cuptiRangeProfilerStart(_parameters) {
         let mut state = state();
         state.passes += 1;
         state.warps.clear();
+        state.is_open = state.each_kernel;
         0
     }
     fn cuptiRangeProfilerPushRange(_parameters) {
         let mut state = state();
-        if state.is_open {
+        if state.is_open || state.each_kernel {
             return INVALID_OPERATION;
         }
         state.is_open = true;
@@ -183,7 +198,8 @@ functions! {
         0
     }
     fn cuptiRangeProfilerStop(parameters) {
-        let state = state();
+        let mut state = state();
+        state.is_open = false;
         let needed = if state.metrics > 1 { 2 } else { 1 };
         // SAFETY: the caller's structure has a byte there.
         unsafe { parameters.add(40).write(u8::from(state.passes >= needed)) };

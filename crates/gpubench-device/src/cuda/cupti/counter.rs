@@ -4,11 +4,18 @@ use cudarc::driver::sys::CUcontext;
 
 use super::library::Library;
 use super::metrics::Metrics;
+use super::parameters::RangeKind;
 use super::session::Session;
 use crate::{Count, CountRequest, Counter, DeviceError};
 
 /// The instructions that the warps of a kernel execute.
 const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
+
+/// How long a kernel takes.
+const DURATION: &str = "gpu__time_duration.sum";
+
+/// Most kernels of a call whose metrics are read.
+const MOST_KERNELS: usize = 1000;
 
 /// Counts metrics in a context.
 pub(in crate::cuda) struct CuptiCounter {
@@ -19,6 +26,9 @@ pub(in crate::cuda) struct CuptiCounter {
     metrics: Metrics<'static>,
     /// The names of the metrics in counts.
     names: Vec<String>,
+    /// Instructions are counted in the ranges of the caller. Metrics of the hardware are read
+    /// kernel by kernel, as by ncu: shares of a peak would fall with the time before and after it.
+    kind: RangeKind,
     /// The names of this call's ranges.
     ranges: Vec<String>,
     progress: Progress,
@@ -48,9 +58,12 @@ impl CuptiCounter {
         ordinal: u32,
         request: CountRequest<'_>,
     ) -> Result<CuptiCounter, DeviceError> {
-        let (names, wanted) = match request {
-            CountRequest::Instructions => (vec![String::new()], vec![INSTRUCTIONS.to_owned()]),
-            CountRequest::Hardware(wanted) => (wanted.to_vec(), wanted.to_vec()),
+        let (kind, names, wanted) = match request {
+            CountRequest::Instructions => (RangeKind::Program, vec![String::new()], vec![INSTRUCTIONS.to_owned()]),
+            CountRequest::Hardware(names) => {
+                let wanted = [names, &[DURATION.to_owned()]].concat();
+                (RangeKind::Kernel, names.to_vec(), wanted)
+            }
         };
         // The process has one counter until it ends.
         let library: &'static Library = Box::leak(Box::new(Library::open().map_err(DeviceError::Absent)?));
@@ -63,6 +76,7 @@ impl CuptiCounter {
             session: None,
             metrics,
             names,
+            kind,
             ranges: Vec::new(),
             progress: Progress::First,
             version: library.version(),
@@ -85,19 +99,29 @@ impl Counter for CuptiCounter {
             none => none.insert(Session::enable(self.library, self.context)?),
         };
         if self.progress == Progress::First {
-            session.reset(&self.metrics, ranges)?;
+            let ranges = match self.kind {
+                RangeKind::Program => ranges,
+                RangeKind::Kernel => MOST_KERNELS,
+            };
+            session.reset(&self.metrics, self.kind, ranges)?;
         }
         session.start()
     }
 
     fn begin(&mut self, range: &str) -> Result<(), DeviceError> {
         self.ranges.push(range.to_owned());
-        // Ranges of the same name would count together.
-        session(&mut self.session)?.push(&format!("{} {range}", self.ranges.len()))
+        match self.kind {
+            // Ranges of the same name would count together.
+            RangeKind::Program => session(&mut self.session)?.push(&format!("{} {range}", self.ranges.len())),
+            RangeKind::Kernel => Ok(()),
+        }
     }
 
     fn end(&mut self) -> Result<(), DeviceError> {
-        session(&mut self.session)?.pop()
+        match self.kind {
+            RangeKind::Program => session(&mut self.session)?.pop(),
+            RangeKind::Kernel => Ok(()),
+        }
     }
 
     fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError> {
@@ -107,7 +131,20 @@ impl Counter for CuptiCounter {
             return Ok(None);
         }
         self.progress = Progress::First;
-        let values = session.decode(&self.metrics, self.ranges.len())?;
+        let counted = session.decode(&self.metrics)?;
+        let values = match self.kind {
+            RangeKind::Program => counted,
+            RangeKind::Kernel if counted.is_empty() => {
+                return Err(DeviceError::Count("the call ran no kernel".to_owned()));
+            }
+            RangeKind::Kernel => vec![of_kernels(&self.names, &counted)],
+        };
+        if values.len() != self.ranges.len() {
+            let (counted, all) = (values.len(), self.ranges.len());
+            return Err(DeviceError::Count(format!(
+                "CUPTI counted in {counted} of {all} ranges"
+            )));
+        }
         let ranges = self.ranges.iter().zip(values);
         let counts = ranges.flat_map(|(range, values)| {
             let of_range = self.names.iter().zip(values).map(|(name, value)| Count {
@@ -121,7 +158,56 @@ impl Counter for CuptiCounter {
     }
 }
 
+/// Returns the metrics of all kernels of a call from those of each, whose last value is its
+/// duration: sums, extremes, and means that are weighted by the duration.
+fn of_kernels(names: &[String], kernels: &[Vec<f64>]) -> Vec<f64> {
+    let durations = || kernels.iter().filter_map(|values| values.last().copied());
+    let all: f64 = durations().sum();
+    let of_metric = |(position, name): (usize, &String)| {
+        let values = || kernels.iter().filter_map(move |values| values.get(position).copied());
+        match name.rsplit('.').next() {
+            Some("sum") => values().sum(),
+            Some("max") => values().fold(f64::NEG_INFINITY, f64::max),
+            Some("min") => values().fold(f64::INFINITY, f64::min),
+            _ => values().zip(durations()).map(|(value, ns)| value * ns / all).sum(),
+        }
+    };
+    names.iter().enumerate().map(of_metric).collect()
+}
+
 fn session<'s>(session: &'s mut Option<Session<'static>>) -> Result<&'s mut Session<'static>, DeviceError> {
     let none = || DeviceError::Count("a range began before its call".to_owned());
     session.as_mut().ok_or_else(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_of_several_kernels_are_summed_or_weighted_by_their_durations() {
+        let names = [
+            "a.sum",
+            "a.max",
+            "a.min",
+            "a.avg.pct_of_peak_sustained_elapsed",
+            "a.pct",
+        ]
+        .map(String::from);
+        let kernels = [
+            vec![1.0, 1.0, 1.0, 10.0, 10.0, 300.0],
+            vec![2.0, 2.0, 2.0, 50.0, 50.0, 100.0],
+        ];
+        assert_eq!(of_kernels(&names, &kernels), [3.0, 2.0, 1.0, 20.0, 20.0]);
+        assert_eq!(
+            of_kernels(
+                &names[3..],
+                &kernels[..1]
+                    .iter()
+                    .map(|values| values[3..].to_vec())
+                    .collect::<Vec<_>>()
+            ),
+            [10.0, 10.0]
+        );
+    }
 }

@@ -8,8 +8,16 @@ use cudarc::driver::sys::CUcontext;
 
 /// `CUPTI_PROFILER_TYPE_RANGE_PROFILER`.
 pub(super) const RANGE_PROFILER: u32 = 0;
-/// `CUPTI_UserRange`: a range is what the program says.
-pub(super) const USER_RANGE: u32 = 2;
+/// What a range is: `CUpti_ProfilerRange`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum RangeKind {
+    /// `CUPTI_AutoRange`: each kernel.
+    Kernel = 1,
+    /// `CUPTI_UserRange`: what the program says.
+    Program = 2,
+}
+
 /// `CUPTI_UserReplay`: the program makes the calls that further passes need.
 pub(super) const USER_REPLAY: u32 = 3;
 

@@ -6,7 +6,7 @@ use cudarc::driver::sys::CUcontext;
 
 use super::library::{Function, Library};
 use super::metrics::Metrics;
-use super::parameters::{Handle, OfProfiler, USER_RANGE, USER_REPLAY};
+use super::parameters::{Handle, OfProfiler, RangeKind, USER_REPLAY};
 use crate::DeviceError;
 
 /// The range profiler of a context.
@@ -35,11 +35,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Forgets everything counted so far, and prepares for calls of at most `ranges` ranges.
+    /// Forgets everything counted so far, and prepares for calls of at most `ranges` ranges of a
+    /// kind.
     ///
     /// # Errors
     /// When CUPTI refuses.
-    pub(super) fn reset(&mut self, metrics: &Metrics<'_>, ranges: usize) -> Result<(), DeviceError> {
+    pub(super) fn reset(&mut self, metrics: &Metrics<'_>, kind: RangeKind, ranges: usize) -> Result<(), DeviceError> {
         let library = self.library;
         if ranges > self.ranges {
             // SAFETY: the names outlive the call.
@@ -72,7 +73,7 @@ impl<'a> Session<'a> {
                 config.config = metrics.config.as_ptr();
                 config.data_bytes = self.data.len();
                 config.data = self.data.as_mut_ptr();
-                config.range = USER_RANGE;
+                config.range = kind as u32;
                 config.replay = USER_REPLAY;
                 config.ranges_per_pass = self.ranges;
                 config.nesting_levels = 1;
@@ -117,8 +118,8 @@ impl<'a> Session<'a> {
     /// Returns the values of the metrics in each range, in order.
     ///
     /// # Errors
-    /// When CUPTI refuses, or did not count in all of the `expected` ranges.
-    pub(super) fn decode(&mut self, metrics: &Metrics<'_>, expected: usize) -> Result<Vec<Vec<f64>>, DeviceError> {
+    /// When CUPTI refuses, or had no room for a range.
+    pub(super) fn decode(&mut self, metrics: &Metrics<'_>) -> Result<Vec<Vec<f64>>, DeviceError> {
         let library = self.library;
         // SAFETY: CUPTI writes to the data of the last reset, which still lives.
         let decoded = unsafe {
@@ -133,13 +134,16 @@ impl<'a> Session<'a> {
                 info.data_bytes = self.data.len();
             })
         }?;
-        if decoded.dropped_ranges > 0 || info.ranges != expected {
+        if decoded.dropped_ranges > 0 {
+            let all = info.ranges + decoded.dropped_ranges;
             return Err(DeviceError::Count(format!(
-                "CUPTI counted in {} of {expected} ranges",
+                "CUPTI counted in {} of {all} ranges",
                 info.ranges
             )));
         }
-        (0..expected).map(|range| metrics.values(&self.data, range)).collect()
+        (0..info.ranges)
+            .map(|range| metrics.values(&self.data, range))
+            .collect()
     }
 
     fn command(&self, function: &Function<OfProfiler>) -> Result<(), DeviceError> {
