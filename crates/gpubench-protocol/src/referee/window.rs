@@ -26,8 +26,8 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// run. The broker waits more than twice as long.
 const AFTER_DONE: Duration = Duration::from_secs(50);
 
-/// Number of a window's reports that do not depend on its buffers: seven timestamps, the data written
-/// to the page, and the copy of the page.
+/// Number of a window's reports that do not depend on its buffers: seven timestamps, the data
+/// written to the page, and the copy of the page.
 const OTHER_REPORTS: usize = 9;
 
 /// Most reports of a buffer, for an in-out tensor: two digests with their keys, two redzone checks,
