@@ -1,7 +1,7 @@
 // Times y = x + 1 inside CUDA graphs, without this tool, and prints a row for modes_table.py for each
 // way and size: ten calls in a graph with a set of tensors each after a flush of the cache, the same
-// with event nodes and a flush node before each call, many calls on one set (hot), and a single cold
-// call in a stream.
+// with event nodes and a flush node before each call, a single cold call in a stream, and 100 calls
+// on one set after three untimed ones (hot), in a graph and in a stream.
 //
 //   nvcc -O2 -arch=native -o graph_calls graph_calls.cu && ./graph_calls 1024 2097152
 #include <cuda_runtime.h>
@@ -80,9 +80,10 @@ static cudaGraphExec_t captured(const std::vector<Set> &calls, size_t n, Between
     return executable;
 }
 
-// Times what `queue` queues, in microseconds, behind a held stream and after a flush.
-template <typename Queue>
-static double timed(Queue queue) {
+// Times what `queue` queues, in microseconds, behind a held stream, after a flush and after what
+// `first` queues.
+template <typename First, typename Queue>
+static double timed_after(First first, Queue queue) {
     static cudaEvent_t begins, ends;
     if (!begins) {
         CHECK(cudaEventCreate(&begins));
@@ -91,6 +92,7 @@ static double timed(Queue queue) {
     flush<<<1056, 512, 0, stream>>>(lines, line_count, sink);
     *(volatile int *)go = 0;
     hold<<<1, 1, 0, stream>>>(go);
+    first();
     CHECK(cudaEventRecord(begins, stream));
     queue();
     CHECK(cudaEventRecord(ends, stream));
@@ -99,6 +101,11 @@ static double timed(Queue queue) {
     float milliseconds;
     CHECK(cudaEventElapsedTime(&milliseconds, begins, ends));
     return milliseconds * 1e3;
+}
+
+template <typename Queue>
+static double timed(Queue queue) {
+    return timed_after([] {}, queue);
 }
 
 static void row(const char *way, size_t n, double microseconds) {
@@ -128,19 +135,24 @@ int main(int count, char **arguments) {
         }
         int repeats = n > 10000000 ? 20 : 100;
         std::vector<cudaEvent_t> none, marks;
-        std::vector<double> amortised, single, cold, hot;
+        std::vector<double> amortised, single, cold, hot_in_graph, hot;
         cudaGraphExec_t rotating = captured(sets, n, NOTHING, none);
         cudaGraphExec_t marked = captured(sets, n, EVENTS_AND_FLUSHES, marks);
         cudaGraphExec_t same = captured(std::vector<Set>(100, sets[0]), n, NOTHING, none);
         for (int repeat = 0; repeat < repeats + 3; repeat++) {
             double graph = timed([&] { CHECK(cudaGraphLaunch(rotating, stream)); });
             timed([&] { CHECK(cudaGraphLaunch(marked, stream)); });
-            double call = timed([&] { add1<<<(n + 255) / 256, 256, 0, stream>>>(sets[0].x, sets[0].y, n); });
-            double many = timed([&] { CHECK(cudaGraphLaunch(same, stream)); });
+            auto queue = [&](int times) {
+                for (int time = 0; time < times; time++) add1<<<(n + 255) / 256, 256, 0, stream>>>(sets[0].x, sets[0].y, n);
+            };
+            double call = timed([&] { queue(1); });
+            double in_graph = timed_after([&] { queue(3); }, [&] { CHECK(cudaGraphLaunch(same, stream)); });
+            double in_stream = timed_after([&] { queue(3); }, [&] { queue(100); });
             if (repeat < 3) continue;
             amortised.push_back(graph / calls);
             cold.push_back(call);
-            hot.push_back(many / 100);
+            hot_in_graph.push_back(in_graph / 100);
+            hot.push_back(in_stream / 100);
             for (size_t k = 0; k < calls; k++) {
                 float milliseconds;
                 CHECK(cudaEventElapsedTime(&milliseconds, marks[2 * k], marks[2 * k + 1]));
@@ -150,7 +162,8 @@ int main(int count, char **arguments) {
         row("graph", n, median(amortised));
         row("single calls of a graph", n, median(single));
         row("cold", n, median(cold));
-        row("100 hot calls in a graph", n, median(hot));
+        row("100 hot calls in a graph", n, median(hot_in_graph));
+        row("100 hot calls in a stream", n, median(hot));
         CHECK(cudaGraphExecDestroy(rotating));
         CHECK(cudaGraphExecDestroy(marked));
         CHECK(cudaGraphExecDestroy(same));
