@@ -352,6 +352,42 @@ fn cases_take_turns_with_the_counters_of_a_gpu() {
 }
 
 #[test]
+fn both_sides_of_a_comparison_take_turns_with_the_counters_of_a_gpu() {
+    let folder = RunFolder::new();
+    let archive = folder.path("counted.tar.gz");
+    std::fs::create_dir_all(archive.parent().expect("a folder")).expect("a folder");
+    let _ = Run::archiving(&Fixture::made_in(crate_folder()), &archive)
+        .finish()
+        .expect_code(0);
+    let against = [
+        "twice",
+        "--metric",
+        "instructions",
+        "--against-archive",
+        archive.as_str(),
+    ];
+    let counted = |gpu: &FakeGpu, path: &str| {
+        let run = gpu.run(&Fixture::made_in(crate_folder())).env("PATH", path);
+        run.args(against).json().finish()
+    };
+    let path = std::env::var("PATH").unwrap_or_default();
+    let records = counted(&FakeGpu::with_cupti(), &path).expect_code(0).records();
+    let row = &records.the("comparison-complete")["rows"][0];
+    assert_eq!(
+        (&row["verdict"], &row["baseline"]["value"]),
+        (&"no-change".into(), &92.0.into())
+    );
+    let programs = tempfile::tempdir().expect("a folder");
+    program_in(programs.path(), "ncu", NCU);
+    let with_ncu = format!("{}:{path}", text(programs.path()));
+    let refused = counted(&FakeGpu::new(), &with_ncu).expect_code(96).stderr;
+    assert!(
+        refused.contains("ncu cannot count in the workers of two revisions"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
     let gpu = FakeGpu::with_cupti();
     let run = gpu.run(&Fixture::made_in(crate_folder())).briefly().args(["twice"]);

@@ -2,6 +2,7 @@
 
 use super::cases::Case;
 use super::observers::find_counting_ncu;
+use super::options::RunOptions;
 use gpubench_device::{Absence, AbsenceKind, DeviceOrder};
 use gpubench_diagnostic::{SetupMissing, print_warning};
 use gpubench_measure::clients::ObserverProgram;
@@ -23,7 +24,11 @@ impl Counters {
     ///
     /// # Errors
     /// The device cannot count what a case needs, or does not have one of its metrics.
-    pub(super) fn for_cases(cases: &[Case], device: DeviceOrder) -> Result<Counters, SetupMissing> {
+    pub(super) fn for_cases(
+        cases: &[Case],
+        device: DeviceOrder,
+        options: &RunOptions,
+    ) -> Result<Counters, SetupMissing> {
         let mut metrics: Vec<String> = Vec::new();
         for name in cases.iter().flat_map(|case| case.metrics.hardware()) {
             if !metrics.contains(name) {
@@ -32,7 +37,7 @@ impl Counters {
         }
         let counts_instructions = cases.iter().any(|case| case.metrics.counts_instructions());
         let mut counters = match counts_instructions {
-            true => Counters::of_instructions(device)?,
+            true => Counters::of_instructions(device, options)?,
             false => Counters::default(),
         };
         if !metrics.is_empty() {
@@ -41,7 +46,7 @@ impl Counters {
         Ok(counters)
     }
 
-    fn of_instructions(device: DeviceOrder) -> Result<Counters, SetupMissing> {
+    fn of_instructions(device: DeviceOrder, options: &RunOptions) -> Result<Counters, SetupMissing> {
         let absence = match find(device, Vec::new())? {
             Ok(description) => {
                 return Ok(Counters {
@@ -59,6 +64,13 @@ impl Counters {
         let Some(program) = program else {
             return Err(absence.into());
         };
+        if options.results.against.is_some() {
+            let Absence { reason, hint, .. } = absence;
+            return Err(SetupMissing {
+                what: format!("ncu cannot count in the workers of two revisions in turns, and {reason}"),
+                hint,
+            });
+        }
         let path = program.path.display().to_string();
         print_warning(&format_args!(
             "`{path}` counts instructions, which takes longer, because {}",

@@ -21,8 +21,7 @@ pub enum CountRequest<'a> {
 pub enum CounterOwner {
     /// Those of one process. Others can count at the same time.
     Process,
-    /// The counters are part of the device. One process has them, from its first call on until it
-    /// ends.
+    /// The counters are part of the device. One process can have them at a time.
     Device,
 }
 

@@ -28,7 +28,9 @@ pub mod telemetry;
 mod toolkits;
 pub mod word;
 
-pub use backends::{Backend, CompilerRequest, DeviceRequest, FoundCompiler, NvidiaTools, OpenClocks, open};
+pub use backends::{
+    Backend, CompilerRequest, DeviceRequest, FindDisassembler, FoundCompiler, NvidiaTools, OpenClocks, open,
+};
 pub use counting::{Count, CountRequest, Counter, CounterOwner, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,

@@ -50,7 +50,7 @@ pub struct Backend {
     /// if it needs one. The process uses a folder for temporary files.
     pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
     /// Finds the program that reads the machine code of its kernels, if they have any.
-    pub disassembler: Option<fn(&NamedCompilers) -> Result<Disassembler, NoDisassembler>>,
+    pub disassembler: Option<FindDisassembler>,
     /// Who has the counters.
     pub counters_of: CounterOwner,
     /// How many cases that are only counted are worth running side by side.
@@ -66,6 +66,9 @@ pub struct Backend {
 /// Opens the clocks of the device with an identity as in [`Facts::identity`]. Fails with the reason
 /// in words.
 pub type OpenClocks = fn(&str) -> Result<Box<dyn ClockControl>, String>;
+
+/// Finds a disassembler, next to the compilers that the user named or elsewhere.
+pub type FindDisassembler = fn(&NamedCompilers) -> Result<Disassembler, NoDisassembler>;
 
 /// Whether compute-sanitizer, ncu and nsys can observe the kernels of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,7 +63,7 @@ impl<'t> Labels<'t> {
                 self.0.push(number);
                 self.0.len() - 1
             });
-            text += &format!("{LABEL}{position}{rest}");
+            text.extend([LABEL, &position.to_string(), rest]);
         }
         text
     }

@@ -21,7 +21,7 @@ const MOST_KERNELS: usize = 1000;
 pub(in crate::cuda) struct CuptiCounter {
     library: &'static Library,
     context: CUcontext,
-    /// The profiler, from the first call on.
+    /// The profiler, while a call is counted.
     session: Option<Session<'static>>,
     metrics: Metrics<'static>,
     /// The names of the metrics in counts.
@@ -125,9 +125,11 @@ impl Counter for CuptiCounter {
     }
 
     fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError> {
-        let session = session(&mut self.session)?;
+        // Unless further passes follow, the counters are free for other processes afterwards.
+        let mut session = self.session.take().ok_or_else(no_call)?;
         if !session.stop()? {
             self.progress = Progress::Further;
+            self.session = Some(session);
             return Ok(None);
         }
         self.progress = Progress::First;
@@ -176,8 +178,11 @@ fn of_kernels(names: &[String], kernels: &[Vec<f64>]) -> Vec<f64> {
 }
 
 fn session<'s>(session: &'s mut Option<Session<'static>>) -> Result<&'s mut Session<'static>, DeviceError> {
-    let none = || DeviceError::Count("a range began before its call".to_owned());
-    session.as_mut().ok_or_else(none)
+    session.as_mut().ok_or_else(no_call)
+}
+
+fn no_call() -> DeviceError {
+    DeviceError::Count("a range began before its call".to_owned())
 }
 
 #[cfg(test)]
