@@ -67,7 +67,7 @@ impl Counters {
         if options.results.against.is_some() {
             let Absence { reason, hint, .. } = absence;
             return Err(SetupMissing {
-                what: format!("ncu cannot count in the workers of two revisions in turns, and {reason}"),
+                what: format!("ncu cannot count in alternating workers of two revisions, and {reason}"),
                 hint,
             });
         }
