@@ -201,6 +201,11 @@ fn cases_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Er
     let cases = [COPY, COPY_ON_THE_HOST, COPY];
     let measured = stage.measure_in_turns(&cases, 2, first, &mut control_worker)?;
     let arms: Vec<Measured> = measured.arms.into_iter().collect::<Result<_, _>>()?;
+    let disturbs = |side: &Measured| {
+        let reason = side.judgement.grade_reason.as_deref().unwrap_or_default();
+        reason.contains("host code of a case could disturb it in the same contest")
+    };
+    assert_eq!(arms.iter().map(disturbs).collect::<Vec<_>>(), [true, false, true]);
     let mut sides = Vec::new();
     for (side, measured) in arms.iter().enumerate() {
         assert_right(&measured.judgement);

@@ -158,6 +158,11 @@ impl<'a> Arm<'a> {
         }
     }
 
+    /// Notes that host code of another contestant, `name`, lives at the same time.
+    pub(super) fn note_hosted_rival(&mut self, name: &str) {
+        self.evidence.note_hosted_rival(name);
+    }
+
     /// Whether every round so far succeeded.
     pub(super) fn can_continue(&self) -> bool {
         self.lost.is_none() && self.has_succeeded()

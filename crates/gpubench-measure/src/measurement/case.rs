@@ -109,6 +109,18 @@ impl<'a> CasesInTurns<'a> {
         self.arms.first().expect("at least one case is measured").case
     }
 
+    /// Returns the name of a judged case with host code that lives together with the judged case at
+    /// `position`.
+    pub(super) fn hosted_rival_of(&self, position: usize) -> Option<&'a str> {
+        let is_judged = |arm: &TurnCase<'_>| arm.entrant.standing == Standing::Judged;
+        let arms = self.arms.iter().enumerate();
+        let mut rivals = arms.filter(|(other, arm)| *other != position && is_judged(arm));
+        let hosted = rivals.find(|(_, arm)| arm.case.recording.execution.is_hosted());
+        hosted
+            .filter(|_| is_judged(&self.arms[position]))
+            .map(|(_, arm)| arm.entrant.name)
+    }
+
     /// Whether a worker runs the user's host code.
     pub(super) fn holds_host_code(&self) -> bool {
         self.arms.iter().any(|arm| arm.case.recording.execution.is_hosted())

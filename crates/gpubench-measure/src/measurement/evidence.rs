@@ -102,6 +102,13 @@ impl<'a> EvidenceBuilder<'a> {
         }
     }
 
+    /// Notes that host code of another contestant lives at the same time, which makes the grade
+    /// `advisory`: it could slow this one down.
+    pub(super) fn note_hosted_rival(&mut self, name: &str) {
+        let reason = format!("host code of {name} could disturb it in the same contest");
+        self.open_sandboxes.push(reason);
+    }
+
     /// Counts the last window as warm-up of the current worker.
     pub(super) fn end_warm_up_window(&mut self) {
         let windows = self.windows.len();

@@ -71,7 +71,11 @@ impl<'a> Rounds<'a> {
                 pools: turns.arms.len(),
             };
             let pool = WorkerPool::start(arm.case, protocol, order, guarded, opened, idle);
-            Arm::new(*arm, protocol, &buffers.recording.plan.scratch, pool)
+            let mut measured = Arm::new(*arm, protocol, &buffers.recording.plan.scratch, pool);
+            if let Some(rival) = turns.hosted_rival_of(position) {
+                measured.note_hosted_rival(rival);
+            }
+            measured
         });
         Rounds {
             arms: arms.collect(),

@@ -100,6 +100,12 @@ impl OpenCase {
         self.buffers.iter().map(|buffer| buffer.layout).collect()
     }
 
+    /// Returns the number of cases that are measured alternately.
+    pub(super) fn sides(&self) -> usize {
+        let owners = self.pages.iter().map(|page| page.owner);
+        owners.filter(|owner| *owner != WindowOwner::CONTROL).count()
+    }
+
     /// Returns the page of a worker.
     pub(super) fn page_of(&self, owner: WindowOwner) -> Result<&WorkerPage, RefereeError> {
         let page = self.pages.iter().find(|page| page.owner == owner);

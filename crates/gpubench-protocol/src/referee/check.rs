@@ -8,6 +8,7 @@ use gpubench_harness::{CheckSummary, NoiseSummary};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
+use super::other_answers::asked;
 use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowId, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
@@ -145,19 +146,24 @@ impl Referee {
             facts.input_digest = facts.input_digest.wrapping_add(sum);
         }
         let call = case.position(place.window);
+        let is_asked = asked(case.sides()).contains(&call);
         for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(checks.outputs) {
             let output = &mut facts.outputs[count];
             fill_in(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
             let earlier = EarlierAnswers::of(case, index, answers, call);
-            output.old_answer = self.check_old_answer(&comparison, answers, call)? as u64;
+            if is_asked {
+                output.old_answer = self.check_old_answer(&comparison, answers)? as u64;
+            }
             if output.first_wrong != NOWHERE {
                 self.classify_wrong_output(&comparison, buffer, earlier, output)?;
             }
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;
             }
-            output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len, call)? as u64;
+            if is_asked {
+                output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len)? as u64;
+            }
         }
         for check in checks.redzone {
             let noise = found.of(check.ticket)?;
