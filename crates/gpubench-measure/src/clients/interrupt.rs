@@ -97,3 +97,19 @@ pub fn deadline(within: Duration) -> Instant {
     now.checked_add(within)
         .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_ends_alone_and_with_its_run() {
+        let run = Interrupt::default();
+        let [one, other] = [run.part(), run.part()];
+        one.end();
+        assert_eq!([&run, &one, &other].map(Interrupt::is_set), [false, true, false]);
+        run.end();
+        assert!(other.is_set());
+        assert!(run.part().part().is_set(), "a part of a part, too");
+    }
+}

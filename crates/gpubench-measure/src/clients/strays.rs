@@ -224,6 +224,19 @@ mod tests {
     }
 
     #[test]
+    fn a_role_that_has_been_reaped_has_no_place_in_the_list() {
+        let (mut process, mut registered) = Registered::start(&mut Command::new("true")).unwrap();
+        let id = process.id() as i32;
+        assert!(roles().contains(&id));
+        assert!(registered.reap(&mut process).unwrap().success());
+        assert!(!roles().contains(&id) && registered.has_ended());
+        // Another role may have the id by now.
+        roles().insert(id);
+        drop(registered);
+        assert!(roles().remove(&id), "it is the other role's");
+    }
+
+    #[test]
     fn the_group_of_a_role_is_killed_with_it() {
         let (mut output, theirs) = std::io::pipe().unwrap();
         let mut role = Command::new("sh")
