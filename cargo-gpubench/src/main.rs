@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::{panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
-use cargo_gpubench::{broker, doctor, history};
+use cargo_gpubench::{broker, calibrate, doctor, history};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_report::OutputError;
 
@@ -40,6 +40,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Archive(options) => broker::archive(&options),
         Command::Compare(options) => broker::compare_runs(&options),
         Command::Emit(options) => broker::emit(&options),
+        Command::Calibrate(options) => calibrate::calibrate(&options),
         Command::Doctor(options) => doctor::examine(&options),
         Command::Print(what, text) => {
             let mut out = io::stdout().lock();

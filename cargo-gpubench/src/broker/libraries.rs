@@ -8,11 +8,12 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::{Built, build_cdylibs};
+use crate::build::{Built, BuiltLibrary, Coverage, build_cdylibs};
+use crate::config::CaseSettings;
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
-use gpubench_device::Backend;
-use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::{Failure, print_warning, printable_line};
+use gpubench_device::compilers::{Compiler, SpinCompiler};
+use gpubench_device::{Backend, FoundCompiler};
+use gpubench_diagnostic::{Failure, InternalError, print_warning, printable_line};
 use gpubench_measure::clients::Interrupt;
 
 /// The libraries, with their temporary folder if there is one.
@@ -20,8 +21,18 @@ use gpubench_measure::clients::Interrupt;
 pub(crate) struct Libraries {
     /// The result of the build.
     pub(crate) built: Built,
-    /// The archive that the libraries come from.
-    pub(crate) archive: Option<OpenedArchive>,
+    kernels: KernelOrigin,
+}
+
+/// Where the compiled kernels of libraries come from.
+#[derive(Debug)]
+enum KernelOrigin {
+    /// A compiler of this machine.
+    Compiler,
+    /// The archive that the libraries come from, or a compiler of this machine.
+    Archive(OpenedArchive),
+    /// This executable.
+    Own,
 }
 
 /// An archive that libraries come from.
@@ -65,18 +76,33 @@ impl Libraries {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
                 built.notices.iter().for_each(|notice| print_warning(notice));
-                Ok(Libraries { built, archive: None })
+                Ok(Libraries {
+                    built,
+                    kernels: KernelOrigin::Compiler,
+                })
             }
             LibrarySource::Archive { archive, extract_to } => {
                 let unpacked = unpack(archive, extract_to, interrupt.flag())?;
                 Ok(Libraries {
                     built: unpacked.built()?,
-                    archive: Some(OpenedArchive {
+                    kernels: KernelOrigin::Archive(OpenedArchive {
                         path: archive.clone(),
                         unpacked,
                     }),
                 })
             }
+            LibrarySource::Own { crate_name } => Ok(Libraries {
+                built: own_library(crate_name),
+                kernels: KernelOrigin::Own,
+            }),
+        }
+    }
+
+    /// Returns the archive that the libraries come from.
+    pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
+        match &self.kernels {
+            KernelOrigin::Archive(archive) => Some(archive),
+            KernelOrigin::Compiler | KernelOrigin::Own => None,
         }
     }
 
@@ -89,26 +115,31 @@ impl Libraries {
         &self,
         device: &DeviceFacts,
         catalogs: &[Catalog],
-        here: Result<Box<dyn Compiler>, Failure>,
-    ) -> Result<Box<dyn Compiler>, Failure> {
-        match &self.archive {
-            None => here,
-            Some(archive) => {
+        here: impl FnOnce() -> FoundCompiler,
+    ) -> FoundCompiler {
+        match &self.kernels {
+            KernelOrigin::Compiler => here(),
+            KernelOrigin::Archive(archive) => {
                 let Unpacked { folder, manifest } = &archive.unpacked;
-                ahead_of(here, &archive.path, manifest, folder.path(), device, catalogs)
+                ahead_of(here(), &archive.path, manifest, folder.path(), device, catalogs)
+            }
+            KernelOrigin::Own => {
+                let compiler = SpinCompiler::new(device);
+                let compiler = compiler.map_err(InternalError::because("cannot use the tool's own kernel"))?;
+                Ok(Box::new(compiler))
             }
         }
     }
 
     /// Returns whether the archive has compiled kernels for the device.
     pub(crate) fn has_kernels_for(&self, device: &DeviceFacts) -> bool {
-        let archive = self.archive.as_ref();
-        archive.is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
+        self.archive()
+            .is_some_and(|archive| !fitting(&archive.unpacked.manifest, device).is_empty())
     }
 
     /// Explains why a library could not be listed: one from an archive may not fit this machine.
     pub(crate) fn explain(&self, error: ListingError) -> Failure {
-        match &self.archive {
+        match self.archive() {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
                 package: error.package.clone(),
@@ -117,6 +148,29 @@ impl Libraries {
             .into(),
             _ => error.into(),
         }
+    }
+}
+
+/// Returns the library of the tool's own benchmarks, of a crate in this executable.
+fn own_library(crate_name: &str) -> Built {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let library = BuiltLibrary {
+        package: crate_name.replace('_', "-"),
+        crate_name: crate_name.to_owned(),
+        version: version.clone(),
+        root: Utf8PathBuf::new(),
+        library: Utf8PathBuf::new(),
+        code: Vec::new(),
+        library_path: Vec::new(),
+        settings: CaseSettings::default(),
+    };
+    Built {
+        libraries: vec![library],
+        coverage: Coverage::Part,
+        target_directory: Utf8PathBuf::new(),
+        target: String::new(),
+        runtime_version: version,
+        notices: Vec::new(),
     }
 }
 

@@ -63,7 +63,7 @@ impl Sources {
         let candidate = Libraries::obtain(&options.libraries, interrupt)?;
         let other = baseline_source.map(|baseline_source| baseline_source.build(verbosity, interrupt));
         let other = other.transpose()?;
-        if let (Some(archive), Some(_)) = (&candidate.archive, &other) {
+        if let (Some(archive), Some(_)) = (candidate.archive(), &other) {
             status(verbosity, "Unpacked", format_args!("the candidate {archive}"));
         }
         Ok(Sources { candidate, other })
@@ -150,7 +150,7 @@ impl Sources {
         let ours = &chosen.ours;
         let others = others_of_measured(&options.cases, ours);
         // Only the archive knows the revision of its sources.
-        let origin = self.candidate.archive.as_ref().map(|archive| Origin {
+        let origin = self.candidate.archive().map(|archive| Origin {
             name: archive.path.to_string(),
             revision: archive.revision().cloned(),
         });
@@ -179,7 +179,7 @@ impl Sources {
         let here = || compiler_for(facts, &options.device, processors);
         let compiler = self
             .candidate
-            .compiler(&facts.device, &chosen.catalogs.candidate, here())?;
+            .compiler(&facts.device, &chosen.catalogs.candidate, here)?;
         let counts = chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions());
         let disassembler = facts.backend().disassembler.filter(|_| counts);
         let candidate = Side {

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::UsageError;
 use super::app::described_verb;
 use super::archive::ArchiveArguments;
+use super::calibrate::CalibrateArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
@@ -22,6 +23,7 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, EmitOptions, ReportOptions};
+use crate::calibrate::CalibrateOptions;
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -117,6 +119,15 @@ subcommands! {
     /// system. Changes nothing. The exit code is 0 if the device can measure, otherwise 96.
     "doctor" => Doctor(DoctorArguments);
 
+    /// Show how far off each mode's times are on this machine
+    ///
+    /// Measures kernels of known length twice in each mode, in fresh processes as any case, and
+    /// compares what the mode says with what the kernels saw on the device's clock. Shows the empty
+    /// measurement, the drift between the two runs, and which differences mean nothing. Needs
+    /// neither a crate nor a compiler. The exit code is 100 if a known length lies outside of the
+    /// bound that a time claims.
+    "calibrate" => Calibrate(CalibrateArguments);
+
     /// Show the settings of a run, and the source of each
     ///
     /// A setting comes from the environment, from the profile, or from the default. The command
@@ -145,6 +156,8 @@ pub enum Command {
     Emit(Box<EmitOptions>),
     /// A check of the machine.
     Doctor(DoctorOptions),
+    /// A comparison of each method with kernels of known length.
+    Calibrate(Box<CalibrateOptions>),
     /// A name and a text for standard output.
     Print(&'static str, String),
     /// Manual pages.
@@ -201,6 +214,7 @@ impl GpubenchArguments {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
             Below::Emit(arguments) => Command::Emit(Box::new(arguments.into_options(color)?)),
+            Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),
@@ -244,6 +258,7 @@ impl GpubenchArguments {
             output,
             results,
             repeated: self.repeated,
+            listener: None,
         })
     }
 }

@@ -8,6 +8,7 @@ mod app;
 mod archive;
 mod baseline;
 mod byte_size;
+mod calibrate;
 mod cargo;
 mod compare;
 mod completions;

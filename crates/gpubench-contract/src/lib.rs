@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
+mod calibration;
 mod comparison;
 mod contest;
 mod counts;
@@ -31,6 +32,7 @@ pub mod units;
 mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
+pub use calibration::*;
 pub use comparison::*;
 pub use contest::*;
 pub use counts::*;

@@ -178,6 +178,10 @@ pub struct Check {
     pub old_answers_pass: Option<bool>,
     /// Largest absolute error of the elements that are finite on both sides. 0 if there are none.
     pub max_abs_error: Option<f64>,
+    /// Median over the checked calls of each call's largest absolute error. It shows whether
+    /// `max_abs_error` is typical. Null in records of older versions of the tool.
+    #[serde(default)]
+    pub median_abs_error: Option<f64>,
     /// Largest relative error of those elements whose expected value is not zero. 0 if there are
     /// none.
     pub max_rel_error: Option<f64>,

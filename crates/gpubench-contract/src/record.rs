@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, CacheState, Cause, Check, ComparisonComplete, Conservation, ContestComplete,
-    ContestShare, Counts, DeviceIdentity, DeviceKind, Environment, Grade, HostTime, KernelUse, Method, Metric, Params,
-    PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict,
-    WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, Cause, Check, ComparisonComplete, Conservation,
+    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, Environment, Grade, HostTime, KernelUse, Method,
+    Metric, Params, PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput,
+    Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -35,6 +35,9 @@ pub enum Record {
     BenchmarkHistory(Box<BenchmarkHistory>),
     /// A selected case. Printed by `--list`, without any other records.
     BenchmarkListed(BenchmarkListed),
+    /// How far off each method is on a machine. Printed by `cargo gpubench calibrate`, after the
+    /// records of its two runs.
+    CalibrationComplete(Box<CalibrationComplete>),
 }
 
 /// Version of the schema, the same constant in every record.

@@ -65,6 +65,17 @@ impl FrozenFile {
         })
     }
 
+    /// Freezes a copy of bytes. `name` shows it in `/proc/PID/maps`.
+    ///
+    /// # Errors
+    /// When there is no memory or descriptor for the copy.
+    pub fn of_bytes(name: &str, mut bytes: &[u8]) -> Result<FrozenFile, FreezeError> {
+        copy(&mut bytes, name).map_err(|source| FreezeError::Copy {
+            path: PathBuf::from(name),
+            source,
+        })
+    }
+
     /// Accepts a descriptor from another process.
     ///
     /// # Errors
@@ -114,7 +125,7 @@ impl AsFd for FrozenFile {
     }
 }
 
-fn copy(file: &mut File, name: &str) -> io::Result<FrozenFile> {
+fn copy(file: &mut impl io::Read, name: &str) -> io::Result<FrozenFile> {
     let descriptor = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut copy = std::fs::File::from(descriptor);
     io::copy(file, &mut copy)?;
@@ -153,6 +164,14 @@ mod tests {
         let frozen = FrozenFile::copy_of(file.path()).expect("a copy");
         fs_err::write(file.path(), b"replaced").expect("written");
         assert_eq!(fs_err::read(frozen.path()).expect("readable"), b"as it was");
+    }
+
+    #[test]
+    fn bytes_are_frozen_as_files_are() {
+        let frozen = FrozenFile::of_bytes("code", b"as it was").expect("a copy");
+        assert_eq!(fs_err::read(frozen.path()).expect("readable"), b"as it was");
+        let descriptor = frozen.as_fd().try_clone_to_owned().expect("a descriptor");
+        assert!(FrozenFile::received(descriptor).is_ok());
     }
 
     #[test]

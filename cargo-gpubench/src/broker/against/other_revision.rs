@@ -17,7 +17,7 @@ use crate::checkout::Checkout;
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::{ExitCode, Expected, Failure, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, InternalError, print_warning};
 use gpubench_measure::clients::Interrupt;
 
 /// The baseline before the candidate is built.
@@ -113,6 +113,10 @@ impl<'o> BaselineSource<'o> {
                 archive: archive.clone(),
             }
             .into()),
+            (OpponentSource::Revision(revision), LibrarySource::Own { .. }) => {
+                let because = InternalError::because("the tool's own benchmarks have no revisions");
+                Err(because(format!("revision `{revision}`")).into())
+            }
         }
     }
 
@@ -182,7 +186,7 @@ impl OtherRevision {
         };
         let libraries =
             Libraries::obtain(&source, interrupt).map_err(|error| of_the_baseline(archive.as_str(), error))?;
-        if let Some(archive) = &libraries.archive {
+        if let Some(archive) = libraries.archive() {
             status(verbosity, "Unpacked", format_args!("the baseline {archive}"));
         }
         Ok(OtherRevision {
@@ -201,7 +205,7 @@ impl OtherRevision {
     pub(crate) fn revision(&self) -> Option<Revision> {
         match &self.checkout {
             Some(checkout) => Some(checkout.revision()),
-            None => self.libraries.archive.as_ref()?.revision().cloned(),
+            None => self.libraries.archive()?.revision().cloned(),
         }
     }
 
@@ -240,7 +244,7 @@ impl OtherRevision {
         if self.checkout.is_some() {
             return Ok(None);
         }
-        let compiler = self.libraries.compiler(device, catalogs, here());
+        let compiler = self.libraries.compiler(device, catalogs, here);
         compiler.map(Some).map_err(|error| of_the_baseline(&self.name, error))
     }
 }

@@ -3,6 +3,7 @@
 
 mod device;
 mod libraries;
+mod listener;
 mod measurement;
 mod observer;
 mod output;
@@ -11,6 +12,7 @@ mod run;
 
 pub use device::*;
 pub use libraries::*;
+pub use listener::Listener;
 pub use measurement::*;
 pub use observer::*;
 pub use output::*;

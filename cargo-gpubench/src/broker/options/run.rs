@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    DeviceOptions, LibrarySource, MeasurementOptions, ObserverChoice, OutputOptions, PageTarget, ResultOptions,
+    DeviceOptions, LibrarySource, Listener, MeasurementOptions, ObserverChoice, OutputOptions, PageTarget,
+    ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
 use gpubench_measure::measurement::RunMode;
@@ -36,6 +37,8 @@ pub struct RunOptions {
     pub results: ResultOptions,
     /// Command-line words that a command to run a case again repeats.
     pub repeated: Vec<String>,
+    /// Receives the events of the run instead of the table and the exports.
+    pub listener: Option<Listener>,
 }
 
 impl RunOptions {

@@ -32,7 +32,7 @@ fn options(arguments: &[&str]) -> RunOptions {
 fn build(options: &RunOptions) -> &BuildOptions {
     match &options.libraries {
         LibrarySource::Build(build) => build,
-        LibrarySource::Archive { archive, .. } => panic!("an archive: {archive}"),
+        other => panic!("no build: {other:?}"),
     }
 }
 
@@ -278,7 +278,7 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
 fn a_run_from_an_archive_builds_nothing() {
     let libraries = |arguments| match options(arguments).libraries {
         LibrarySource::Archive { archive, extract_to } => (archive, extract_to),
-        LibrarySource::Build(build) => panic!("a build: {build:?}"),
+        other => panic!("no archive: {other:?}"),
     };
     let archive = || Utf8PathBuf::from("a.tar.gz");
     assert_eq!(

@@ -9,6 +9,7 @@ use crate::verdict::WindowEvidence;
 use gpubench_contract::units::percent;
 use gpubench_contract::{Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
+use gpubench_stats::median;
 
 /// Least number of comparisons before old answers count as passing. Outputs with few values can be
 /// equal by chance.
@@ -43,22 +44,33 @@ pub(super) fn checks(
                 let checked = decisive.iter().filter(|window| window.facts.end == WindowEnd::Checked);
                 let all: Vec<OutputFacts> = checked.flat_map(in_calls).collect();
                 let wrong = all.iter().find(|output| output.matched != output.elements);
-                wrong.or(all.first()).copied()
+                let shown = *wrong.or(all.first())?;
+                Some((shown, median_abs_error(&all)))
             }
             None => {
                 let all: Vec<OutputFacts> = checked.clone().flat_map(in_calls).collect();
                 let worst = all.iter().max_by(|a, b| a.max_rel.total_cmp(&b.max_rel))?;
                 let max_abs = all.iter().map(|output| output.max_abs).max_by(f64::total_cmp)?;
-                Some(OutputFacts { max_abs, ..*worst })
+                Some((OutputFacts { max_abs, ..*worst }, median_abs_error(&all)))
             }
         }
     };
     let all = outputs.iter().enumerate();
-    all.filter_map(|(position, tensor)| Some(check(tensor, &shown(position)?, old_answers_pass(windows, position))))
+    all.filter_map(|(position, tensor)| Some(check(tensor, shown(position)?, old_answers_pass(windows, position))))
         .collect()
 }
 
-fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) -> Check {
+/// Returns the median of the calls' largest errors.
+fn median_abs_error(calls: &[OutputFacts]) -> Option<f64> {
+    let errors: Vec<f64> = calls.iter().map(|output| output.max_abs).collect();
+    median(&errors)
+}
+
+fn check(
+    tensor: &Tensor,
+    (output, median_abs_error): (OutputFacts, Option<f64>),
+    old_answers_pass: Option<bool>,
+) -> Check {
     let somewhere = |index: u64| (index != NOWHERE).then_some(index);
     Check {
         output: tensor.name.clone(),
@@ -67,6 +79,7 @@ fn check(tensor: &Tensor, output: &OutputFacts, old_answers_pass: Option<bool>) 
         tolerance: Some(tensor.tolerance.into()),
         old_answers_pass,
         max_abs_error: Some(output.max_abs),
+        median_abs_error,
         max_rel_error: Some(output.max_rel),
         worst_index: somewhere(output.worst),
         shape: tensor.shape.clone(),
@@ -227,7 +240,7 @@ mod tests {
     }
 
     fn sample_check() -> Check {
-        check(&y(Tolerance::Exact), &OutputFacts::zeroed(), None)
+        check(&y(Tolerance::Exact), (OutputFacts::zeroed(), None), None)
     }
 
     #[test]
@@ -248,6 +261,11 @@ mod tests {
         assert_eq!(
             (reported[0].max_abs_error, reported[0].max_rel_error),
             (Some(3.0), Some(1e-3))
+        );
+        assert_eq!(
+            reported[0].median_abs_error,
+            Some(2.0),
+            "the median shows whether they are typical"
         );
     }
 

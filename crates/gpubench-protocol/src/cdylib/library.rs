@@ -36,7 +36,6 @@ impl Library {
     /// # Errors
     /// If it cannot be loaded, or if this tool cannot use its table.
     pub fn load(files: Vec<FrozenFile>) -> Result<Library, AuthorError> {
-        let refused = |message: String| AuthorError::new(AuthorFailure::Library, message);
         let mut loaded = None;
         for file in files {
             let path = file.path_for_linker().map_err(|error| refused(error.to_string()))?;
@@ -46,14 +45,27 @@ impl Library {
             let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
             loaded = Some(ManuallyDrop::new(library));
         }
-        let library = loaded.ok_or_else(|| refused("there is no library to load".to_owned()))?;
+        let library = loaded.ok_or_else(|| refused("there is no library to load"))?;
         // SAFETY: our runtime defines the symbol of this name with this type. The magic number
         // below excludes others.
         let entry = unsafe { library.get::<abi::EntryPoint>(abi::ENTRY_SYMBOL.as_bytes()) };
         let entry =
             entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
-        let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing".to_owned()))?;
+        Library::with_table(unsafe { entry().as_ref() })
+    }
+
+    /// Returns the benchmarks of this executable: those of the tool itself.
+    ///
+    /// # Errors
+    /// Never, since this tool and its own runtime have one version.
+    pub fn own() -> Result<Library, AuthorError> {
+        // SAFETY: the function returns a pointer to static data.
+        Library::with_table(unsafe { abi::gpubench_abi_v1().as_ref() })
+    }
+
+    fn with_table(table: Option<&'static Table>) -> Result<Library, AuthorError> {
+        let table = table.ok_or_else(|| refused("its table is missing"))?;
         if table.magic != abi::MAGIC {
             return Err(refused(format!(
                 "its symbol `{}` is not from gpubench",
@@ -123,6 +135,10 @@ impl Library {
             |sink| unsafe { (self.table.reference)(benchmark, bytes(request), buffers.as_ptr(), buffers.len(), sink) };
         call_checked(call).map(drop)
     }
+}
+
+fn refused(message: impl Into<String>) -> AuthorError {
+    AuthorError::new(AuthorFailure::Library, message)
 }
 
 /// A hosted benchmark after its set-up. It lives as long as the process.
