@@ -67,10 +67,18 @@ impl FakeGpu {
     /// # Panics
     /// Same as [`new`](FakeGpu::new).
     pub fn with_cupti() -> FakeGpu {
-        let gpu = FakeGpu::new();
-        let link = gpu.libraries.path().join("libcupti.so.13");
+        FakeGpu::new().and_cupti()
+    }
+
+    /// Installs CUPTI, too.
+    ///
+    /// # Panics
+    /// Same as [`new`](FakeGpu::new).
+    #[must_use]
+    pub fn and_cupti(self) -> FakeGpu {
+        let link = self.libraries.path().join("libcupti.so.13");
         std::os::unix::fs::symlink(library(), link).expect("a link can be made");
-        gpu
+        self
     }
 
     /// Returns the locked clock in MHz, if the clock is locked.

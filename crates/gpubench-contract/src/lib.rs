@@ -49,7 +49,7 @@ pub use method::{CacheState, Method};
 pub use metric::*;
 pub use outcome::*;
 pub use params::*;
-pub use parts::{PartTimes, StepTimes};
+pub use parts::{DeviceWork, PartTimes, StepTimes};
 pub use reading::{CaseKey, Reading, Readings, ResultKey, ResultKeys};
 pub use record::*;
 pub use revision::*;

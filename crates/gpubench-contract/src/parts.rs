@@ -22,6 +22,26 @@ pub struct PartTimes {
     pub max_ns: f64,
 }
 
+/// What a device does in a call, by the records of CUPTI. They come from windows of their own,
+/// since recording slows a call down. Numbers and times are medians. The worker reports them, and
+/// nothing checks them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct DeviceWork {
+    /// Number of calls that were recorded.
+    pub calls: u64,
+    /// Number of kernels in a call.
+    pub kernels: f64,
+    /// Number of copies in a call.
+    pub copies: f64,
+    /// Number of times that a call sets memory.
+    pub fills: f64,
+    /// Time of a call in which the device did any of this, in nanoseconds.
+    pub busy_ns: f64,
+    /// Time from the begin of the first to the end of the last, in nanoseconds.
+    pub span_ns: f64,
+}
+
 /// Times of a step of a launch plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]

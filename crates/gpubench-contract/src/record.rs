@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, Environment, Grade, HostTime, KernelUse, Method,
-    Metric, Params, PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput,
-    Twin, Verdict, WindowCounts, WorkerShare,
+    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade, HostTime,
+    KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes,
+    Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -277,6 +277,10 @@ pub struct BenchmarkComplete {
     /// subtracted from a sample. Null for calls that two events time, and if it was not measured.
     #[serde(default)]
     pub empty_call_ns: Option<f64>,
+    /// What the device did in a `hosted-sync` call. Null for other calls, and where CUPTI was not
+    /// found or could not be used.
+    #[serde(default)]
+    pub device_work: Option<DeviceWork>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
     /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
     /// `--energy`, or could not be measured.
@@ -382,6 +386,7 @@ impl BenchmarkComplete {
             steps: Vec::new(),
             event_overhead_ns: None,
             empty_call_ns: None,
+            device_work: None,
             energy_per_call_j: None,
             energy_resolution_j: None,
             stop: None,

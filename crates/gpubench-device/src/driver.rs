@@ -6,7 +6,7 @@ use std::time::Duration;
 use gpubench::plan::{Launch, TensorMapDescription};
 use gpubench_contract::OccupancyLimit;
 
-use super::{CountRequest, Counter, DeviceError, Facts, HostFailure};
+use super::{CountRequest, Counter, DeviceError, Facts, HostFailure, Tracer};
 use crate::FrozenFile;
 
 /// A device address.
@@ -398,6 +398,12 @@ pub trait Driver: Send {
     /// # Errors
     /// When the device, the machine or the process's rights do not allow it.
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError>;
+
+    /// Returns a tracer of what the device does for this process.
+    ///
+    /// # Errors
+    /// When the device or the machine has none.
+    fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError>;
 
     /// Tells a profiler of this process when to record. Without a profiler this does nothing.
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostWork,
-    LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
+    LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
 };
 
 /// A driver call.
@@ -292,6 +292,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
         self.count("counter")?;
         self.inner.counter(request)
+    }
+
+    fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError> {
+        self.count("tracer")?;
+        self.inner.tracer()
     }
 
     fn profile(&mut self, profiling: Profiling) -> Result<(), DeviceError> {

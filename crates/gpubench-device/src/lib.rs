@@ -26,6 +26,7 @@ pub mod nvtx;
 mod order;
 pub mod telemetry;
 mod toolkits;
+mod tracing;
 pub mod word;
 
 pub use backends::{
@@ -42,3 +43,4 @@ pub use fault_code::FaultCode;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};
 pub use kernel_host::KernelHost;
 pub use order::DeviceOrder;
+pub use tracing::{Operation, OperationKind, Tracer, busy_ns, span_ns};

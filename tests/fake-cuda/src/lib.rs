@@ -11,6 +11,7 @@
 )]
 #![allow(non_snake_case)]
 
+mod activity;
 mod behaviour;
 mod call;
 mod cheat;

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
 use gpubench_device::FrozenFile;
 use gpubench_device::{DeviceError, Driver as _, Function, HostFailure, LaunchConfig, Module, ModuleImage, Stream};
 
+use crate::activity::{self, Operation};
 use crate::behaviour::{Moment, behaviour};
 use crate::call::{in_context, with_gpu};
 use crate::cheat::disturbance;
@@ -200,6 +201,7 @@ pub(crate) unsafe extern "C" fn cuLaunchKernelEx(
         };
         let arguments: Vec<&[u8]> = sizes.iter().enumerate().map(argument).collect();
         let product = |extents: [u32; 3]| extents.into_iter().map(u64::from).product();
+        activity::queued(Operation::Kernel);
         crate::cupti::launched(product(shape.grid), product(shape.block));
         Ok(gpu.cpu.launch(stream, function, &shape, &arguments)?)
     })

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
 use gpubench_device::{DevicePtr, Driver as _, Event, Stream};
 
+use crate::activity::{Operation, queued};
 use crate::behaviour::behaviour;
 use crate::call::in_context;
 use crate::error::Refusal;
@@ -82,6 +83,7 @@ pub(crate) unsafe extern "C" fn cuMemcpyAsync(
         if gpu.addresses.shares(target) {
             gpu.begin_cheating();
         }
+        queued(Operation::Copy);
         copy(gpu, stream, target, source, bytes)
     })
 }
@@ -126,6 +128,7 @@ pub(crate) unsafe extern "C" fn cuMemsetD8Async(
 ) -> c_int {
     in_context("cuMemsetD8Async", |gpu| {
         let stream = Stream::of_pointer(stream)?;
+        queued(Operation::Fill);
         Ok(gpu.cpu.set(stream, DevicePtr(target), value, bytes as u64)?)
     })
 }

@@ -191,6 +191,27 @@ fn a_call_that_waits_for_the_device_is_bracketed_by_two_clocks() {
 }
 
 #[test]
+fn what_the_device_does_in_a_call_that_waits_is_in_the_record() {
+    let case = "copies::waits_for_the_device::n=4099,stream=0";
+    let with_cupti = FakeGpu::for_host_code().and_cupti();
+    let record = |gpu: &FakeGpu| {
+        let run = gpu.run(&Fixture::of("gpu")).briefly().json();
+        run.args(["--exact", case]).finish().records().result(case).clone()
+    };
+    let result = record(&with_cupti);
+    let work = &result["device_work"];
+    let numbers = ["kernels", "copies", "fills", "busy_ns", "span_ns"].map(|field| work[field].as_f64());
+    assert_eq!(numbers, [0.0, 2.0, 0.0, 1400.0, 1700.0].map(Some), "{result:#}");
+    assert_eq!(work["calls"], result["window_counts"]["parts"]);
+    assert_eq!(result["grade"], "advisory");
+    let without = record(&FakeGpu::for_host_code());
+    assert_eq!(
+        (&without["verdict"], &without["device_work"]),
+        (&json!("pass"), &Value::Null)
+    );
+}
+
+#[test]
 fn a_call_that_says_too_early_that_it_has_returned_is_found() {
     let case = "copies::returns_twice::n=4099";
     let gpu = FakeGpu::for_host_code();

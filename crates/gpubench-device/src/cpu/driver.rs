@@ -18,7 +18,7 @@ use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
     Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts,
-    Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
+    Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -445,6 +445,10 @@ impl Driver for CpuDriver {
                 hint: "leave out `ncu:…`, or measure on a GPU".to_owned(),
             })),
         }
+    }
+
+    fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError> {
+        Err(DeviceError::Unsupported("record its operations".to_owned()))
     }
 
     fn profile(&mut self, _profiling: Profiling) -> Result<(), DeviceError> {

@@ -14,7 +14,7 @@ use gpubench::plan::TensorMapDescription;
 use super::call::call;
 use super::choice::Gpu;
 use super::context::Context;
-use super::cupti::CuptiCounter;
+use super::cupti::{CuptiCounter, CuptiTracer};
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::graph::CapturedGraph;
@@ -27,7 +27,7 @@ use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostFailure,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
 };
 
 /// How long a wait spins before it yields the core.
@@ -413,6 +413,10 @@ impl Driver for CudaDriver {
     fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
         let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request)?;
         Ok(Box::new(counter))
+    }
+
+    fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError> {
+        Ok(Box::new(CuptiTracer::open()?))
     }
 
     fn profile(&mut self, profiling: Profiling) -> Result<(), DeviceError> {

@@ -24,7 +24,7 @@ use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
-use gpubench_protocol::wire::Measurand;
+use gpubench_protocol::wire::{DeviceWork, Measurand};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -47,6 +47,8 @@ pub(super) struct Arm<'a> {
     has_parts: bool,
     /// The times of the call's parts in nanoseconds, by window.
     parts_ns: Vec<Vec<f64>>,
+    /// What the device did in calls that were traced.
+    device_work: Vec<DeviceWork>,
     /// Whether calls cannot be repeated on the same tensors.
     changes_inputs: bool,
     energy: Option<CallEnergy>,
@@ -141,8 +143,9 @@ impl<'a> Arm<'a> {
             protocol,
             controls: Controls::by(Runner::of(protocol, &evidence.execution)),
             evidence,
-            has_parts: case.has_parts() && protocol.reading.measurand == Measurand::Time,
+            has_parts: case.has_parts(protocol) && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
+            device_work: Vec::new(),
             changes_inputs: changed_input(case.recording).is_some(),
             energy: None,
             notices: Vec::new(),
@@ -356,6 +359,8 @@ impl<'a> Arm<'a> {
         if step == Step::Done {
             let times = self.evidence.last_claim().map(|claim| claim.part_times().to_vec());
             self.parts_ns.extend(times.filter(|times| !times.is_empty()));
+            let work = self.evidence.last_claim().map(|claim| claim.work);
+            self.device_work.extend(work.filter(|work| work.traced == 1));
         }
         Ok(step)
     }
@@ -616,6 +621,7 @@ impl<'a> Arm<'a> {
             controls_alone: self.controls.alone,
             balance,
             parts_ns: self.parts_ns,
+            device_work: self.device_work,
             samples: self.samples.values,
             counts: self.counts,
             host_ns: self.samples.host_ns,

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
+use super::protocol::Protocol;
 use gpubench_contract::Method;
-use gpubench_device::FrozenFile;
-use gpubench_protocol::window::WindowCalls;
+use gpubench_device::{FrozenFile, KernelHost};
+use gpubench_protocol::window::{Gate, WindowCalls};
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that is ready to be measured.
@@ -40,8 +41,12 @@ pub struct ReadyCase<'a> {
 }
 
 impl ReadyCase<'_> {
-    /// Whether a call has parts that a worker can time one by one.
-    pub(super) fn has_parts(&self) -> bool {
+    /// Whether a call has parts that a worker can time one by one, or whose work on a device it may
+    /// be able to record.
+    pub(super) fn has_parts(&self, protocol: &Protocol<'_>) -> bool {
+        if Gate::of(self.recording.execution) == Gate::Host {
+            return protocol.kernels_run_in == KernelHost::Referee;
+        }
         match self.calls.method {
             Method::Graph => true,
             Method::Cold | Method::Warm => self.recording.plan.steps.len() > 1,

@@ -216,6 +216,7 @@ mod tests {
             calls: std::num::NonZeroU32::MIN,
             repeats: std::num::NonZeroU32::MIN,
             parts_ns: Vec::new(),
+            device_work: Vec::new(),
             judgement: Judgement {
                 verdict,
                 cause,

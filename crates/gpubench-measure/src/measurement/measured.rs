@@ -9,6 +9,7 @@ use crate::verdict::{Judgement, WindowEvidence};
 use gpubench_contract::{SanitizerReport, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
+use gpubench_protocol::wire::DeviceWork;
 use gpubench_stats::TimingAudit;
 
 /// The results of one case.
@@ -40,6 +41,8 @@ pub struct Measured {
     /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls
     /// of a graph.
     pub parts_ns: Vec<Vec<f64>>,
+    /// What the device did in calls that were traced, as the workers report it.
+    pub device_work: Vec<DeviceWork>,
     /// The parts of the last count.
     pub counts: Vec<Count>,
     /// Host times of the sampled windows in nanoseconds.

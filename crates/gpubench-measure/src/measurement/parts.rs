@@ -4,7 +4,8 @@ use gpubench::catalog::Recording;
 use gpubench::plan::Step;
 
 use gpubench_contract::{PartTimes, StepTimes};
-use gpubench_stats::quantile;
+use gpubench_protocol::wire::DeviceWork;
+use gpubench_stats::{median, quantile};
 
 /// Returns the times of the calls of a graph, from windows that time them one by one.
 pub(super) fn single_calls(windows_ns: &[Vec<f64>]) -> Option<PartTimes> {
@@ -46,6 +47,22 @@ fn part_times(mut times_ns: Vec<f64>) -> Option<PartTimes> {
         q3_ns: at(0.75)?,
         min_ns: at(0.0)?,
         max_ns: at(1.0)?,
+    })
+}
+
+/// Returns what the device does in a call: the medians of traced calls. `None` if none was traced,
+/// or a worker reports impossible times.
+pub(super) fn device_work(calls: &[DeviceWork]) -> Option<gpubench_contract::DeviceWork> {
+    let of = |number: fn(&DeviceWork) -> f64| median(&calls.iter().map(number).collect::<Vec<_>>());
+    let (busy_ns, span_ns) = (of(|work| work.busy_ns)?, of(|work| work.span_ns)?);
+    let possible = |ns: f64| ns.is_finite() && ns >= 0.0;
+    (possible(busy_ns) && possible(span_ns)).then_some(gpubench_contract::DeviceWork {
+        calls: calls.len() as u64,
+        kernels: of(|work| work.kernels.into())?,
+        copies: of(|work| work.copies.into())?,
+        fills: of(|work| work.fills.into())?,
+        busy_ns,
+        span_ns,
     })
 }
 

@@ -8,7 +8,7 @@ use gpubench::catalog::Recording;
 use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
-use super::parts::{single_calls, step_times};
+use super::parts::{device_work, single_calls, step_times};
 use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, Judgement, TimeUse, WindowEvidence, control_residuals, residual, sampled};
@@ -70,7 +70,10 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     }
     match Gate::of(recording.execution) {
         Gate::Stream => record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time()),
-        Gate::Host => record.empty_call_ns = measured.empty_call_ns,
+        Gate::Host => {
+            record.empty_call_ns = measured.empty_call_ns;
+            record.device_work = device_work(&measured.device_work);
+        }
     }
     if let Some(energy) = measured.energy {
         record.energy_per_call_j = Some(energy.per_call_j);

@@ -21,7 +21,8 @@ pub enum WindowKind {
     Control,
     /// As [`WindowKind::Timed`], but with an event before and after each part of the call: each
     /// step of a plan, or each call of a graph. The events keep parts from overlapping, and the
-    /// caches are flushed before each call of a graph.
+    /// caches are flushed before each call of a graph. If the call is timed from outside, the
+    /// device's operations are recorded instead.
     Parts,
     /// As [`WindowKind::Control`], but with no call at all. It measures what a window without a
     /// stream's gate adds to its call. It runs in the control worker.

@@ -14,6 +14,7 @@ use super::copies::Copies;
 use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
+use super::tracing::Tracing;
 use super::twin::Twin;
 use crate::replay::FlushBuffer;
 use crate::window::WindowKind;
@@ -42,6 +43,7 @@ pub(super) struct OpenDevice {
     pub(super) events: Stopwatch,
     /// Counts the calls of timed windows, if they are not timed.
     pub(super) counter: Option<Box<dyn Counter>>,
+    pub(super) tracing: Tracing,
 }
 
 /// The case of a worker.
@@ -120,6 +122,7 @@ impl OpenDevice {
             stream,
             events,
             counter,
+            tracing: Tracing::Untried,
         })
     }
 }

@@ -19,6 +19,7 @@ mod parts;
 mod process;
 mod setup;
 mod stopwatch;
+mod tracing;
 mod twin;
 mod window;
 

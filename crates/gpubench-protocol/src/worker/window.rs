@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
 use super::stopwatch::Stopwatch;
-use crate::window::{GRAPHS, Gate};
-use crate::wire::{Channel, ChannelError, Claim, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder};
+use crate::window::{GRAPHS, Gate, WindowKind};
+use crate::wire::{
+    Channel, ChannelError, Claim, DeviceWork, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder,
+};
 use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, Graph, HostFailure};
 
 /// How long the host waits for *go* between two looks at the connection.
@@ -29,6 +31,8 @@ pub(super) enum Queued {
         host_ns: f64,
         /// The graph of repeated calls, if there is one.
         bundle: Option<Graph>,
+        /// What the device did, if it was recorded.
+        work: DeviceWork,
     },
     /// The user's host code failed. The worker does not wait for the work that it queued.
     Failed(HostFailure),
@@ -41,7 +45,14 @@ impl Worker {
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         match (order.gate, self.assignment.observer) {
             (Gate::Stream, Observer::None) => Ok(Armed::Queued(self.queue(order)?)),
-            (Gate::Host, _) | (_, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
+            (Gate::Stream, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
+            (Gate::Host, _) => {
+                let OpenDevice { driver, tracing, .. } = &mut self.device;
+                if order.kind == WindowKind::Parts {
+                    tracing.begin(&mut **driver);
+                }
+                Ok(Armed::Held)
+            }
         }
     }
 
@@ -81,6 +92,7 @@ impl Worker {
             stopwatch,
             host_ns,
             bundle,
+            work: DeviceWork::default(),
         })
     }
 
@@ -99,11 +111,16 @@ impl Worker {
         }
         let on_host = case.page.on_host().in_window(order.window);
         driver.store_value(on_host.returned(), order.window);
+        let work = match order.kind {
+            WindowKind::Parts => device.tracing.end(),
+            _ => None,
+        };
         case.finish_window(order, driver, harness, stream)?;
         Ok(Queued::Whole {
             stopwatch: Stopwatch::Absent,
             host_ns,
             bundle: None,
+            work: work.map_or(DeviceWork::default(), |operations| DeviceWork::of(&operations)),
         })
     }
 
@@ -146,19 +163,19 @@ impl Worker {
     /// Waits for the window's work and returns the claim.
     pub(super) fn finish(&mut self, order: &WindowOrder, queued: Queued) -> Result<Claim, WorkerError> {
         let empty = Claim::empty(order.window);
-        let (stopwatch, host_ns, bundle) = match queued {
+        let (stopwatch, bundle, claim) = match queued {
             Queued::Whole {
                 stopwatch,
                 host_ns,
                 bundle,
-            } => (stopwatch, host_ns, bundle),
+                work,
+            } => (stopwatch, bundle, Claim { host_ns, work, ..empty }),
             Queued::Faulted(fault) => return Ok(self.fault_claim(empty, &fault)),
             Queued::Failed(failure) => {
                 self.release(order);
                 return Ok(host_claim(empty, &failure));
             }
         };
-        let claim = Claim { host_ns, ..empty };
         let OpenDevice { driver, stream, .. } = &mut self.device;
         match driver.synchronize(*stream) {
             Ok(()) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::kernels;
 use gpubench_contract::units::{counted, energy, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, Environment, KernelUse, Metric, Stats, StepTimes, Verdict};
+use gpubench_contract::{BenchmarkComplete, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes, Verdict};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
@@ -65,6 +65,7 @@ fn measurement(result: &BenchmarkComplete) -> String {
         result
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),
+        result.device_work.as_ref().map(device_work),
         result
             .empty_call_ns
             .map(|empty| format!("from outside, an empty call takes {}", time(empty))),
@@ -74,6 +75,16 @@ fn measurement(result: &BenchmarkComplete) -> String {
             .map(|host| format!("host time {} per call", time(host.median_ns))),
         Some(format!("took {}", wall_time(Duration::from_nanos(result.wall_ns)))),
     ])
+}
+
+/// Returns `on the device 12.3 µs in 2 kernels and 1 memory operation`.
+fn device_work(work: &DeviceWork) -> String {
+    let kernels = counted(work.kernels.round() as u64, "kernel");
+    let others = match (work.copies + work.fills).round() as u64 {
+        0 => String::new(),
+        others => format!(" and {}", counted(others, "memory operation")),
+    };
+    format!("on the device {} in {kernels}{others}", time(work.busy_ns))
 }
 
 /// Returns `SM clock 1980 MHz`, and where it was locked.

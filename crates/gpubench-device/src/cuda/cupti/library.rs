@@ -17,7 +17,7 @@ use crate::{Absence, AbsenceKind, DeviceError};
 /// Libraries that CUPTI opens by name. They are next to it, where the loader may not search.
 const COMPANIONS: [&str; 2] = ["libnvperf_target.so", "libnvperf_host.so"];
 
-const INSTALL: &str = "install CUPTI of CUDA 12.6 or later: it is part of the CUDA toolkit and of the Python package `nvidia-cuda-cupti`; `CUDA_HOME` names the folder of a toolkit";
+pub(super) const INSTALL: &str = "install CUPTI of CUDA 12.6 or later: it is part of the CUDA toolkit and of the Python package `nvidia-cuda-cupti`; `CUDA_HOME` names the folder of a toolkit";
 
 /// A function of CUPTI, with its name for errors.
 pub(super) struct Function<P> {
@@ -107,11 +107,7 @@ impl Library {
                 format!("`{}` is too old to count: it lacks `{missing}`", path.display()),
                 INSTALL,
             ),
-            None => Absence {
-                kind: AbsenceKind::NotInstalled,
-                reason: "what kernels do on a GPU is counted by CUPTI, and `libcupti.so` was not found".to_owned(),
-                hint: INSTALL.to_owned(),
-            },
+            None => not_found("what kernels do on a GPU is counted by CUPTI"),
         })
     }
 
@@ -209,7 +205,16 @@ const SEVERAL_SUBSCRIBERS: c_int = 39;
 const VIRTUAL_WITHOUT_PRIVILEGES: c_int = 40;
 const CONFIDENTIAL: c_int = 41;
 
-fn open_with_companions(path: &Path) -> Option<Opened> {
+/// Returns the absence of the library that is needed because of `need`.
+pub(super) fn not_found(need: &str) -> Absence {
+    Absence {
+        kind: AbsenceKind::NotInstalled,
+        reason: format!("{need}, and `libcupti.so` was not found"),
+        hint: INSTALL.to_owned(),
+    }
+}
+
+pub(super) fn open_with_companions(path: &Path) -> Option<Opened> {
     let folder = path.parent().filter(|folder| folder.is_dir());
     for companion in COMPANIONS {
         let companion: PathBuf = folder.map_or_else(|| companion.into(), |folder| folder.join(companion));

@@ -3,6 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::FaultCode;
 
+use super::DeviceWork;
 use crate::wire::{FixedText, MAX_PARTS};
 
 /// The worker's claim about a window. No claim leads to `pass` without the referee's facts.
@@ -19,6 +20,8 @@ pub struct Claim {
     pub parts: u64,
     /// Time of each part in nanoseconds.
     pub part_ns: [f64; MAX_PARTS],
+    /// What the device did; only in a window of parts whose call is timed from outside.
+    pub work: DeviceWork,
     /// Host time for queueing the call in nanoseconds.
     pub host_ns: f64,
     /// The sum of the counts that follow the claim, if they are complete. A metric of the hardware

@@ -1,0 +1,176 @@
+//! CUPTI's activity records: when each kernel, copy and fill of this process began and ended.
+#![allow(non_snake_case)]
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use libloading::os::unix::Library as Opened;
+
+use super::library::{INSTALL, not_found, open_with_companions};
+use crate::cuda::library::unusable;
+use crate::toolkits::cupti_libraries;
+use crate::{Absence, DeviceError, Operation, OperationKind, Tracer};
+
+type RequestBuffer = unsafe extern "C" fn(*mut *mut u8, *mut usize, *mut usize);
+type CompleteBuffer = unsafe extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
+
+/// The functions of CUPTI for records.
+struct Functions {
+    enable: unsafe extern "C" fn(c_int) -> c_int,
+    disable: unsafe extern "C" fn(c_int) -> c_int,
+    register: unsafe extern "C" fn(RequestBuffer, CompleteBuffer) -> c_int,
+    next: unsafe extern "C" fn(*mut u8, usize, *mut *mut u8) -> c_int,
+    flush: unsafe extern "C" fn(u32) -> c_int,
+}
+
+/// The kinds of records, with `CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL`, which keeps kernels
+/// concurrent, `.._MEMCPY` and `.._MEMSET`.
+const KINDS: [(c_int, OperationKind); 3] = [
+    (10, OperationKind::Kernel),
+    (1, OperationKind::Copy),
+    (2, OperationKind::Fill),
+];
+
+/// Where begin and end stand in the records of all these kinds, in every version since CUDA 6.5.
+const START: usize = 16;
+const END: usize = 24;
+
+/// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`.
+const FORCED: u32 = 1;
+
+/// A buffer of records. CUPTI asks for another if it is full.
+const BUFFER: Layout = match Layout::from_size_align(1 << 20, 8) {
+    Ok(layout) => layout,
+    Err(_) => panic!("a power of two"),
+};
+
+/// CUPTI's callbacks have no argument of ours, so what they need and return is here.
+static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+static RECORDED: Mutex<Vec<Operation>> = Mutex::new(Vec::new());
+
+/// Records the operations of this process.
+pub(in crate::cuda) struct CuptiTracer(&'static Functions);
+
+impl CuptiTracer {
+    /// Opens CUPTI.
+    ///
+    /// # Errors
+    /// [`DeviceError::Absent`] when it is not found, or refuses.
+    pub(in crate::cuda) fn open() -> Result<CuptiTracer, DeviceError> {
+        let functions = match FUNCTIONS.get() {
+            Some(functions) => functions,
+            None => {
+                let found = Functions::find().map_err(DeviceError::Absent)?;
+                FUNCTIONS.get_or_init(|| found)
+            }
+        };
+        // SAFETY: both callbacks live as long as the process.
+        let registered = unsafe { (functions.register)(request, complete) };
+        checked("cuptiActivityRegisterCallbacks", registered)?;
+        Ok(CuptiTracer(functions))
+    }
+
+    fn flush(&self) -> Result<(), DeviceError> {
+        // SAFETY: the callbacks are registered.
+        checked("cuptiActivityFlushAll", unsafe { (self.0.flush)(FORCED) })
+    }
+}
+
+impl Tracer for CuptiTracer {
+    fn begin(&mut self) -> Result<(), DeviceError> {
+        for (kind, _) in KINDS {
+            // SAFETY: it takes a number.
+            checked("cuptiActivityEnable", unsafe { (self.0.enable)(kind) })?;
+        }
+        self.flush()?;
+        recorded().clear();
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<Vec<Operation>, DeviceError> {
+        self.flush()?;
+        for (kind, _) in KINDS {
+            // SAFETY: it takes a number.
+            checked("cuptiActivityDisable", unsafe { (self.0.disable)(kind) })?;
+        }
+        Ok(std::mem::take(&mut *recorded()))
+    }
+}
+
+impl Functions {
+    /// Finds the functions in the first CUPTI that has them.
+    fn find() -> Result<Functions, Absence> {
+        let found = cupti_libraries().iter().find_map(|path| {
+            let library = open_with_companions(path)?;
+            let functions = Functions::resolve(&library)?;
+            // It stays open: the functions must remain valid.
+            std::mem::forget(library);
+            Some(functions)
+        });
+        found.ok_or_else(|| not_found("when the GPU works is recorded by CUPTI"))
+    }
+
+    fn resolve(library: &Opened) -> Option<Functions> {
+        // SAFETY: the signatures are those that CUPTI's headers declare.
+        unsafe {
+            Some(Functions {
+                enable: *library.get(b"cuptiActivityEnable\0").ok()?,
+                disable: *library.get(b"cuptiActivityDisable\0").ok()?,
+                register: *library.get(b"cuptiActivityRegisterCallbacks\0").ok()?,
+                next: *library.get(b"cuptiActivityGetNextRecord\0").ok()?,
+                flush: *library.get(b"cuptiActivityFlushAll\0").ok()?,
+            })
+        }
+    }
+}
+
+fn recorded() -> std::sync::MutexGuard<'static, Vec<Operation>> {
+    RECORDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn checked(call: &str, result: c_int) -> Result<(), DeviceError> {
+    match result {
+        0 => Ok(()),
+        code => Err(DeviceError::Absent(unusable(
+            format!("`{call}` of CUPTI returned `{code}`"),
+            INSTALL,
+        ))),
+    }
+}
+
+/// Gives CUPTI an empty buffer.
+unsafe extern "C" fn request(buffer: *mut *mut u8, bytes: *mut usize, most_records: *mut usize) {
+    // SAFETY: the size is not zero. CUPTI passes three places to write to; without a buffer it drops
+    // records.
+    unsafe {
+        *buffer = alloc(BUFFER);
+        *bytes = if (*buffer).is_null() { 0 } else { BUFFER.size() };
+        *most_records = 0;
+    }
+}
+
+/// Reads a buffer that CUPTI returns, and frees it.
+unsafe extern "C" fn complete(_context: *mut c_void, _stream: u32, buffer: *mut u8, _bytes: usize, valid: usize) {
+    let (mut record, mut operations) = (null_mut::<u8>(), recorded());
+    if let (Some(functions), false) = (FUNCTIONS.get(), buffer.is_null()) {
+        // SAFETY: CUPTI has written `valid` bytes of records to the buffer.
+        while unsafe { (functions.next)(buffer, valid, &mut record) } == 0 {
+            // SAFETY: every record begins with its kind.
+            let number = unsafe { record.cast::<c_int>().read_unaligned() };
+            let Some((_, kind)) = KINDS.into_iter().find(|(known, _)| *known == number) else {
+                continue;
+            };
+            // SAFETY: records of these kinds have two times there.
+            let at = |offset| unsafe { record.add(offset).cast::<u64>().read_unaligned() };
+            operations.push(Operation {
+                kind,
+                start_ns: at(START),
+                end_ns: at(END),
+            });
+        }
+        // SAFETY: `request` has allocated it in this way.
+        unsafe { dealloc(buffer, BUFFER) };
+    }
+}
