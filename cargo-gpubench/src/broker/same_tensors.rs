@@ -56,7 +56,7 @@ fn has_same_inputs(theirs: &Tensor, ours: &Tensor) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Role, Tolerance};
+    use gpubench::catalog::{DType, Execution, Reference, Role, Tolerance};
 
     use super::*;
 
@@ -107,6 +107,26 @@ mod tests {
         assert_eq!(
             reason_for(&[tensor("x"), lenient]).unwrap(),
             "`y` has a different tolerance in the baseline"
+        );
+    }
+
+    #[test]
+    fn wall_times_are_not_compared_with_times_of_the_device() {
+        let of = |execution| Recording {
+            tensors: Vec::new(),
+            work: Default::default(),
+            plan: Default::default(),
+            reference: Reference::Author,
+            execution,
+        };
+        let recordings = [Execution::Sealed, Execution::Hosted, Execution::HostedSync].map(of);
+        let [sealed, hosted, from_outside] = &recordings;
+        let reason = |theirs, ours| difference(("the baseline", theirs), ("the candidate", ours));
+        assert_eq!(reason(sealed, hosted), None);
+        assert_eq!(reason(from_outside, from_outside), None);
+        assert_eq!(
+            reason(hosted, from_outside).unwrap(),
+            "only one of the baseline and the candidate is `hosted(sync)`, whose times are wall times"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{
     Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostWork,
@@ -223,8 +223,12 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.store_value(address, value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        self.inner.see_value(address, value, patience)
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
+        self.inner.see_value(address, value, patience, missed)
+    }
+
+    fn host_reads_clock_ns(&self) -> Option<u64> {
+        self.inner.host_reads_clock_ns()
     }
 
     fn launch(

@@ -35,14 +35,20 @@ impl SharedWord {
         self.word().load(Ordering::Acquire) == value
     }
 
-    /// Sleeps up to `patience` until the word is `value`. Returns whether it is.
-    pub(crate) fn wait_within(&self, value: u32, patience: Duration) -> bool {
+    /// Sleeps up to `patience` until the word is `value`. Returns whether it is, and in `missed`
+    /// the time of the last look that found another value.
+    pub(crate) fn wait_within(&self, value: u32, patience: Duration, missed: &mut Instant) -> bool {
         let began = Instant::now();
         loop {
+            let look = Instant::now();
             let seen = self.word().load(Ordering::Acquire);
+            if seen == value {
+                return true;
+            }
+            *missed = look;
             let left = patience.saturating_sub(began.elapsed());
-            if seen == value || left.is_zero() {
-                return seen == value;
+            if left.is_zero() {
+                return false;
             }
             let left = futex::Timespec {
                 tv_sec: left.as_secs() as i64,
@@ -70,3 +76,30 @@ const SLICE: futex::Timespec = futex::Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_look_that_missed_a_value_was_before_it_was_stored() {
+        let memory = AtomicU32::new(0);
+        // SAFETY: the word outlives its users.
+        let word = unsafe { SharedWord::at(memory.as_ptr() as u64) };
+        let began = Instant::now();
+        let mut missed = began;
+        assert!(!word.wait_within(7, Duration::from_millis(1), &mut missed));
+        assert!(missed > began);
+        let stored = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(5));
+                let stored = Instant::now();
+                word.store(7);
+                stored
+            });
+            assert!(word.wait_within(7, Duration::from_secs(20), &mut missed));
+            writer.join().unwrap()
+        });
+        assert!(missed <= stored && word.is(7));
+    }
+}

@@ -48,6 +48,7 @@ pub(super) struct Ranking<'a> {
     pub(super) metric: &'a Metric,
     /// How the calls were measured.
     mode: Method,
+    clock: TimedBy,
     /// Axes that all implementations have.
     pub(super) params: Params,
     /// Implementations, fastest first.
@@ -177,6 +178,22 @@ impl<'a> Ranking<'a> {
         Reading::of(self.mode, self.metric)
     }
 
+    /// Returns what the values are.
+    pub(super) fn value_name(&self) -> &str {
+        match self.clock {
+            TimedBy::Device => &self.metric.name,
+            TimedBy::Host => "wall time",
+        }
+    }
+
+    /// Returns the remark for a ranking of times that contain more than the device's.
+    pub(super) fn clock_remark(&self) -> Option<&'static str> {
+        match self.clock {
+            TimedBy::Device => None,
+            TimedBy::Host => Some("wall times of `hosted(sync)` calls, with their launches and waits"),
+        }
+    }
+
     /// Returns the remark for a ranking in which a large ratio is not significant.
     pub(super) fn remark(&self) -> Option<&'static str> {
         let mut ranks = self.entries.iter().map(|ranked| ranked.rank);
@@ -193,6 +210,7 @@ impl<'a> Ranking<'a> {
             problem: &best.problem,
             metric: &best.metric,
             mode: best.mode,
+            clock: best.clock,
             params,
             entries: entries
                 .into_iter()
@@ -275,6 +293,12 @@ mod tests {
             .map(|ranking| ranking.entries.iter().map(|ranked| &*ranked.name).collect())
             .collect();
         assert_eq!(names, [["kernel", "other kernel"], ["library", "other library"]]);
+        assert_eq!(held[0].clock_remark(), None);
+        assert!(
+            held[1]
+                .clock_remark()
+                .is_some_and(|remark| remark.contains("wall times"))
+        );
     }
 
     #[test]

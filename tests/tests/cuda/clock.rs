@@ -248,6 +248,16 @@ fn work_between_windows_is_found_in_two_measurements() {
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
+#[test]
+fn work_between_windows_of_calls_that_wait_for_the_device_is_found() {
+    let case = "copies::does_not_wait::n=4099";
+    let gpu = FakeGpu::for_host_code();
+    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", case]);
+    let run = run.env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()));
+    let records = run.finish().expect_code(100).records();
+    assert_ends(&records, case, "protocol-violation", Some("works-between-windows"));
+}
+
 /// Either side's worker could have caused the disturbance.
 #[test]
 fn work_between_windows_accuses_no_side_of_a_comparison() {

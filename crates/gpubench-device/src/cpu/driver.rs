@@ -5,14 +5,14 @@ use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::ArithmeticPeaks;
 
 use super::callgrind::{self, CallgrindCounter};
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
-use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue};
+use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue, monotonic_ns};
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
@@ -346,8 +346,12 @@ impl Driver for CpuDriver {
         self.word(address).store(value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
-        self.word(address).wait_within(value, patience)
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
+        self.word(address).wait_within(value, patience, missed)
+    }
+
+    fn host_reads_clock_ns(&self) -> Option<u64> {
+        Some(monotonic_ns())
     }
 
     fn launch(

@@ -316,17 +316,24 @@ impl Driver for CudaDriver {
         CudaDriver::word(address).store(value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration) -> bool {
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
         let (word, began) = (CudaDriver::word(address), Instant::now());
         loop {
-            let waited = began.elapsed();
-            match word.is(value) {
-                true => return true,
-                false if waited >= patience => return false,
-                false if waited >= EAGER => std::thread::yield_now(),
-                false => std::hint::spin_loop(),
+            let look = Instant::now();
+            if word.is(value) {
+                return true;
+            }
+            *missed = look;
+            match look - began {
+                waited if waited >= patience => return false,
+                waited if waited >= EAGER => std::thread::yield_now(),
+                _ => std::hint::spin_loop(),
             }
         }
+    }
+
+    fn host_reads_clock_ns(&self) -> Option<u64> {
+        None
     }
 
     fn launch(

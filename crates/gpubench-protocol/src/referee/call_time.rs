@@ -1,4 +1,7 @@
-//! The time of a call that the worker's host holds back, by the clock of the referee's host.
+//! The time of a call that the worker's host holds back, by a clock of the referee's host.
+//!
+//! Each end errs on the side of a longer call, whenever the referee's host looks: the call begins
+//! before *go* can be seen, and ends when *returned* is seen.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -9,12 +12,36 @@ use super::page::WorkerPage;
 use super::window::{POLL_INTERVAL, handle_abort};
 use crate::wire::{Channel, WindowEnd, WindowOrder};
 
-/// The time of a call.
-pub(super) struct CallTime {
-    /// From *go* to *returned*, if both came.
-    pub(super) wall: Option<Duration>,
-    /// How the window ended, if the broker ended it or its time was up.
-    pub(super) ended_early: Option<WindowEnd>,
+/// What the referee's host has seen of a call.
+pub(super) enum SeenCall {
+    /// It has returned, this long after the last look that did not find *go*.
+    Took(Duration),
+    /// It has returned at this time of the device's clock, which the host can read, in nanoseconds.
+    ReturnedAt(u64),
+    /// The window was over without *returned*.
+    NotReturned,
+    /// The broker ended the window, or its time was up.
+    EndedEarly(WindowEnd),
+}
+
+impl SeenCall {
+    /// Returns the time of the call in nanoseconds; 0 if it has not returned. `s1_ns` is the
+    /// device's clock right before *go*.
+    pub(super) fn wall_ns(&self, s1_ns: u64) -> u64 {
+        match self {
+            SeenCall::Took(took) => took.as_nanos() as u64,
+            SeenCall::ReturnedAt(at_ns) => at_ns.saturating_sub(s1_ns),
+            SeenCall::NotReturned | SeenCall::EndedEarly(_) => 0,
+        }
+    }
+
+    /// Returns how the window ended, if it ended early.
+    pub(super) fn ended_early(&self) -> Option<WindowEnd> {
+        match self {
+            SeenCall::EndedEarly(end) => Some(*end),
+            SeenCall::Took(_) | SeenCall::ReturnedAt(_) | SeenCall::NotReturned => None,
+        }
+    }
 }
 
 /// How a wait for a word ended.
@@ -26,48 +53,49 @@ enum Wait {
 }
 
 impl Referee {
-    /// Waits for *returned*, and takes the time from *go* on. A worker that writes *returned* too
-    /// early makes the rest of its window longer by the device's clock.
+    /// Waits for *returned*. `queued_from` is a time before *go* was queued. A worker that writes
+    /// *returned* too early makes the rest of its window longer by the device's clock.
     pub(super) fn time_call(
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
         order: &WindowOrder,
         broker: &Channel,
-    ) -> Result<CallTime, RefereeError> {
+        queued_from: Instant,
+    ) -> Result<SeenCall, RefereeError> {
+        let mut before_go = queued_from;
         let go = case.start.words.on_host().in_window(order.window).go();
         let returned = page.words.on_host().in_window(order.window).returned();
-        let ended = |ended_early| CallTime {
-            wall: None,
-            ended_early,
-        };
-        match self.see(go, page, order, broker)? {
-            Wait::Seen => {}
-            Wait::Over => return Ok(ended(None)),
-            Wait::EndedEarly(end) => return Ok(ended(Some(end))),
+        if self.driver.host_reads_clock_ns().is_none() {
+            match self.see(go, page, order, broker, &mut before_go)? {
+                Wait::Seen => {}
+                Wait::Over => return Ok(SeenCall::NotReturned),
+                Wait::EndedEarly(end) => return Ok(SeenCall::EndedEarly(end)),
+            }
         }
-        let began = Instant::now();
-        Ok(match self.see(returned, page, order, broker)? {
-            Wait::Seen => CallTime {
-                wall: Some(began.elapsed()),
-                ended_early: None,
+        Ok(match self.see(returned, page, order, broker, &mut Instant::now())? {
+            Wait::Seen => match self.driver.host_reads_clock_ns() {
+                Some(at_ns) => SeenCall::ReturnedAt(at_ns),
+                None => SeenCall::Took(before_go.elapsed()),
             },
-            Wait::Over => ended(None),
-            Wait::EndedEarly(end) => ended(Some(end)),
+            Wait::Over => SeenCall::NotReturned,
+            Wait::EndedEarly(end) => SeenCall::EndedEarly(end),
         })
     }
 
-    /// Waits until a word has the window's number, or the window has ended.
+    /// Waits until a word has the window's number, or the window has ended. `missed` is the time of
+    /// the last look that did not find it.
     fn see(
         &mut self,
         word: u64,
         page: &WorkerPage,
         order: &WindowOrder,
         broker: &Channel,
+        missed: &mut Instant,
     ) -> Result<Wait, RefereeError> {
         let (patience, began) = (Duration::from_nanos(order.patience_ns), Instant::now());
         let done = &page.words.in_window(order.window).done;
-        while !self.driver.see_value(word, order.window, POLL_INTERVAL) {
+        while !self.driver.see_value(word, order.window, POLL_INTERVAL, missed) {
             if broker.is_readable()? {
                 return Ok(Wait::EndedEarly(handle_abort(page, order, broker)?));
             }

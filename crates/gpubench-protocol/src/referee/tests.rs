@@ -25,6 +25,7 @@ use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::memfd::MemfdTable;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
+mod call_time;
 mod calls;
 mod findings;
 mod own_kernels;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bytemuck::Zeroable;
 
 use super::RefereeError;
+use super::call_time::SeenCall;
 use super::case::{OpenCase, Referee};
 use super::check::{QueuedChecks, digest_keys};
 use super::page::WorkerPage;
@@ -86,19 +87,18 @@ impl Referee {
         self.driver.reset_persisting_lines()?;
         let most = OTHER_REPORTS + case.buffers.len() * REPORTS_OF_A_BUFFER;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream, most)?;
+        let queued_from = Instant::now();
         let Queued { stamps, left, checks } = self.queue(case, page, place, order, &mut batch)?;
-        let ended_early = match order.gate {
+        let call = match order.gate {
             Gate::Stream => None,
-            Gate::Host => {
-                let call = self.time_call(case, page, order, broker)?;
-                facts.call_ns = call.wall.map_or(0, |wall| wall.as_nanos() as u64);
-                call.ended_early
-            }
+            Gate::Host => Some(self.time_call(case, page, order, broker, queued_from)?),
         };
+        let ended_early = call.as_ref().and_then(SeenCall::ended_early);
         facts.end = self.wait_done(page, order, broker, ended_early)?;
 
         let found = self.harness.collect(&mut *self.driver, batch)?;
         stamps.report(&found, &mut facts)?;
+        facts.call_ns = call.map_or(0, |call| call.wall_ns(facts.s1_ns));
         let left = PageLeft::of(&found.of(left)?.0).ok_or(RefereeError::Order("the page is too short"))?;
         // A worker that runs ahead writes a later window's number.
         if facts.end == WindowEnd::Checked && left.done != order.window {

@@ -1,5 +1,5 @@
-//! What the device does in a call, recorded in windows of their own: recording slows a call down. It
-//! is only reported. Where it cannot be recorded, it is not known.
+//! What the device does in a call, recorded in windows of their own: recording slows a call down.
+//! It is only reported. Where it cannot be recorded, it is not known.
 
 use gpubench_device::{Driver, Operation, Tracer};
 

@@ -23,7 +23,7 @@ fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
     let ratio = format!("relative to the {}", best(ranking.metric));
     let columns = [
         ("kernel", ""),
-        (&*ranking.metric.name, "number"),
+        (ranking.value_name(), "number"),
         (ratio.as_str(), "rank"),
     ];
     let most = ranking.entries.iter().map(|ranked| ranked.value).fold(0.0, f64::max);

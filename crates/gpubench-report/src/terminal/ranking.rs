@@ -30,14 +30,13 @@ fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
     let title = styling.paint(TITLE, &printable_line(&ranking.reading().label(ranking.problem)));
     let params = styling.paint(FAINT, &printable_line(&ranking.params.to_string()));
     let lines = ranked.iter().map(|(name, rank)| table.row(name, "  ", rank));
-    let remark = ranking
-        .remark()
-        .map(|remark| format!("  {}\n", styling.paint(FAINT, remark)));
+    let remarks = ranking.remark().into_iter().chain(ranking.clock_remark());
+    let remarks = remarks.map(|remark| format!("  {}\n", styling.paint(FAINT, remark)));
     format!(
         "\n{}\n{}{}",
         format_args!("{title} {params}").to_string().trim_end(),
         lines.collect::<String>(),
-        remark.unwrap_or_default()
+        remarks.collect::<String>()
     )
 }
 

@@ -142,8 +142,8 @@ fn checked(call: &str, result: c_int) -> Result<(), DeviceError> {
 
 /// Gives CUPTI an empty buffer.
 unsafe extern "C" fn request(buffer: *mut *mut u8, bytes: *mut usize, most_records: *mut usize) {
-    // SAFETY: the size is not zero. CUPTI passes three places to write to; without a buffer it drops
-    // records.
+    // SAFETY: the size is not zero. CUPTI passes three places to write to. Without a buffer it
+    // drops records.
     unsafe {
         *buffer = alloc(BUFFER);
         *bytes = if (*buffer).is_null() { 0 } else { BUFFER.size() };

@@ -3,6 +3,21 @@
 use super::*;
 use crate::verdict::conservation::residual;
 
+#[test]
+fn a_call_that_never_said_that_it_had_returned_is_a_bad_claim() {
+    for (kind, call_ns, cause) in [
+        (WindowKind::Timed, 0, Some(Cause::BadClaim)),
+        (WindowKind::Timed, 500_000, None),
+        (WindowKind::EarlyCheck, 0, None),
+    ] {
+        let mut window = claimed(kind, 4_000.0, 0.0);
+        (window.facts.gate, window.facts.call_ns) = (Gate::Host, call_ns);
+        assert_eq!(window.elapsed_ns(), Some(call_ns as f64));
+        let judgement = judge_windows(&[window], Ending::Stopped);
+        assert_eq!(judgement.cause, cause, "{call_ns} in {kind:?}: {:?}", judgement.message);
+    }
+}
+
 /// A window of 1 ms by the referee's clock, with a claim of `elapsed_ns`.
 fn claimed(kind: WindowKind, elapsed_ns: f64, host_ns: f64) -> WindowEvidence {
     let mut claimed = window(1, good_output());

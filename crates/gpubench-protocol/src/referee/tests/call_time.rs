@@ -1,0 +1,95 @@
+//! The time of calls that the worker's host holds back.
+
+use std::sync::atomic::AtomicU32;
+use std::time::Instant;
+
+use super::*;
+use crate::wire::to_referee;
+
+const LASTS: Duration = Duration::from_millis(20);
+
+fn from_outside() -> WindowOrder {
+    WindowOrder {
+        gate: Gate::Host,
+        ..order(1)
+    }
+}
+
+fn wait_for(word: &AtomicU32) {
+    let began = Instant::now();
+    while word.load(Ordering::Acquire) != 1 && began.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+}
+
+/// Runs a window whose worker does what `worker` does with the words of its page and with the
+/// referee's own word. Returns the referee's facts.
+fn window(worker: impl FnOnce(&crate::wire::PageLayout, &AtomicU32) + Send) -> WindowFacts {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = opened(&mut referee, recording());
+    referee.generate(&case, 1).unwrap();
+    let page = case.page_of(from_outside().owner).unwrap().words.in_window(1);
+    let start = &case.start.words.in_window(1).go;
+    let (ours, _theirs) = Channel::pair().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| worker(page, start));
+        referee.release(&case, &from_outside(), &ours).unwrap()
+    })
+}
+
+#[test]
+fn a_call_lasts_from_go_to_returned() {
+    let facts = window(|page, _| {
+        wait_for(&page.go);
+        std::thread::sleep(LASTS);
+        page.returned.store(1, Ordering::Release);
+        std::thread::sleep(3 * LASTS);
+        page.done.store(1, Ordering::Release);
+    });
+    let call = Duration::from_nanos(facts.call_ns);
+    assert_eq!((facts.end, facts.gate), (WindowEnd::Checked, Gate::Host));
+    assert!(call >= LASTS, "{call:?}");
+    // The rest of the window is what the referee's other clock sees beyond the call.
+    let rest = Duration::from_nanos(facts.s2_ns - facts.s1_ns).saturating_sub(call);
+    assert!(rest >= 2 * LASTS, "{rest:?} after {call:?}");
+}
+
+#[test]
+fn a_worker_that_hides_go_does_not_shorten_its_call() {
+    let facts = window(|page, start| {
+        wait_for(start);
+        wait_for(&page.go);
+        page.go.store(0, Ordering::Release);
+        std::thread::sleep(LASTS);
+        page.go.store(1, Ordering::Release);
+        page.returned.store(1, Ordering::Release);
+        page.done.store(1, Ordering::Release);
+    });
+    assert!(Duration::from_nanos(facts.call_ns) >= LASTS, "{}", facts.call_ns);
+}
+
+#[test]
+fn a_call_that_never_returns_has_no_time() {
+    let facts = window(|page, _| {
+        wait_for(&page.go);
+        page.done.store(1, Ordering::Release);
+    });
+    assert_eq!((facts.end, facts.call_ns), (WindowEnd::Checked, 0));
+}
+
+#[test]
+fn the_broker_can_end_a_window_while_its_call_runs() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = opened(&mut referee, recording());
+    referee.generate(&case, 1).unwrap();
+    let start = &case.start.words.in_window(1).go;
+    let (ours, theirs) = Channel::pair().unwrap();
+    let facts = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_for(start);
+            theirs.send(to_referee::ABORT, &[], &[]).unwrap();
+        });
+        referee.release(&case, &from_outside(), &ours).unwrap()
+    });
+    assert_eq!((facts.end, facts.call_ns), (WindowEnd::Aborted, 0));
+}
