@@ -27,7 +27,7 @@ fn rankings(finished: &Finished) -> Vec<Value> {
     finished.records().with_reason("contest-complete").cloned().collect()
 }
 
-fn names(ranking: &Value) -> Vec<&str> {
+fn names_of(ranking: &Value) -> Vec<&str> {
     let contestants = ranking["contestants"].as_array().expect("a list");
     contestants
         .iter()
@@ -117,7 +117,7 @@ fn a_wrong_contestant_drops_out_with_its_verdict_and_the_others_go_on() {
     let [ranking] = &rankings(&finished)[..] else {
         panic!("one ranking")
     };
-    assert_eq!(names(ranking), ["quick", "slow", "crashes", "stale"]);
+    assert_eq!(names_of(ranking), ["quick", "slow", "crashes", "stale"]);
     let ranks = [json!([1, 1]), json!([2, 2]), Value::Null, Value::Null];
     for (position, rank) in ranks.iter().enumerate() {
         assert_eq!(ranking["contestants"][position]["ranks"], *rank, "{ranking:#}");
@@ -166,7 +166,7 @@ fn without_rivals_times_or_a_single_mode_there_is_no_contest() {
     for (arguments, words) in [
         (
             &["alone"][..],
-            &["needs two cases of one problem with the same arguments", "`copy` (7)"][..],
+            &["needs two cases of one problem with the same arguments", "`copy` (10)"][..],
         ),
         (
             &["quick", "twin", "--mode", "cold,warm"],
@@ -224,4 +224,37 @@ fn tables_and_pages_show_the_ranking_of_a_stored_run() {
     ranked(&std::fs::read_to_string(page).expect("it is written"));
     let loaded = Run::on(&Fixture::of("contest")).args(["--load-baseline", &stored]);
     ranked(&loaded.finish().expect_code(0).stdout);
+}
+
+#[test]
+fn wall_times_compete_apart_and_host_code_costs_its_rivals_their_grade() {
+    let names = ["quick", "on_the_host", "from_outside", "from_outside_again"];
+    let cases = names.map(|name| format!("{name}::n=64"));
+    let cases: Vec<&str> = std::iter::once("--exact")
+        .chain(cases.iter().map(String::as_str))
+        .collect();
+    let finished = contest(&cases).finish().expect_code(0);
+    let mut contests: Vec<Vec<String>> = rankings(&finished)
+        .iter()
+        .map(|ranking| names_of(ranking).into_iter().map(str::to_owned).collect())
+        .collect();
+    contests.iter_mut().for_each(|names| names.sort());
+    assert_eq!(
+        contests,
+        [["from_outside", "from_outside_again"], ["on_the_host", "quick"]]
+    );
+    let records = finished.records();
+    let reason = |name| {
+        records.result(name)["grade_reason"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let disturbed = "host code of `contest::on_the_host::n=64 [warm]` could disturb it";
+    assert!(reason("quick").contains(disturbed), "{}", reason("quick"));
+    assert!(
+        !reason("on_the_host").contains("could disturb"),
+        "{}",
+        reason("on_the_host")
+    );
 }

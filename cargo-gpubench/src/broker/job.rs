@@ -1,5 +1,7 @@
 //! The results that a run measures, one by one.
 
+use std::collections::BTreeMap;
+
 use super::cases::Case;
 use super::contest::Contests;
 use super::options::{CaseOptions, CaseOrder};
@@ -55,7 +57,14 @@ impl<'j> Job<'j> {
                 }
             })
         };
-        cases.flat_map(of_case).collect()
+        let mut jobs: Vec<Job<'_>> = cases.flat_map(of_case).collect();
+        let mut firsts: BTreeMap<u64, u64> = BTreeMap::new();
+        for job in &mut jobs {
+            if let Some(contest) = &mut job.contest {
+                contest.number = *firsts.entry(contest.number).or_insert(job.announced.index);
+            }
+        }
+        jobs
     }
 
     /// Returns the same job with a single call.

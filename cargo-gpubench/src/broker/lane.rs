@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::against::baseline_run::BaselineCase;
 use super::benchmark_line::add_location;
 use super::cases::Case;
-use super::contest::exclude_misfits;
+use super::contest::divide;
 use super::job::Job;
 use super::lane_context::LaneContext;
 use super::recording::authors::Authors;
@@ -92,12 +92,10 @@ impl Lane<'_, '_> {
                 finished,
             })
         });
-        let mut entries: Vec<Entry<'_, '_>> = entries.collect();
-        exclude_misfits(&mut entries, self.context.selected.facts);
-        match entries.is_empty() {
-            true => Ok(()),
-            false => self.measure_together(&mut entries, idle_workers, progress),
+        for mut entries in divide(entries.collect(), self.context.selected.facts) {
+            self.measure_together(&mut entries, idle_workers, progress)?;
         }
+        Ok(())
     }
 
     /// Measures cases, alone or alternately, and writes their results.

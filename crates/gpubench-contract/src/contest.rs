@@ -10,8 +10,8 @@ use super::{Grade, Method, Metric, Params, Reading, SchemaVersion, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ContestShare {
-    /// Number of the contest in the run, from 0. Results with the same number were measured in
-    /// turns, window by window.
+    /// Number of the contest: the position in the run of its first result. Results with the same
+    /// number were measured alternately, window by window.
     pub number: u64,
     /// Confidence level of the ranking, as a fraction. All of its intervals hold at once with this
     /// confidence.

@@ -261,3 +261,96 @@ fn named(ranked: Vec<Ranked>) -> Vec<Contestant> {
     });
     named.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::ParamValue;
+    use gpubench_testing::{competition, in_contests};
+
+    fn run() -> StoredRun {
+        let run = in_contests(competition());
+        StoredRun::of(run.started, run.results, Some(run.finished), None)
+    }
+
+    fn names(contest: &ContestComplete) -> Vec<&str> {
+        let contestants = contest.contestants.iter();
+        contestants.map(|contestant| contestant.benchmark.as_str()).collect()
+    }
+
+    #[test]
+    fn contests_are_ranked_one_by_one_and_over_all_arguments() {
+        let contests = contests(&run());
+        let [of_256, of_512, over_both] = &contests[..] else {
+            panic!("{contests:#?}");
+        };
+        assert_eq!(
+            names(of_256),
+            ["matmul::tiled", "matmul::vectorized", "matmul::naive", "matmul::wrong"]
+        );
+        assert_eq!(of_256.contestants[3].verdict, Verdict::WrongOutput);
+        let ranks = |contest: &ContestComplete| contest.contestants.iter().map(|one| one.ranks).collect::<Vec<_>>();
+        assert_eq!(ranks(of_256), [Some([1, 2]), Some([1, 2]), Some([3, 3]), None]);
+        assert_eq!((of_512.params.to_string(), of_512.arguments), ("n=512".to_owned(), 1));
+        assert_eq!((over_both.params.to_string(), over_both.arguments), (String::new(), 2));
+        assert_eq!(
+            names(over_both),
+            ["matmul::tiled", "matmul::vectorized", "matmul::naive"]
+        );
+        let naive = &over_both.contestants[2];
+        assert!(
+            (naive.ratio.unwrap() - 3.2).abs() < 0.01 && naive.results.len() == 2,
+            "{naive:?}"
+        );
+        assert_eq!(over_both.contestants[0].ties, ["matmul::vectorized"]);
+    }
+
+    #[test]
+    fn own_axes_name_variants_and_results_without_a_contest_are_in_none() {
+        let mut run = run();
+        run.results
+            .retain(|result| result.contest.as_ref().is_some_and(|contest| contest.number == 0));
+        for (tile, result) in run.results.iter_mut().enumerate() {
+            result.benchmark = "matmul::tiled".to_owned();
+            result.params.0.push(("tile".to_owned(), ParamValue::Int(tile as i64)));
+        }
+        run.results[2].contest = None;
+        let contests = contests(&run);
+        let [contest] = &contests[..] else {
+            panic!("{contests:#?}")
+        };
+        let variants: Vec<String> = contest.contestants.iter().map(Contestant::name).collect();
+        assert_eq!(contest.params.to_string(), "n=256");
+        assert_eq!(
+            variants,
+            ["matmul::tiled tile=1", "matmul::tiled tile=0", "matmul::tiled tile=3"]
+        );
+    }
+
+    #[test]
+    fn contests_of_two_runs_in_a_file_stay_apart() {
+        let mut run = run();
+        let mut kept = run.results.clone();
+        kept.iter_mut()
+            .for_each(|result| result.run_id = "an earlier run".to_owned());
+        run.results.extend(kept);
+        assert_eq!(contests(&run).len(), 6);
+    }
+
+    #[test]
+    fn without_three_rounds_or_a_contestant_that_passed_a_remark_says_why() {
+        let mut run = run();
+        run.results
+            .retain(|result| result.contest.as_ref().is_some_and(|contest| contest.number == 0));
+        for result in &mut run.results {
+            result.workers.truncate(2);
+            result.samples.truncate(2 * result.samples.len() / 5);
+        }
+        let few = contests(&run).remove(0);
+        assert!(few.winner().is_none() && few.remark.unwrap().contains("fewer than 3 workers"));
+        run.results
+            .iter_mut()
+            .for_each(|result| result.verdict = Verdict::Timeout);
+        assert_eq!(contests(&run)[0].remark.as_deref(), Some("no contestant passed"));
+    }
+}

@@ -21,7 +21,7 @@ const VARIABLE: [(&str, &str); 13] = [
         "#",
     ),
     // Ranks follow from times.
-    (r"(?m)^  \S+ +# +(fastest|# the time.*)$", "RANK"),
+    (r"(?m)^  ([\d–]+ +)?\S+ +# +(fastest.*|# the time.*)$", "RANK"),
     (r"(?m)^  not [\w ]+: .*\n", ""),
     // Three figures come before the number of samples.
     (r"(pass +# +# +# +)\d+", "$1#"),

@@ -6,8 +6,8 @@ use crate::broker::job::Job;
 use crate::broker::lane::Entry;
 use crate::broker::recording::preparation::PreparedCase;
 use crate::broker::same_tensors::difference;
-use gpubench_contract::Cause;
 use gpubench_contract::units::size;
+use gpubench_contract::{Cause, ContestShare};
 use gpubench_device::Facts;
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::CodePlacement;
@@ -16,35 +16,51 @@ use gpubench_protocol::wire::{MAX_ARMS, MAX_BUFFERS};
 /// What the user can do about too many contestants.
 const HINT: &str = "(hint: select fewer of them with a filter, or leave out `--contest`)";
 
-/// Removes the cases that cannot alternate with the first, or all if they do not fit on the device.
-/// Their results say why.
-pub(in crate::broker) fn exclude_misfits(entries: &mut Vec<Entry<'_, '_>>, facts: &Facts) {
-    let Some((first, others)) = entries.split_first_mut() else {
-        return;
-    };
-    if others.is_empty() {
-        return;
-    }
-    let (name, recording) = (named(first), &first.prepared.recorded.recording);
-    for other in others {
-        let other_recording = &other.prepared.recorded.recording;
-        if let Some(reason) = difference((&named(other), other_recording), (&name, recording)) {
-            let message = format!("it cannot compete with {name}: {reason}");
-            CaseFailure::error(Cause::PlanInvalid, message).fill_in(&mut other.finished.result);
+/// Divides the cases of a contest into those that can alternate: cases with other tensors or
+/// another kind of time compete apart. Leaves out those that do not fit on the device at once;
+/// their results say so.
+pub(in crate::broker) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Vec<Vec<Entry<'e, 'j>>> {
+    let mut groups: Vec<Vec<Entry<'_, '_>>> = Vec::new();
+    for entry in entries {
+        match groups.iter_mut().find(|group| can_alternate(&group[0], &entry)) {
+            Some(group) => group.push(entry),
+            None => groups.push(vec![entry]),
         }
     }
-    entries.retain(|entry| entry.finished.result.cause.is_none());
+    for (position, group) in groups.iter_mut().enumerate() {
+        if position > 0 {
+            set_apart(group);
+        }
+        exclude_misfits(group, facts);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn can_alternate(one: &Entry<'_, '_>, other: &Entry<'_, '_>) -> bool {
+    let [one, other] = [one, other].map(|entry| ("a case", &entry.prepared.recorded.recording));
+    difference(one, other).is_none()
+}
+
+/// Makes a group a contest of its own, or none if it has a single case.
+fn set_apart(group: &mut [Entry<'_, '_>]) {
+    let number = group[0].job.announced.index;
+    let has_rivals = group.len() > 1;
+    for entry in group {
+        let contest = entry.job.contest.clone().filter(|_| has_rivals);
+        entry.finished.result.contest = contest.map(|contest| ContestShare { number, ..contest });
+    }
+}
+
+/// Removes all cases if they do not fit on the device at once. Their results say so.
+fn exclude_misfits(entries: &mut Vec<Entry<'_, '_>>, facts: &Facts) {
     let prepared: Vec<&PreparedCase> = entries.iter().map(|entry| entry.prepared).collect();
-    if let Some(failure) = misfit(&prepared, facts) {
+    if let Some(failure) = misfit(&prepared, facts).filter(|_| prepared.len() > 1) {
         let none = entries.drain(..);
         none.for_each(|entry| failure.clone().fill_in(&mut entry.finished.result));
     }
     let jobs: Vec<&Job<'_>> = entries.iter().map(|entry| entry.job).collect();
     warn_of_other_settings(&jobs);
-}
-
-fn named(entry: &Entry<'_, '_>) -> String {
-    format!("`{}`", entry.job.announced.case)
 }
 
 /// Returns why cases cannot be measured alternately, if they cannot. They share the tensors of the

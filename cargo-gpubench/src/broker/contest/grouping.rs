@@ -154,3 +154,87 @@ pub(super) fn warn_of_other_settings(contestants: &[&Job<'_>]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Metrics, Modes};
+
+    fn case(path: &str, params: &[(&str, i64)]) -> Case {
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), AxisValue::Int(*value)));
+        Case {
+            package: "suite".to_owned(),
+            benchmark: 0,
+            path: path.to_owned(),
+            params: params.collect(),
+            modes: Modes::only(Method::Cold),
+            metrics: Metrics::TIME,
+            disposition: Disposition::Run,
+        }
+    }
+
+    fn benchmark(problem: &str) -> Benchmark {
+        Benchmark {
+            library: "suite".to_owned(),
+            path: String::new(),
+            problem: problem.to_owned(),
+            file: String::new(),
+            line: 1,
+            selection: gpubench::catalog::Selection::Default,
+            requirements: Vec::new(),
+            axes: Vec::new(),
+            device_axes: Vec::new(),
+            settings: Vec::new(),
+        }
+    }
+
+    /// Returns the contests of cases of one problem, but for those of `other`, which has its own.
+    fn contests(cases: &[Case]) -> Contests {
+        let (shared, own) = (benchmark("problem"), benchmark("other"));
+        Contests::among(cases, |case| Some(if case.path == "other" { &own } else { &shared }))
+    }
+
+    #[test]
+    fn cases_of_a_problem_compete_at_equal_arguments_of_the_axes_that_all_have() {
+        let cases = [
+            case("naive", &[("n", 64)]),
+            case("naive", &[("n", 128)]),
+            case("tiled", &[("n", 64), ("tile", 8)]),
+            case("tiled", &[("n", 64), ("tile", 16)]),
+            case("other", &[("n", 64)]),
+        ];
+        assert_eq!(contests(&cases).members, [[0, 2, 3]]);
+        assert_eq!(
+            [0, 1, 3, 4].map(|position| contests(&cases).of(position)),
+            [Some(0), None, Some(0), None]
+        );
+    }
+
+    #[test]
+    fn cases_of_other_modes_packages_or_devices_are_no_rivals() {
+        let warm = Case {
+            modes: Modes::only(Method::Warm),
+            ..case("warm", &[])
+        };
+        let foreign = Case {
+            package: "foreign".to_owned(),
+            ..case("foreign", &[])
+        };
+        let skipped = Case {
+            disposition: Disposition::Skip("needs a CUDA device".to_owned()),
+            ..case("skipped", &[])
+        };
+        let cases = [case("cold", &[]), warm, foreign, skipped];
+        let alone = contests(&cases);
+        assert_eq!(alone, Contests::default());
+        let [one, two] = [benchmark("problem"), benchmark("problem")];
+        let error = alone.check(&cases, [&one, &two].into_iter()).unwrap_err();
+        assert!(matches!(error, ContestError::NoRivals { problems } if problems == [("problem".to_owned(), 2)]));
+        assert!(
+            alone.check(&[], std::iter::empty()).is_ok(),
+            "a part of a partition may be empty"
+        );
+    }
+}

@@ -9,7 +9,9 @@ use std::rc::Rc;
 
 use crate::*;
 use gpubench_contract::Verdict;
-use gpubench_testing::{SampleRun, all_passed, compared_run, competition, every_verdict, in_two_modes, on_gpu};
+use gpubench_testing::{
+    SampleRun, all_passed, compared_run, competition, every_verdict, in_contests, in_two_modes, on_gpu,
+};
 
 /// A writer with readable contents.
 #[derive(Clone, Default)]
@@ -116,6 +118,20 @@ fn table_of_two_modes_in_80_columns() {
 #[test]
 fn rankings_of_two_modes_are_separate() {
     insta::assert_snapshot!(terminal(&in_two_modes(competition()), 80, Styling::Plain));
+}
+
+#[test]
+fn a_contest_names_ranks_ties_and_who_dropped_out() {
+    let page = terminal(&in_contests(competition()), 100, Styling::Plain);
+    let (_, rankings) = page.split_once("matmul::square").unwrap();
+    insta::assert_snapshot!(rankings.split("suite matmul::wrong").next().unwrap());
+}
+
+#[test]
+fn a_contest_in_markdown() {
+    let page = written(&in_contests(competition()), MarkdownReporter::new);
+    let (_, rankings) = page.split_once("\n\n`matmul::square`").unwrap();
+    insta::assert_snapshot!(rankings);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Replays a sample run to a reporter.
 
+use gpubench_store::{StoredRun, contests};
 use gpubench_testing::SampleRun;
 
 use crate::{OutputError, Reporter};
@@ -16,6 +17,10 @@ impl Play for SampleRun {
         for (case, result) in self.cases.iter().zip(&self.results) {
             reporter.benchmark_started(case)?;
             reporter.benchmark_complete(result)?;
+        }
+        let stored = StoredRun::of(self.started.clone(), self.results.clone(), None, None);
+        for contest in contests(&stored) {
+            reporter.contest_complete(&contest)?;
         }
         if let Some(comparison) = &self.comparison {
             reporter.comparison_complete(comparison)?;

@@ -3,7 +3,7 @@
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
 use gpubench_contract::RunEnd;
-use gpubench_testing::{competition, every_verdict, in_two_modes, on_gpu};
+use gpubench_testing::{competition, every_verdict, in_contests, in_two_modes, on_gpu};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {
@@ -18,6 +18,13 @@ fn page_with_every_verdict_on_the_cpu_device() {
 #[test]
 fn page_of_implementations_that_compete() {
     let page = outline(&plain_page(&stored(competition())));
+    let rankings = page.split("## Rankings").nth(1).unwrap();
+    insta::assert_snapshot!(rankings.split("## ").next().unwrap());
+}
+
+#[test]
+fn page_of_a_contest() {
+    let page = outline(&plain_page(&stored(in_contests(competition()))));
     let rankings = page.split("## Rankings").nth(1).unwrap();
     insta::assert_snapshot!(rankings.split("## ").next().unwrap());
 }
