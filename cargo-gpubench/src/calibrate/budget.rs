@@ -173,8 +173,9 @@ fn judge(length: &mut KnownLength, empty: Option<&KnownLength>, tick_ns: f64) {
         return;
     }
     let is_too_short = |told: &ToldTime| told.time_ns < length.least_ns - tick_ns - told.bound_ns.unwrap_or_default();
+    let longest_empty_ns = empty.and_then(|empty| Some(time_of(empty)? + bound_of(empty)?));
     let is_too_long = |told: &ToldTime| {
-        let limits = length.known_ns.zip(empty.and_then(time_of)).zip(told.bound_ns);
+        let limits = length.known_ns.zip(longest_empty_ns).zip(told.bound_ns);
         limits.is_some_and(|((known, empty), bound)| told.time_ns > known + empty + tick_ns + bound)
     };
     length.standing = match () {
@@ -200,6 +201,11 @@ fn noise(lengths: &[KnownLength], unit: impl Fn(&KnownLength) -> Option<f64>) ->
 pub(super) fn time_of(length: &KnownLength) -> Option<f64> {
     let times: Vec<f64> = length.told.iter().map(|told| told.time_ns).collect();
     mean(&times)
+}
+
+/// Returns how much of a call may be missing from the runs' times. `None` without a bound.
+pub(super) fn bound_of(length: &KnownLength) -> Option<f64> {
+    length.told.iter().filter_map(|told| told.bound_ns).reduce(f64::max)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

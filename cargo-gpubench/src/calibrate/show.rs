@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::budget::time_of;
+use super::budget::{bound_of, time_of};
 use gpubench_contract::units::{counted, percent, time};
 use gpubench_contract::{
     CalibratedTimes, CalibrationComplete, CalibrationStanding, Grade, KnownLength, Method, MethodCalibration,
@@ -123,7 +123,6 @@ fn cells(length: &KnownLength) -> [String; HEADS.len()] {
         .told
         .iter()
         .map(|told| (told.q3_ns - told.q1_ns) / 2.0 / told.time_ns);
-    let bound = length.told.iter().filter_map(|told| told.bound_ns).reduce(f64::max);
     [
         length.known_ns.map_or_else(unknown, |ns| time(ns).to_string()),
         told.map_or_else(unknown, |ns| time(ns).to_string()),
@@ -134,7 +133,7 @@ fn cells(length: &KnownLength) -> [String; HEADS.len()] {
         share.map_or_else(unknown, |(ns, known)| signed_share(ns / known)),
         length.unexplained_ns.map_or_else(unknown, signed),
         length.drift_ns.map_or_else(unknown, signed),
-        bound.map_or_else(unknown, |ns| time(ns).to_string()),
+        bound_of(length).map_or_else(unknown, |ns| time(ns).to_string()),
     ]
 }
 
@@ -216,12 +215,9 @@ fn conclusion(calibration: &CalibrationComplete) -> String {
     };
     let mut bad = lengths().filter(|(_, length)| !length.standing.is_good()).peekable();
     if bad.peek().is_none() {
-        let bounded = lengths().filter(|(_, length)| length.told.iter().all(|told| told.bound_ns.is_some()));
         return format!(
-            "{GOOD}No time contradicts what is known{GOOD:#}: {} of {} claim a bound, and the truth lies within it. None of the \
-             others is shorter than its kernel.\n",
-            bounded.count(),
-            counted(lengths().count(), "time")
+            "{GOOD}No time contradicts what is known.{GOOD:#} {}\n",
+            bounds(lengths().map(|(_, length)| length))
         );
     }
     let lines = bad.map(|(method, length)| {
@@ -233,4 +229,25 @@ fn conclusion(calibration: &CalibrationComplete) -> String {
         format!("{BAD}{}, {}{BAD:#}: {what}\n", name(method), time(length.least_ns))
     });
     lines.collect()
+}
+
+/// Says how many times claim a bound, if all of them are as good as they claim.
+fn bounds<'a>(lengths: impl Iterator<Item = &'a KnownLength>) -> String {
+    let is_bounded = |length: &&KnownLength| length.told.iter().all(|told| told.bound_ns.is_some());
+    let (bounded, others): (Vec<_>, Vec<_>) = lengths.partition(is_bounded);
+    let within = || {
+        format!(
+            "The truth lies within the bounds of {}.",
+            counted(bounded.len() as u64, "time")
+        )
+    };
+    let unbounded = || {
+        let count = counted(others.len() as u64, "time");
+        format!("Of {count} without a bound, none is shorter than its kernel.")
+    };
+    match (bounded.is_empty(), others.is_empty()) {
+        (_, true) => within(),
+        (true, false) => unbounded(),
+        (false, false) => format!("{} {}", within(), unbounded()),
+    }
 }

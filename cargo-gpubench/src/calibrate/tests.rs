@@ -135,7 +135,7 @@ fn a_time_longer_than_kernel_and_empty_call_is_too_long_only_if_it_claims_a_boun
         run[2].grade = Some(grade);
         standings(&calibrated(&run, &honest(Method::Cold)))[2]
     };
-    let longest = 1_000_016.0 + 3016.0 + 32.0 + 2000.0;
+    let longest = 1_000_016.0 + 3016.0 + 32.0 + 2.0 * 2000.0;
     assert_eq!(told(longest, Grade::Sealed), Standing::Within);
     assert_eq!(told(longest + 1.0, Grade::Sealed), Standing::TooLong);
     assert_eq!(told(longest + 1.0, Grade::Advisory), Standing::Within);
@@ -170,6 +170,15 @@ fn a_kernel_that_failed_is_not_measured_and_says_why() {
     assert_eq!(standings(&calibration)[1], Standing::NotMeasured);
     let page = text(&calibration, 100);
     assert!(page.contains("timeout: it hung"), "{page}");
+}
+
+#[test]
+fn the_conclusion_counts_the_times_that_claim_a_bound() {
+    let run = [honest(Method::Cold), with_single_calls(honest(Method::Graph))].concat();
+    let page = text(&calibrated(&run, &run), 200);
+    let conclusion =
+        "The truth lies within the bounds of 6 times. Of 3 times without a bound, none is shorter than its kernel.\n";
+    assert!(page.ends_with(conclusion), "{page}");
 }
 
 #[test]

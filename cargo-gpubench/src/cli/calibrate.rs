@@ -4,7 +4,7 @@ use clap::ValueHint;
 
 use super::UsageError;
 use super::output::verbosity;
-use super::settings::DeviceArguments;
+use super::settings::DeviceChoiceArguments;
 use super::standard_output::refuse_two;
 use crate::broker::options::{MasterSeed, MeasurementOptions, MessageFormat, OtherRuns, OutputOptions};
 use crate::calibrate::CalibrateOptions;
@@ -25,7 +25,7 @@ settings! {
         max_time: TimeLimit => Line "--max-time 500ms", common;
 
         #[command(flatten)]
-        device: DeviceArguments;
+        device: DeviceChoiceArguments;
 
         /// Do not wait for other runs on the same device
         #[arg(long, help_heading = "Machine")]
@@ -65,7 +65,7 @@ impl CalibrateArguments {
             ..CaseSettings::default()
         };
         Ok(CalibrateOptions {
-            device: self.device.into_options(None),
+            device: self.device.into_options(),
             measurement: MeasurementOptions {
                 seed: MasterSeed::Fresh,
                 flush_bytes: None,

@@ -114,8 +114,8 @@ words! {
         /// The time is shorter than the kernel ran, by more than the bound and a step of the
         /// device's clock.
         TooShort = "too-short",
-        /// The time is longer than the kernel and an empty call together, by more than the bound
-        /// and a step of the device's clock.
+        /// The time is longer than the kernel and an empty call together, by more than the bounds
+        /// of both and a step of the device's clock.
         TooLong = "too-long",
         /// The kernel was not measured.
         NotMeasured = "not-measured",
