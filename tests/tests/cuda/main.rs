@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod contests;
 mod energy;
 mod graphs;
 mod kernels;

@@ -24,21 +24,22 @@ const MOST_AT_ONCE: usize = 20;
 /// When the workers of a case start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StartPolicy {
-    /// All before the first window. Creating a context takes long and would disturb another
-    /// worker's windows. Waiting workers hold the buffers, but no code that could use them.
+    /// All before the first window, or as many as [`MOST_AT_ONCE`] allows, and the others between
+    /// two rounds. Creating a context takes long and would disturb another worker's windows.
+    /// Waiting workers hold the buffers, but no code that could use them.
     AllAtOnce,
     /// Each after the end of the previous one. A process with user code must not wait while another
-    /// one is measured. So do the workers of many alternating cases, which would need much memory.
+    /// one is measured.
     OneAtATime,
 }
 
 impl StartPolicy {
-    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>, order: &PoolOrder) -> StartPolicy {
+    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
-            (Execution::Sealed, KernelHost::Referee) if order.workers * order.pools <= MOST_AT_ONCE => {
-                StartPolicy::AllAtOnce
+            (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
+            (Execution::Sealed, KernelHost::Author) | (Execution::Hosted | Execution::HostedSync, _) => {
+                StartPolicy::OneAtATime
             }
-            _ => StartPolicy::OneAtATime,
         }
     }
 }
@@ -105,7 +106,7 @@ impl<'a> WorkerPool<'a> {
             },
             rested: Vec::new(),
             another: idle.another(),
-            policy: StartPolicy::of(case, protocol, &order),
+            policy: StartPolicy::of(case, protocol),
             order,
             guarded,
             position: 0,
@@ -196,7 +197,7 @@ impl<'a> WorkerPool<'a> {
 
     fn start_next(&mut self, opened: &OpenedCase) {
         let number = match self.policy {
-            StartPolicy::AllAtOnce => self.order.workers,
+            StartPolicy::AllAtOnce => self.order.workers.min((MOST_AT_ONCE / self.order.pools).max(1)),
             StartPolicy::OneAtATime => self.order.workers.min(1),
         };
         self.order.workers -= number;
