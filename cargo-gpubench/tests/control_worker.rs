@@ -486,7 +486,6 @@ impl Side {
         Protocol {
             energy: Default::default(),
             reading: Default::default(),
-            counters: None,
             mode: RunMode::Measure,
             worker_count: WorkerCountRule::exactly(workers),
             warm_up: WarmUpRule {

@@ -338,7 +338,7 @@ fn a_comparison_says_which_opcodes_of_a_kernel_changed() {
 
 /// The double lends its counters to one process at a time, as a GPU does.
 #[test]
-fn cases_take_turns_with_the_counters_of_a_gpu() {
+fn cases_of_a_gpu_are_counted_one_after_another() {
     let gpu = FakeGpu::with_cupti();
     let run = gpu.run(&Fixture::made_in(crate_folder())).args(["spin::rounds="]);
     let run = run.args(["--metric", "instructions,ncu:dram__bytes.sum"]).json();

@@ -1,14 +1,13 @@
 //! The measurement settings of a run, resolved for its device.
 
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 
 use super::counters::Counters;
 use super::decision::DecisionRule;
 use super::environment::DeviceSetup;
 use super::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::{ContestShare, ThresholdSource};
-use gpubench_device::{ClockBound, CounterOwner, DeviceOrder, Facts};
+use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
@@ -39,8 +38,6 @@ pub(super) struct RunSettings<'a> {
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
-    /// Held by the case whose workers count.
-    device_counters: Mutex<()>,
 }
 
 /// Whether a case is measured together with others.
@@ -86,7 +83,6 @@ impl<'a> RunSettings<'a> {
             observer: tools.observer,
             device,
             facts,
-            device_counters: Mutex::new(()),
             clock_bound: match mode.is_timed() {
                 true => facts.clock_bound.clone(),
                 false => ClockBound::Absent("nothing is timed".into()),
@@ -119,7 +115,6 @@ impl<'a> RunSettings<'a> {
         let program = program.filter(|_| reading.measurand == Measurand::Instructions);
         Protocol {
             reading,
-            counters: (self.facts.backend().counters_of == CounterOwner::Device).then_some(&self.device_counters),
             energy: Energy::Ignored,
             // The first call of a process does what later ones need not do.
             warm_up: WarmUpRule {
@@ -147,7 +142,6 @@ impl<'a> RunSettings<'a> {
         Protocol {
             mode: self.mode,
             reading: WorkerReading::default(),
-            counters: None,
             worker_count: self.worker_count(case, company),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,

@@ -16,15 +16,6 @@ pub enum CountRequest<'a> {
     Hardware(&'a [String]),
 }
 
-/// Whose instructions or metrics a counter counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CounterOwner {
-    /// Those of one process. Others can count at the same time.
-    Process,
-    /// The counters are part of the device. One process can have them at a time.
-    Device,
-}
-
 /// A program that must run a process for it to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {

@@ -106,6 +106,9 @@ functions! {
         0
     }
     fn cuptiProfilerGetCounterAvailability(parameters) {
+        if state().counters.is_none() && take_counters().is_none() {
+            return HARDWARE_BUSY;
+        }
         // SAFETY: the caller's structure has the size of the image there.
         unsafe { set(parameters, 24, 8) };
         0

@@ -8,7 +8,7 @@ use gpubench::catalog::DeviceKind;
 use crate::compilers::{HostCompiler, NoHostCompiler, PORTABLE, Processors};
 use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, callgrind, facts};
-use crate::{Absence, AbsenceKind, Backend, CounterOwner, DeviceOrder, Facts, NvidiaTools};
+use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts, NvidiaTools};
 
 /// The CPU device.
 pub(super) const BACKEND: Backend = Backend {
@@ -42,7 +42,6 @@ pub(super) const BACKEND: Backend = Backend {
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     counted_under: |folder| callgrind::launcher(folder).map(Some),
     disassembler: None,
-    counters_of: CounterOwner::Process,
     // Each case is counted in one thread.
     counted_side_by_side: |order| threads(order).unwrap_or_else(available_threads),
     counting_takes: 60,

@@ -10,10 +10,7 @@ use crate::clocks::NvmlClocks;
 use crate::compilers::{Disassembler, GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver, capability_of};
 use crate::telemetry::nvml::NvmlGauge;
-use crate::{Backend, CounterOwner, DeviceOrder, NvidiaTools};
-
-/// More would only wait for the counters: a worker starts in the time of a few counted calls.
-const LANES: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+use crate::{Backend, DeviceOrder, NvidiaTools};
 
 /// CUDA GPUs.
 pub(super) const BACKEND: Backend = Backend {
@@ -47,9 +44,8 @@ pub(super) const BACKEND: Backend = Backend {
     },
     counted_under: |_| Ok(None),
     disassembler: Some(Disassembler::find),
-    counters_of: CounterOwner::Device,
-    // While one counts, others start their processes, which takes longer.
-    counted_side_by_side: |_| LANES,
+    // CUPTI does not open a second process while one has the counters.
+    counted_side_by_side: |_| NonZeroUsize::MIN,
     counting_takes: 4,
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;

@@ -11,7 +11,7 @@ use gpubench_diagnostic::Failure;
 use crate::clocks::ClockControl;
 use crate::compilers::{Compiler, Disassembler, NamedCompilers, NoDisassembler, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, CounterOwner, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
+use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
 
 mod cpu;
 mod cuda;
@@ -55,8 +55,6 @@ pub struct Backend {
     pub counted_under: fn(&Path) -> Result<Option<Launcher>, Absence>,
     /// Finds the program that reads the machine code of its kernels, if they have any.
     pub disassembler: Option<FindDisassembler>,
-    /// Who has the counters.
-    pub counters_of: CounterOwner,
     /// How many cases that are only counted are worth running side by side.
     pub counted_side_by_side: fn(&DeviceOrder) -> NonZeroUsize,
     /// How much longer calls may take while they are counted.

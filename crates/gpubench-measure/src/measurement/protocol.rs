@@ -1,6 +1,5 @@
 //! Settings of a measurement.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use super::run_mode::RunMode;
@@ -29,8 +28,6 @@ pub struct Protocol<'a> {
     pub worker_count: WorkerCountRule,
     /// What is read in timed windows.
     pub reading: WorkerReading<'a>,
-    /// The counters of the device, if workers must take turns with them.
-    pub counters: Option<&'a Mutex<()>>,
     /// When the first worker is warm.
     pub warm_up: WarmUpRule,
     /// When a case has enough samples.

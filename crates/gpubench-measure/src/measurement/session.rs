@@ -94,8 +94,6 @@ impl Session<'_> {
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
-        // The turn ends after the workers.
-        let turn;
         let mut rounds = Rounds::start(turns, protocol, &buffers, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
         let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
@@ -119,11 +117,9 @@ impl Session<'_> {
         };
         context.sequencer.prepare(0)?;
         context.control.ready(protocol)?;
-        turn = protocol.counters.map(|counters| counters.lock());
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
         let mut arms = rounds.retire();
-        drop(turn);
         for arm in arms.iter_mut().flatten() {
             arm.run_final_control_windows(&mut context)?;
         }

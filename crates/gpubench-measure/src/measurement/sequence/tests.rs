@@ -111,7 +111,6 @@ fn interruptible(
         schedules: &[],
         mode: RunMode::Test,
         reading: WorkerReading::default(),
-        counters: None,
         worker_count: WorkerCountRule::exactly(one),
         warm_up: WarmUpRule::default(),
         stop: StopRule::default(),
