@@ -382,7 +382,7 @@ fn both_sides_of_a_comparison_take_turns_with_the_counters_of_a_gpu() {
     let with_ncu = format!("{}:{path}", text(programs.path()));
     let refused = counted(&FakeGpu::new(), &with_ncu).expect_code(96).stderr;
     assert!(
-        refused.contains("ncu cannot count in the workers of two revisions"),
+        refused.contains("ncu cannot count in alternating workers of two revisions"),
         "{refused}"
     );
 }

@@ -30,7 +30,7 @@ enum KernelOrigin {
     /// A compiler of this machine.
     Compiler,
     /// The archive that the libraries come from, or a compiler of this machine.
-    Archive(OpenedArchive),
+    Archive(Box<OpenedArchive>),
     /// This executable.
     Own,
 }
@@ -85,10 +85,10 @@ impl Libraries {
                 let unpacked = unpack(archive, extract_to, interrupt.flag())?;
                 Ok(Libraries {
                     built: unpacked.built()?,
-                    kernels: KernelOrigin::Archive(OpenedArchive {
+                    kernels: KernelOrigin::Archive(Box::new(OpenedArchive {
                         path: archive.clone(),
                         unpacked,
-                    }),
+                    })),
                 })
             }
             LibrarySource::Own { crate_name } => Ok(Libraries {
