@@ -56,3 +56,60 @@ impl Compiler for SpinCompiler {
         Ok(self.code.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::atomic::AtomicBool;
+
+    use gpubench::catalog::{DeviceKind, Source, SourceForm};
+
+    use super::*;
+    use crate::cpu::facts;
+
+    fn device(kind: DeviceKind, capability: u32) -> DeviceFacts {
+        DeviceFacts {
+            kind,
+            capability,
+            ..facts(NonZeroUsize::MIN).device
+        }
+    }
+
+    fn compiled(compiler: &SpinCompiler, name: &str) -> Result<PathBuf, KernelBuildError> {
+        let source = Source {
+            name: "SPIN".to_owned(),
+            form: SourceForm::Cuda,
+            files: Vec::new(),
+            options: Vec::new(),
+        };
+        compiler.compile(Wanted {
+            source: &source,
+            names: &[name.to_owned()],
+            cache: Path::new("/no/such/folder"),
+            interrupt: &AtomicBool::new(false),
+        })
+    }
+
+    #[test]
+    fn every_device_has_machine_code_of_the_kernel() {
+        for device in [device(DeviceKind::Cpu, 0), device(DeviceKind::Cuda, 90)] {
+            let compiler = SpinCompiler::new(&device).expect("it is built in");
+            let path = compiled(&compiler, SPIN_KERNEL).expect("no file is written");
+            let code = compiler.freeze(&path).expect("a copy");
+            let bytes = fs_err::read(code.path()).expect("readable");
+            assert_eq!(bytes[..4], *b"\x7fELF", "{:?}", device.kind);
+        }
+    }
+
+    #[test]
+    fn other_kernels_and_old_gpus_are_refused_by_name() {
+        let compiler = SpinCompiler::new(&device(DeviceKind::Cpu, 0)).expect("it is built in");
+        let unknown = compiled(&compiler, "axpy").expect_err("another kernel");
+        assert_eq!(
+            unknown.to_string(),
+            "unknown kernel `axpy`; only `gb_spin` is built into this tool"
+        );
+        let old = SpinCompiler::new(&device(DeviceKind::Cuda, 70)).expect_err("an old GPU");
+        assert_eq!(old.to_string(), "this tool has no kernel of known length for sm_70");
+    }
+}
