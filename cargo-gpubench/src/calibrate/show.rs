@@ -88,13 +88,16 @@ fn table(method: &MethodCalibration) -> String {
         let cells = cells.iter().zip(widths).map(|(cell, room)| right(cell, room));
         cells.collect::<Vec<_>>().join("  ")
     };
-    page += &format!("  {}\n", line(&HEADS.map(str::to_owned)));
+    page += "  ";
+    page += &line(&HEADS.map(str::to_owned));
+    page += "\n";
     for (length, row) in method.lengths.iter().zip(&rows) {
         let (sign, style) = match length.standing.is_good() {
             true => ('✓', GOOD),
             false => ('✗', BAD),
         };
-        page += &format!("{style}{sign}{style:#} {}\n", line(row));
+        let sign = format!("{style}{sign}{style:#} ");
+        page.extend([&*sign, &line(row), "\n"]);
     }
     page + &clock(method)
 }
