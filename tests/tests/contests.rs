@@ -166,7 +166,10 @@ fn without_rivals_times_or_a_single_mode_there_is_no_contest() {
     for (arguments, words) in [
         (
             &["alone"][..],
-            &["needs two cases of one problem with the same arguments", "`copy` (10)"][..],
+            &[
+                "needs two cases of one problem with the same arguments",
+                "`copy` (10), `delayed` (3)",
+            ][..],
         ),
         (
             &["quick", "twin", "--mode", "cold,warm"],

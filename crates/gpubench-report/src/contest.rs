@@ -5,7 +5,7 @@ use gpubench_contract::units::percent;
 use gpubench_contract::{ContestComplete, Contestant, Verdict};
 use gpubench_diagnostic::in_backticks;
 
-/// Most ties of a contestant that are named; the rest are counted.
+/// Most ties of a contestant that are named; more are counted.
 const TIES_NAMED: usize = 3;
 
 /// The place of a contestant without a rank.
@@ -73,10 +73,9 @@ fn factor(ratio: f64) -> String {
 }
 
 fn ties(names: &[String]) -> Option<String> {
-    let (named, further) = names.split_at(names.len().min(TIES_NAMED));
-    let further = match further.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!named.is_empty()).then(|| format!("ties with {}{further}", in_backticks(named)))
+    match names.len() {
+        0 => None,
+        ..=TIES_NAMED => Some(format!("ties with {}", in_backticks(names))),
+        more => Some(format!("ties with {more} others")),
+    }
 }
