@@ -93,7 +93,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let protocol = Protocol {
         energy: Default::default(),
         reading: Default::default(),
-        counters: None,
         mode: RunMode::Measure,
         worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
         warm_up: WarmUpRule {
