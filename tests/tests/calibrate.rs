@@ -47,7 +47,7 @@ fn known_lengths_lie_within_what_each_mode_says_of_them() {
         assert_eq!(lengths.len(), 5, "{kind}");
         for length in lengths {
             assert_eq!(length["standing"], "within", "{kind}: {length}");
-            assert_eq!(length["told"].as_array().map(Vec::len), Some(2), "{kind}: {length}");
+            assert_eq!(length["reported"].as_array().map(Vec::len), Some(2), "{kind}: {length}");
             let (least, known) = (length["least_ns"].as_f64(), length["known_ns"].as_f64());
             assert!(known >= least, "{kind}: {length}");
             // Busy processors interrupt kernels too, but hardly half of them.

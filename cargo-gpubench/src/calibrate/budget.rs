@@ -3,7 +3,7 @@
 use super::kernel::{CYCLES, ELAPSED, length_of};
 use gpubench_contract::{
     BenchmarkComplete, CalibratedTimes, CalibrationComplete, CalibrationStanding, Check, Device, Grade, KnownLength,
-    Method, MethodCalibration, SchemaVersion, ToldTime, Verdict,
+    Method, MethodCalibration, ReportedTime, SchemaVersion, Verdict,
 };
 
 /// The longest kernel that counts as short, in nanoseconds: for `noise_ns`.
@@ -68,7 +68,7 @@ fn method(device: &Device, mode: Method, times: CalibratedTimes, runs: &[Results
         mode,
         times,
         empty_ns: mean(&overheads),
-        empty_call_ns: empty.as_ref().and_then(time_of),
+        empty_kernel_ns: empty.as_ref().and_then(time_of),
         noise_ns: noise(&lengths, |length| (length.least_ns <= SHORT_NS).then_some(1.0)),
         noise_share: noise(&lengths, |length| {
             time_of(length).filter(|_| length.least_ns > SHORT_NS)
@@ -93,7 +93,7 @@ fn known_length(least_ns: f64, times: CalibratedTimes, runs: &[Results<'_>]) -> 
             .filter_map(|result| result.checks.iter().find(|check| check.output == output));
         checks.filter_map(error).collect()
     };
-    let told: Vec<ToldTime> = results.iter().filter_map(|result| told(result, times)).collect();
+    let reported: Vec<ReportedTime> = results.iter().filter_map(|result| reported(result, times)).collect();
     let known_ns = mean(&errors(ELAPSED, |check| check.median_abs_error)).map(|error| least_ns + error);
     let longest_ns = errors(ELAPSED, |check| check.max_abs_error)
         .into_iter()
@@ -110,23 +110,23 @@ fn known_length(least_ns: f64, times: CalibratedTimes, runs: &[Results<'_>]) -> 
         },
         difference_ns: None,
         unexplained_ns: None,
-        drift_ns: match &told[..] {
+        drift_ns: match &reported[..] {
             [first, second] => Some(second.time_ns - first.time_ns),
             _ => None,
         },
-        told,
+        reported,
         standing: CalibrationStanding::NotMeasured,
         message: failed.map(|result| match &result.message {
             Some(message) => format!("{}: {message}", result.verdict),
             None => result.verdict.to_string(),
         }),
     };
-    length.difference_ns = time_of(&length).zip(known_ns).map(|(told, known)| told - known);
+    length.difference_ns = time_of(&length).zip(known_ns).map(|(reported, known)| reported - known);
     length
 }
 
 /// Returns what a result says of its kernel.
-fn told(result: &BenchmarkComplete, times: CalibratedTimes) -> Option<ToldTime> {
+fn reported(result: &BenchmarkComplete, times: CalibratedTimes) -> Option<ReportedTime> {
     if result.verdict != Verdict::Pass {
         return None;
     }
@@ -140,7 +140,7 @@ fn told(result: &BenchmarkComplete, times: CalibratedTimes) -> Option<ToldTime> 
                 }
                 Some(Grade::Advisory) | None => None,
             };
-            Some(ToldTime {
+            Some(ReportedTime {
                 time_ns: stats.value,
                 q1_ns: stats.q1,
                 q3_ns: stats.q3,
@@ -149,7 +149,7 @@ fn told(result: &BenchmarkComplete, times: CalibratedTimes) -> Option<ToldTime> 
                 bound_ns: bound_ns.map(|bound| bound / result.calls_per_sample.max(1) as f64),
             })
         }
-        CalibratedTimes::SingleCalls => result.single_calls.map(|single| ToldTime {
+        CalibratedTimes::SingleCalls => result.single_calls.map(|single| ReportedTime {
             time_ns: single.median_ns,
             q1_ns: single.q1_ns,
             q3_ns: single.q3_ns,
@@ -169,18 +169,19 @@ fn judge(length: &mut KnownLength, empty: Option<&KnownLength>, tick_ns: f64) {
         .and_then(|empty| empty.difference_ns)
         .filter(|_| length.least_ns > 0.0);
     length.unexplained_ns = length.difference_ns.zip(beyond).map(|(all, beyond)| all - beyond);
-    if length.message.is_some() || length.told.is_empty() {
+    if length.message.is_some() || length.reported.is_empty() {
         return;
     }
-    let is_too_short = |told: &ToldTime| told.time_ns < length.least_ns - tick_ns - told.bound_ns.unwrap_or_default();
+    let is_too_short =
+        |reported: &ReportedTime| reported.time_ns < length.least_ns - tick_ns - reported.bound_ns.unwrap_or_default();
     let longest_empty_ns = empty.and_then(|empty| Some(time_of(empty)? + bound_of(empty)?));
-    let is_too_long = |told: &ToldTime| {
-        let limits = length.known_ns.zip(longest_empty_ns).zip(told.bound_ns);
-        limits.is_some_and(|((known, empty), bound)| told.time_ns > known + empty + tick_ns + bound)
+    let is_too_long = |reported: &ReportedTime| {
+        let limits = length.known_ns.zip(longest_empty_ns).zip(reported.bound_ns);
+        limits.is_some_and(|((known, empty), bound)| reported.time_ns > known + empty + tick_ns + bound)
     };
     length.standing = match () {
-        () if length.told.iter().any(is_too_short) => CalibrationStanding::TooShort,
-        () if length.told.iter().any(is_too_long) => CalibrationStanding::TooLong,
+        () if length.reported.iter().any(is_too_short) => CalibrationStanding::TooShort,
+        () if length.reported.iter().any(is_too_long) => CalibrationStanding::TooLong,
         () => CalibrationStanding::Within,
     };
 }
@@ -190,7 +191,7 @@ fn judge(length: &mut KnownLength, empty: Option<&KnownLength>, tick_ns: f64) {
 fn noise(lengths: &[KnownLength], unit: impl Fn(&KnownLength) -> Option<f64>) -> Option<f64> {
     let of_length = |length: &KnownLength| {
         let (unit, drift) = (unit(length)?, length.drift_ns?);
-        let intervals = length.told.iter().filter_map(|told| told.ci95_ns);
+        let intervals = length.reported.iter().filter_map(|reported| reported.ci95_ns);
         let halves = intervals.map(|[low, high]| (high - low) / 2.0);
         Some(halves.fold(drift.abs(), f64::max) / unit)
     };
@@ -199,13 +200,17 @@ fn noise(lengths: &[KnownLength], unit: impl Fn(&KnownLength) -> Option<f64>) ->
 
 /// Returns the mean of the runs' times.
 pub(super) fn time_of(length: &KnownLength) -> Option<f64> {
-    let times: Vec<f64> = length.told.iter().map(|told| told.time_ns).collect();
+    let times: Vec<f64> = length.reported.iter().map(|reported| reported.time_ns).collect();
     mean(&times)
 }
 
 /// Returns how much of a call may be missing from the runs' times. `None` without a bound.
 pub(super) fn bound_of(length: &KnownLength) -> Option<f64> {
-    length.told.iter().filter_map(|told| told.bound_ns).reduce(f64::max)
+    length
+        .reported
+        .iter()
+        .filter_map(|reported| reported.bound_ns)
+        .reduce(f64::max)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

@@ -17,7 +17,16 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 /// What a cell without a value shows.
 const UNKNOWN: &str = "-";
 
-const HEADS: [&str; 8] = ["known", "told", "spread", "difference", "", "beyond", "drift", "bound"];
+const HEADS: [&str; 8] = [
+    "known",
+    "reported",
+    "spread",
+    "difference",
+    "",
+    "unexplained",
+    "drift",
+    "bound",
+];
 
 /// Returns the tables of a calibration for a line of `columns` columns.
 pub(super) fn text(calibration: &CalibrationComplete, columns: usize) -> String {
@@ -58,8 +67,8 @@ fn meaning(method: &MethodCalibration) -> String {
 
 /// Returns how far the times can be trusted: `graded sealed`.
 fn grades(method: &MethodCalibration) -> String {
-    let told = method.lengths.iter().flat_map(|length| &length.told);
-    let mut grades: Vec<Grade> = told.filter_map(|told| told.grade).collect();
+    let reported = method.lengths.iter().flat_map(|length| &length.reported);
+    let mut grades: Vec<Grade> = reported.filter_map(|reported| reported.grade).collect();
     grades.sort();
     grades.dedup();
     let words: Vec<&str> = grades.into_iter().map(Grade::as_str).collect();
@@ -77,7 +86,7 @@ fn table(method: &MethodCalibration) -> String {
         meaning(method),
         grades(method),
         shown(method.empty_ns),
-        shown(method.empty_call_ns)
+        shown(method.empty_kernel_ns)
     );
     let rows: Vec<[String; HEADS.len()]> = method.lengths.iter().map(cells).collect();
     let widths: [usize; HEADS.len()] = std::array::from_fn(|column| {
@@ -119,16 +128,16 @@ fn clock(method: &MethodCalibration) -> String {
 
 fn cells(length: &KnownLength) -> [String; HEADS.len()] {
     let unknown = || UNKNOWN.to_owned();
-    let told = time_of(length);
+    let reported = time_of(length);
     let known = length.known_ns.filter(|_| length.least_ns > 0.0);
     let share = length.difference_ns.zip(known);
     let spreads = length
-        .told
+        .reported
         .iter()
-        .map(|told| (told.q3_ns - told.q1_ns) / 2.0 / told.time_ns);
+        .map(|reported| (reported.q3_ns - reported.q1_ns) / 2.0 / reported.time_ns);
     [
         length.known_ns.map_or_else(unknown, |ns| time(ns).to_string()),
-        told.map_or_else(unknown, |ns| time(ns).to_string()),
+        reported.map_or_else(unknown, |ns| time(ns).to_string()),
         spreads
             .reduce(f64::max)
             .map_or_else(unknown, |spread| format!("±{}", percent(spread))),
@@ -176,14 +185,17 @@ fn legend(calibration: &CalibrationComplete, columns: usize) -> String {
         ),
         ("known", known.as_str()),
         (
-            "told",
+            "reported",
             "what the mode says, the mean of both runs; spread is half of the distance between the quartiles",
         ),
         (
             "difference",
-            "told minus known: the launch before the first reading and the end after the last one, which are not known by themselves",
+            "reported minus known: the launch before the first reading and the end after the last one, which are not known by themselves",
         ),
-        ("beyond", "the difference minus that of the kernel that returns at once"),
+        (
+            "unexplained",
+            "the difference minus that of the kernel that returns at once",
+        ),
         ("drift", "from the first run to the second"),
         ("bound", "how much of a call may be missing from the time"),
     ];
@@ -198,7 +210,7 @@ fn sentence(method: &MethodCalibration) -> Option<String> {
     let (ns, share) = (method.noise_ns?, method.noise_share?);
     let mode = name(method);
     Some(format!(
-        "In mode {mode}, differences below {} of kernels up to 10 µs, or below {} of longer ones, mean nothing on this machine.\n",
+        "`{mode}`: differences below {} of kernels up to 10 µs, or below {} of longer ones, mean nothing on this machine.\n",
         time(ns),
         percent(rounded_up(share))
     ))
@@ -236,7 +248,7 @@ fn conclusion(calibration: &CalibrationComplete) -> String {
 
 /// Says how many times claim a bound, if all of them are as good as they claim.
 fn bounds<'a>(lengths: impl Iterator<Item = &'a KnownLength>) -> String {
-    let is_bounded = |length: &&KnownLength| length.told.iter().all(|told| told.bound_ns.is_some());
+    let is_bounded = |length: &&KnownLength| length.reported.iter().all(|reported| reported.bound_ns.is_some());
     let (bounded, others): (Vec<_>, Vec<_>) = lengths.partition(is_bounded);
     let within = || {
         format!(

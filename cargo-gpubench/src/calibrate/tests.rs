@@ -8,8 +8,8 @@ use gpubench_contract::{
 use super::budget::{Results, calibration};
 use super::show::text;
 
-/// A passed result of a kernel that spun for `least_ns`, which its method says took `told_ns`.
-fn result(mode: Method, least_ns: i64, told_ns: f64) -> BenchmarkComplete {
+/// A passed result of a kernel that spun for `least_ns`, which its method says took `reported_ns`.
+fn result(mode: Method, least_ns: i64, reported_ns: f64) -> BenchmarkComplete {
     let run = gpubench_testing::all_passed();
     let mut result = run.results.into_iter().next().expect("a result");
     result.mode = mode;
@@ -18,9 +18,9 @@ fn result(mode: Method, least_ns: i64, told_ns: f64) -> BenchmarkComplete {
     result.event_overhead_ns = Some(1300.0);
     result.grade = Some(Grade::Sealed);
     let stats = result.stats.as_mut().expect("statistics");
-    stats.value = told_ns;
-    (stats.q1, stats.q3) = (told_ns - 20.0, told_ns + 20.0);
-    stats.ci95 = [told_ns - 30.0, told_ns + 30.0];
+    stats.value = reported_ns;
+    (stats.q1, stats.q3) = (reported_ns - 20.0, reported_ns + 20.0);
+    stats.ci95 = [reported_ns - 30.0, reported_ns + 30.0];
     result.conservation = Some(Conservation {
         bound_ns: Some(2000.0),
         ..Conservation::default()
@@ -43,7 +43,7 @@ fn calibrated(first: &[BenchmarkComplete], second: &[BenchmarkComplete]) -> Cali
     calibration(&device, vec!["a".to_owned(), "b".to_owned()], &runs)
 }
 
-/// Three lengths, each told with 3 µs for the launch.
+/// Three lengths, each reported with 3 µs for the launch.
 fn honest(mode: Method) -> Vec<BenchmarkComplete> {
     [0, 2000, 1_000_000]
         .map(|least_ns| result(mode, least_ns, least_ns as f64 + 3016.0))
@@ -53,14 +53,14 @@ fn honest(mode: Method) -> Vec<BenchmarkComplete> {
 /// Adds single calls that take 300 ns longer.
 fn with_single_calls(mut run: Vec<BenchmarkComplete>) -> Vec<BenchmarkComplete> {
     for result in &mut run {
-        let told = result.stats.as_ref().expect("statistics").value + 300.0;
+        let reported = result.stats.as_ref().expect("statistics").value + 300.0;
         result.single_calls = Some(PartTimes {
             n: 20,
-            median_ns: told,
-            q1_ns: told,
-            q3_ns: told,
-            min_ns: told,
-            max_ns: told,
+            median_ns: reported,
+            q1_ns: reported,
+            q3_ns: reported,
+            min_ns: reported,
+            max_ns: reported,
         });
     }
     run
@@ -79,7 +79,7 @@ fn what_a_method_adds_is_split_into_the_launch_and_the_rest() {
     let [method] = &calibration.methods[..] else {
         panic!("one mode has one kind of time: {calibration:?}")
     };
-    assert_eq!((method.empty_ns, method.empty_call_ns), (Some(1300.0), Some(3016.0)));
+    assert_eq!((method.empty_ns, method.empty_kernel_ns), (Some(1300.0), Some(3016.0)));
     let [empty, short, long] = &method.lengths[..] else {
         panic!("three lengths: {method:?}")
     };
@@ -106,17 +106,17 @@ fn noise_is_the_largest_drift_or_half_an_interval() {
 
 #[test]
 fn a_time_shorter_than_its_kernel_by_more_than_the_bound_is_too_short() {
-    let told = |time_ns, bound_ns| {
+    let reported = |time_ns, bound_ns| {
         let mut run = honest(Method::Cold);
         run[2] = result(Method::Cold, 1_000_000, time_ns);
         run[2].conservation.as_mut().expect("a bound").bound_ns = bound_ns;
         standings(&calibrated(&run, &honest(Method::Cold)))[2]
     };
-    assert_eq!(told(1_000_000.0 - 2032.0, Some(2000.0)), Standing::Within);
-    assert_eq!(told(1_000_000.0 - 2033.0, Some(2000.0)), Standing::TooShort);
+    assert_eq!(reported(1_000_000.0 - 2032.0, Some(2000.0)), Standing::Within);
+    assert_eq!(reported(1_000_000.0 - 2033.0, Some(2000.0)), Standing::TooShort);
     // Without a bound, only the step of the clock is allowed.
-    assert_eq!(told(1_000_000.0 - 32.0, None), Standing::Within);
-    assert_eq!(told(1_000_000.0 - 33.0, None), Standing::TooShort);
+    assert_eq!(reported(1_000_000.0 - 32.0, None), Standing::Within);
+    assert_eq!(reported(1_000_000.0 - 33.0, None), Standing::TooShort);
 }
 
 #[test]
@@ -129,16 +129,16 @@ fn the_second_run_counts_too() {
 
 #[test]
 fn a_time_longer_than_kernel_and_empty_call_is_too_long_only_if_it_claims_a_bound() {
-    let told = |time_ns, grade| {
+    let reported = |time_ns, grade| {
         let mut run = honest(Method::Cold);
         run[2] = result(Method::Cold, 1_000_000, time_ns);
         run[2].grade = Some(grade);
         standings(&calibrated(&run, &honest(Method::Cold)))[2]
     };
     let longest = 1_000_016.0 + 3016.0 + 32.0 + 2.0 * 2000.0;
-    assert_eq!(told(longest, Grade::Sealed), Standing::Within);
-    assert_eq!(told(longest + 1.0, Grade::Sealed), Standing::TooLong);
-    assert_eq!(told(longest + 1.0, Grade::Advisory), Standing::Within);
+    assert_eq!(reported(longest, Grade::Sealed), Standing::Within);
+    assert_eq!(reported(longest + 1.0, Grade::Sealed), Standing::TooLong);
+    assert_eq!(reported(longest + 1.0, Grade::Advisory), Standing::Within);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn the_bound_of_a_call_is_its_share_of_the_bound_of_a_sample() {
     let mut run = honest(Method::Hot);
     run[2].calls_per_sample = 10;
     let calibration = calibrated(&run, &run);
-    assert_eq!(calibration.methods[0].lengths[2].told[0].bound_ns, Some(200.0));
+    assert_eq!(calibration.methods[0].lengths[2].reported[0].bound_ns, Some(200.0));
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn the_single_calls_of_a_graph_are_a_kind_of_time_without_a_grade() {
     let kinds: Vec<_> = calibration.methods.iter().map(|method| method.times).collect();
     assert_eq!(kinds, [CalibratedTimes::Value, CalibratedTimes::SingleCalls]);
     let single = &calibration.methods[1].lengths[1];
-    assert_eq!(single.told[0].time_ns, 5316.0);
-    assert_eq!((single.told[0].grade, single.told[0].bound_ns), (None, None));
+    assert_eq!(single.reported[0].time_ns, 5316.0);
+    assert_eq!((single.reported[0].grade, single.reported[0].bound_ns), (None, None));
     assert_eq!(single.standing, Standing::Within);
 }
 
@@ -182,7 +182,7 @@ fn the_conclusion_counts_the_times_that_claim_a_bound() {
 }
 
 #[test]
-fn the_tables_say_what_is_known_told_and_claimed() {
+fn the_tables_say_what_is_known_reported_and_claimed() {
     let mut graph = with_single_calls(honest(Method::Graph));
     graph[2] = result(Method::Graph, 1_000_000, 900_000.0);
     for result in &mut graph {

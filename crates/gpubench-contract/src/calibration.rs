@@ -34,7 +34,7 @@ pub struct MethodCalibration {
     pub empty_ns: Option<f64>,
     /// The time of a call whose kernel returns at once, in nanoseconds: the empty measurement, the
     /// launch and the end of a kernel. Null if it was not measured.
-    pub empty_call_ns: Option<f64>,
+    pub empty_kernel_ns: Option<f64>,
     /// The kernels of known length, from short to long.
     pub lengths: Vec<KnownLength>,
     /// Differences below this mean nothing, in nanoseconds. It is the largest drift or half of a
@@ -63,7 +63,7 @@ pub struct KnownLength {
     /// Number of calls that a sample is the mean of, in the first run.
     pub calls_per_sample: u64,
     /// What the method says, in each of the two runs.
-    pub told: Vec<ToldTime>,
+    pub reported: Vec<ReportedTime>,
     /// The mean of the method's times minus `known_ns`: what the method adds to the kernel.
     pub difference_ns: Option<f64>,
     /// `difference_ns` minus that of the kernel that returns at once: what is left when the launch
@@ -80,7 +80,7 @@ pub struct KnownLength {
 /// What a method says of a kernel in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-pub struct ToldTime {
+pub struct ReportedTime {
     /// The time, in nanoseconds: the reported value, or a median for times of single calls.
     pub time_ns: f64,
     /// First quartile of the samples, in nanoseconds.

@@ -148,7 +148,7 @@ pub(super) fn warn_of_other_settings(contestants: &[&Job<'_>]) {
     for other in others {
         if of_measurement(&other.options) != first.options {
             print_warning(&format!(
-                "`{}` is measured with the settings of `{}`: all contestants need the same",
+                "`{}` is measured with the settings of `{}`: all contestants need the same settings",
                 other.announced.case, first.announced.case
             ));
         }

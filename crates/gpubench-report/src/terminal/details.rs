@@ -68,7 +68,7 @@ fn measurement(result: &BenchmarkComplete) -> String {
         result.device_work.as_ref().map(device_work),
         result
             .empty_call_ns
-            .map(|empty| format!("from outside, an empty call takes {}", time(empty))),
+            .map(|empty| format!("wall time of an empty call: {}", time(empty))),
         result
             .host_ns
             .as_ref()
