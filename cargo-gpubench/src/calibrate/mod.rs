@@ -1,7 +1,7 @@
 //! `cargo gpubench calibrate`: how far off each method is on this machine.
 //!
-//! [`kernel`] is a benchmark of the tool itself, whose kernel runs for a known time. It goes
-//! through two ordinary runs of the [`broker`]. [`budget`] is a pure function of their results.
+//! `kernel` is a benchmark of the tool itself, whose kernel runs for a known time. It goes
+//! through two ordinary runs of the `broker`. `budget` is a pure function of their results.
 
 mod budget;
 mod collector;

@@ -46,7 +46,8 @@ pub trait Counter: Send {
     /// Returns what counts, with its version if known: `callgrind of valgrind`.
     fn description(&self) -> String;
 
-    /// Prepares to count a call of at most `ranges` ranges.
+    /// Prepares to count a call of at most `ranges` ranges, or of as many kernels, if known, in one
+    /// range.
     ///
     /// # Errors
     /// When the device refuses.

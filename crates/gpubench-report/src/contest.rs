@@ -75,7 +75,7 @@ fn factor(ratio: f64) -> String {
 fn ties(names: &[String]) -> Option<String> {
     match names.len() {
         0 => None,
-        ..=TIES_NAMED => Some(format!("ties with {}", in_backticks(names))),
+        1..=TIES_NAMED => Some(format!("ties with {}", in_backticks(names))),
         more => Some(format!("ties with {more} others")),
     }
 }

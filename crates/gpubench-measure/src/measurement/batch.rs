@@ -12,7 +12,8 @@ use super::case::ReadyCase;
 /// events is about a thousandth of it.
 const BATCH_NS: f64 = 1e6;
 
-/// Untimed calls before the timed ones of a hot window. The first brings the tensors to the caches.
+/// Most untimed calls before the timed ones of a hot window. The first brings the tensors to the
+/// caches.
 const SETTLING: u32 = 3;
 
 /// The repetitions of a case's call in its windows.
@@ -87,7 +88,7 @@ impl Batch {
     pub(super) fn in_window(&self, kind: WindowKind, seeds: &Seeds, place: WindowId) -> Repetition {
         let switch_after = match (self.method, kind) {
             (Method::Hot, WindowKind::EarlyCheck) => seeds.switch_after(place, self.repeats),
-            (Method::Hot, _) => SETTLING,
+            (Method::Hot, _) => SETTLING.min(self.repeats.get()),
             _ => return Repetition::ONE,
         };
         let repeats = match kind {
@@ -97,6 +98,44 @@ impl Batch {
         Repetition {
             switch_after,
             repeats: repeats.unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the untimed and the other calls of a hot window of a call with `steps` steps.
+    fn calls(kind: WindowKind, steps: u32, call_ns: f64) -> (u32, u32) {
+        let mut batch = Batch {
+            method: Method::Hot,
+            repeats: NonZeroU32::MIN,
+            most: (MOST_LAUNCHES / steps).max(1),
+            steps,
+            execution: Execution::Sealed,
+        };
+        batch.adapt(call_ns);
+        let place = WindowId { case: 1, window: 1 };
+        let Repetition { switch_after, repeats } = batch.in_window(kind, &Seeds::new([7; 32]), place);
+        (switch_after, repeats.get())
+    }
+
+    #[test]
+    fn a_hot_window_lasts_a_millisecond_after_three_untimed_calls() {
+        assert_eq!(calls(WindowKind::Timed, 1, 10_000.0), (3, 100));
+        assert_eq!(calls(WindowKind::Timed, 1, 1_000.0), (3, MOST_LAUNCHES));
+        let (before, after) = calls(WindowKind::EarlyCheck, 1, 10_000.0);
+        assert_eq!(before + after, 100);
+    }
+
+    #[test]
+    fn long_plans_and_long_calls_are_repeated_less_before_and_after() {
+        assert_eq!(calls(WindowKind::Timed, 300, 10_000.0), (1, 1));
+        assert_eq!(calls(WindowKind::Timed, 1, 5e6), (1, 1));
+        for steps in [1, 7, 100, 150, 399, 400] {
+            let (before, after) = calls(WindowKind::Timed, steps, 1.0);
+            assert!((before + after) * steps <= 2 * MOST_LAUNCHES, "{steps} steps");
         }
     }
 }

@@ -123,9 +123,13 @@ impl<'a> Rounds<'a> {
     /// Makes one call in each worker of the judged arms until one fails. Only the correctness is
     /// kept.
     fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        let mut goes_on = vec![true; self.arms.len()];
         for _ in 0..self.first {
-            self.begin_round()?;
+            // A call takes no sample, so it never gives an arm enough of them.
+            let arms = self.arms.iter_mut().zip(&goes_on);
+            begin(arms.filter(|(_, goes_on)| **goes_on).map(|(arm, _)| arm))?;
             self.call_alone(WindowKind::EarlyCheck, context)?;
+            goes_on = self.arms.iter().map(Arm::is_active).collect();
             if !self.end_round() {
                 break;
             }
@@ -150,7 +154,7 @@ impl<'a> Rounds<'a> {
 
     /// Makes one call of each judged arm.
     fn call_alone(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged());
+        let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged() && arm.is_active());
         judged.try_for_each(|arm| arm.step(context, Part::Alone(kind)))
     }
 
@@ -210,13 +214,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn begin_round(&mut self) -> Result<(), MeasureError> {
-        for arm in self.arms.iter_mut().filter(|arm| arm.can_continue()) {
-            arm.begin_round();
-            if let Some(RoleFailure::Interrupted) = arm.lost {
-                return Err(MeasureError::Interrupted);
-            }
-        }
-        Ok(())
+        begin(self.arms.iter_mut().filter(|arm| arm.can_continue()))
     }
 
     /// Ends the round. Returns whether another one makes sense.
@@ -297,6 +295,17 @@ impl<'a> Rounds<'a> {
         watcher.thrown_away(samples);
         std::thread::sleep(pause);
     }
+}
+
+/// Begins a round of some arms.
+fn begin<'r, 'a: 'r>(arms: impl Iterator<Item = &'r mut Arm<'a>>) -> Result<(), MeasureError> {
+    for arm in arms {
+        arm.begin_round();
+        if let Some(RoleFailure::Interrupted) = arm.lost {
+            return Err(MeasureError::Interrupted);
+        }
+    }
+    Ok(())
 }
 
 /// Measures the energy of an arm's call, or notes why it cannot.

@@ -103,7 +103,7 @@ impl Referee {
     }
 
     /// Replaces the inputs that [`show_other_inputs`](Referee::show_other_inputs) has replaced as a
-    /// whole, and poisons the outputs again.
+    /// whole. Poisons the outputs and scratch again if the key says so.
     pub(super) fn show_true_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
@@ -111,6 +111,9 @@ impl Referee {
             if role != Role::Constant && pristine.maker != Maker::Harness {
                 driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
             }
+        }
+        if !self.seeds.outputs_change_too(place) {
+            return Ok(());
         }
         for buffer in case.buffers.iter().filter(|buffer| buffer.pristine.is_none()) {
             let (start, bytes) = (buffer.layout.offset, buffer.layout.len);

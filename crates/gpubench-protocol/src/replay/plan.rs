@@ -105,7 +105,7 @@ impl ReadyPlan {
         stream: Stream,
         counter: &mut dyn Counter,
     ) -> Result<Option<Vec<Count>>, DeviceError> {
-        counter.start(self.launches().count())?;
+        counter.start(self.number_of_launches())?;
         let mut launch = 0;
         for (position, step) in self.steps.iter().enumerate() {
             let ReadyStep::Launch { kernel, .. } = step else {
@@ -130,6 +130,11 @@ impl ReadyPlan {
             Some(launch) => launches.nth(launch as usize),
             None => launches.next().filter(|_| launches.next().is_none()),
         }
+    }
+
+    /// Returns the number of kernels that a call launches.
+    pub fn number_of_launches(&self) -> usize {
+        self.launches().count()
     }
 
     fn launches(&self) -> impl Iterator<Item = (u32, &str)> {

@@ -175,6 +175,12 @@ impl Seeds {
         1 + (self.key(KeyPurpose::Switch, place) % choices) as u32
     }
 
+    /// Whether the outputs of a window become noise again when its inputs change. A kernel that
+    /// skips its work cannot know which it is: its output is either noise or an old answer.
+    pub fn outputs_change_too(&self, place: WindowId) -> bool {
+        self.key(KeyPurpose::Switch, place) >> 63 == 0
+    }
+
     /// Whether a control window comes before the window at `place`, `since_control` windows after
     /// the last one. The key draws it, so the worker under test cannot predict it. Control windows
     /// are never further apart than twice the average.

@@ -112,7 +112,7 @@ impl Call {
             // The launches of host code are not known, and the values of metrics in several ranges
             // have no sum.
             (Work::Hosted(_), _) | (_, Measurand::Hardware) => {
-                counter.start(1)?;
+                counter.start(self.work.known_launches().max(1))?;
                 counter.begin(WHOLE_CALL)?;
                 self.work.queue(driver, stream)?;
                 driver.synchronize_all()?;
@@ -140,6 +140,14 @@ impl Call {
 }
 
 impl Work {
+    /// Returns the number of launches of a plan; 0 for host code, whose launches are not known.
+    fn known_launches(&self) -> usize {
+        match self {
+            Work::Sealed(plan) => plan.number_of_launches(),
+            Work::Hosted(_) => 0,
+        }
+    }
+
     /// Binds a recording's plan to `buffers` (tensors, then scratch) and to `modules`, which have
     /// the position of their source.
     pub(super) fn sealed(

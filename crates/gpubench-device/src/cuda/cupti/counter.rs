@@ -14,8 +14,8 @@ const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
 /// How long a kernel takes.
 const DURATION: &str = "gpu__time_duration.sum";
 
-/// Most kernels of a call whose metrics are read.
-const MOST_KERNELS: usize = 1000;
+/// Kernels of host code whose metrics can be read in a call.
+const KERNELS_OF_HOST_CODE: usize = 1000;
 
 /// Counts metrics in a context.
 pub(in crate::cuda) struct CuptiCounter {
@@ -101,7 +101,7 @@ impl Counter for CuptiCounter {
         if self.progress == Progress::First {
             let ranges = match self.kind {
                 RangeKind::Program => ranges,
-                RangeKind::Kernel => MOST_KERNELS,
+                RangeKind::Kernel => ranges.max(KERNELS_OF_HOST_CODE),
             };
             session.reset(&self.metrics, self.kind, ranges)?;
         }

@@ -163,25 +163,27 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
 #[test]
 fn calls_with_other_inputs_come_before_the_clock_is_read() {
     let mut watched = Watched::open(Method::Hot);
-    let [_, after] = watched.release_after(1, WindowKind::Timed, 3);
-    // The harness makes all inputs, so only their decoy lines change. Two outputs, a scratch tensor
-    // and the plan's scratch are poisoned again.
-    let poisoned = ["noise"; 4];
-    let expected = [
-        &["wait_value", "stamp"][..],
-        &poisoned,
-        &["copy", "reveal", "write_value"],
-    ]
-    .concat();
-    assert_eq!(named(&after)[..expected.len()], expected);
-    let page = watched
-        .case
-        .page_of(WindowOwner::default())
-        .unwrap()
-        .on_device
-        .in_window(1);
-    let resumes = after.iter().find(|call| call.name == "write_value").unwrap();
-    assert_eq!(resumes.words, [page.resumed(), 1]);
+    let mut seen = std::collections::HashSet::new();
+    for window in 1..=8 {
+        let [_, after] = watched.release_after(window, WindowKind::Timed, 3);
+        let place = watched.case.place(window);
+        let changes = watched.referee.seeds.outputs_change_too(place);
+        seen.insert(changes);
+        // The harness makes all inputs, so only their decoy lines change. Two outputs, a scratch
+        // tensor and the plan's scratch can be poisoned again.
+        let poisoned: &[&str] = if changes { &["noise"; 4] } else { &[] };
+        let expected = [
+            &["wait_value", "stamp"][..],
+            poisoned,
+            &["copy", "reveal", "write_value"],
+        ]
+        .concat();
+        assert_eq!(named(&after)[..expected.len()], expected);
+        let page = watched.case.page_of(WindowOwner::arm(0)).unwrap().on_device;
+        let resumes = after.iter().find(|call| call.name == "write_value").unwrap();
+        assert_eq!(resumes.words, [page.in_window(window).resumed(), u64::from(window)]);
+    }
+    assert_eq!(seen.len(), 2, "both draws occur");
 }
 
 /// The calls after *go* and before the host waits.
