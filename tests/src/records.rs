@@ -55,6 +55,22 @@ impl Records {
         found[0]
     }
 
+    /// Asserts that a benchmark's output was not complete when its call returned. Timing decides
+    /// which check finds that.
+    ///
+    /// # Panics
+    /// If it ended otherwise.
+    #[track_caller]
+    pub fn assert_is_late(&self, benchmark: &str) {
+        let result = self.result(benchmark);
+        let verdict = result["verdict"].as_str().unwrap_or_default();
+        assert!(
+            ["late-write", "wrong-output"].contains(&verdict),
+            "{benchmark}: {verdict}: {}",
+            result["message"]
+        );
+    }
+
     /// Checks a case's verdict, its cause, and words of its message.
     ///
     /// # Panics

@@ -47,7 +47,7 @@ pub(super) struct Entry<'e, 'j> {
 
 impl Lane<'_, '_> {
     /// Measures cases together, each for one of its results: one alone, or several alternately.
-    /// Returns what they ended in, in their order.
+    /// Returns their outcomes, in their order.
     pub(super) fn measure(
         &mut self,
         jobs: &[&Job<'_>],

@@ -38,7 +38,7 @@ pub struct DeviceWork {
     pub fills: f64,
     /// Time of a call in which the device did any of this, in nanoseconds.
     pub busy_ns: f64,
-    /// Time from the begin of the first to the end of the last, in nanoseconds.
+    /// Time from the start of the first to the end of the last, in nanoseconds.
     pub span_ns: f64,
 }
 

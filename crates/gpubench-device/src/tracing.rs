@@ -8,7 +8,7 @@ use super::DeviceError;
 pub struct Operation {
     /// What it did.
     pub kind: OperationKind,
-    /// Its begin by the device's clock, in nanoseconds.
+    /// Its start by the device's clock, in nanoseconds.
     pub start_ns: u64,
     /// Its end.
     pub end_ns: u64,
@@ -53,7 +53,7 @@ pub fn busy_ns(operations: &[Operation]) -> u64 {
     busy
 }
 
-/// Returns the time from the first begin to the last end, in nanoseconds.
+/// Returns the time from the first start to the last end, in nanoseconds.
 pub fn span_ns(operations: &[Operation]) -> u64 {
     let first = operations.iter().map(|it| it.start_ns).min().unwrap_or_default();
     let last = operations.iter().map(|it| it.end_ns).max().unwrap_or_default();

@@ -34,15 +34,4 @@ echo "candle-kernels $version"
 echo "$published"
 echo
 
-if [ -z "${GPUBENCH:-}" ]; then
-    cargo build --quiet --release --manifest-path "$repository/Cargo.toml" --package cargo-gpubench
-    GPUBENCH=${CARGO_TARGET_DIR:-$repository/target}/release/cargo-gpubench
-fi
-
-if [ "${1-}" = archive ]; then
-    shift
-    set -- archive --manifest-path "$manifest" "$@"
-else
-    set -- --manifest-path "$manifest" "$@"
-fi
-exec "$GPUBENCH" gpubench "$@"
+exec "$repository/docs/measurements/gpubench.sh" "$manifest" "$@"

@@ -27,15 +27,4 @@ echo "tensara $revision"
 (cd -- "$solutions" && sha256sum -- *.cu)
 echo
 
-if [ -z "${GPUBENCH:-}" ]; then
-    cargo build --quiet --release --manifest-path "$repository/Cargo.toml" --package cargo-gpubench
-    GPUBENCH=${CARGO_TARGET_DIR:-$repository/target}/release/cargo-gpubench
-fi
-
-if [ "${1-}" = archive ]; then
-    shift
-    set -- archive --manifest-path "$here/Cargo.toml" "$@"
-else
-    set -- --manifest-path "$here/Cargo.toml" "$@"
-fi
-exec "$GPUBENCH" gpubench "$@"
+exec "$repository/docs/measurements/gpubench.sh" "$here/Cargo.toml" "$@"

@@ -33,7 +33,7 @@ const KINDS: [(c_int, OperationKind); 3] = [
     (2, OperationKind::Fill),
 ];
 
-/// Where begin and end stand in the records of all these kinds, in every version since CUDA 6.5.
+/// Byte offsets of the start and end times in all these records, the same since CUDA 6.5.
 const START: usize = 16;
 const END: usize = 24;
 

@@ -17,7 +17,7 @@ pub struct DeviceWork {
     pub traced: u32,
     /// Time in which the device did something, in nanoseconds.
     pub busy_ns: f64,
-    /// Time from its first begin to its last end, in nanoseconds.
+    /// Time from its first start to its last end, in nanoseconds.
     pub span_ns: f64,
 }
 
