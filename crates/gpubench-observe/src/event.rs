@@ -1,0 +1,123 @@
+//! What a source reports.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{
+    Allocation, Copy, FunctionHandle, GraphHandle, Launch, MemoryHandle, ModuleHandle, ProcessId, ProcessStart, Set,
+    StreamHandle, Synchronization, Timestamp,
+};
+
+/// Something that a process did.
+///
+/// Each kind but [`EventKind::Failed`] and [`EventKind::Started`] to [`EventKind::Exited`] reports a
+/// call of the driver that succeeded, seen at its return. A launch or a copy whose return is not
+/// recorded, because only its entry is, counts as one that succeeded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When the call began.
+    pub at: Timestamp,
+    /// Which process did it.
+    pub process: ProcessId,
+    /// Which of its threads did it, as the observer numbers threads.
+    pub thread: u32,
+    /// What it did.
+    pub kind: EventKind,
+}
+
+/// What a process did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// It began, or the observation found it. The first event of each process.
+    Started(ProcessStart),
+    /// It ended, and what it still had was freed by the driver. The last event of each process. The
+    /// end of a program by an exec is such an end, too.
+    Exited {
+        /// The status that `wait` gives, if the source knows it.
+        status: Option<i32>,
+    },
+    /// It launched a kernel.
+    Launch(Launch),
+    /// It launched a graph.
+    GraphLaunch {
+        /// The graph.
+        graph: GraphHandle,
+        /// The stream.
+        stream: StreamHandle,
+    },
+    /// It queued a function of the host on a stream.
+    HostFunction {
+        /// The stream.
+        stream: StreamHandle,
+    },
+    /// It allocated memory.
+    Allocate(Allocation),
+    /// It freed memory. Freeing the address 0 frees nothing and is no error.
+    Free(MemoryHandle),
+    /// It copied memory.
+    Copy(Copy),
+    /// It filled memory.
+    Set(Set),
+    /// The driver told the name of a kernel, mangled as the driver has it. Names may come after
+    /// launches. Another name for a known handle means that the driver uses the handle again.
+    Name {
+        /// The kernel.
+        function: FunctionHandle,
+        /// Its name.
+        name: Arc<str>,
+        /// The module it is in, if the call has it.
+        module: Option<ModuleHandle>,
+    },
+    /// A handle is another one's kernel: `cuKernelGetFunction`.
+    Alias {
+        /// The new handle.
+        function: FunctionHandle,
+        /// The handle that is known.
+        of: FunctionHandle,
+    },
+    /// It loaded a module.
+    ModuleLoad {
+        /// The module.
+        module: ModuleHandle,
+    },
+    /// It unloaded a module: the handles of its kernels are free for others.
+    ModuleUnload {
+        /// The module.
+        module: ModuleHandle,
+    },
+    /// It created a stream.
+    StreamCreate {
+        /// The stream.
+        stream: StreamHandle,
+    },
+    /// It destroyed a stream.
+    StreamDestroy {
+        /// The stream.
+        stream: StreamHandle,
+    },
+    /// It waited.
+    Synchronize {
+        /// For what.
+        what: Synchronization,
+        /// How long.
+        duration: Duration,
+    },
+    /// A call failed. Whatever it was meant to do did not happen.
+    Failed {
+        /// The call.
+        call: DriverCall,
+        /// The `CUresult`, never 0.
+        code: u32,
+    },
+}
+
+/// A function of the driver, by the name that programs call: `cuMemAlloc` for `cuMemAlloc_v2`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DriverCall(pub Arc<str>);
+
+impl fmt::Display for DriverCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}

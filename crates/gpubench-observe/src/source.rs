@@ -1,0 +1,38 @@
+//! Where events come from.
+
+use gpubench_diagnostic::Failure;
+
+use crate::{DriverCall, Event};
+
+/// Gives the events of the observed processes: the observer of a machine, or a recording.
+pub trait Source {
+    /// Gives the events that wait to `sink`, those of a process in the order of time, and returns
+    /// how many they were. Returns at once, with 0 if none waits.
+    ///
+    /// # Errors
+    ///
+    /// If events cannot be read any more.
+    fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure>;
+
+    /// Returns what each function of the driver was called, exact even where events are lost.
+    /// Functions without calls may be absent.
+    fn totals(&self) -> Vec<FunctionTotal>;
+
+    /// Returns how many events were lost until now: calls, and beginnings and ends of processes.
+    fn lost(&self) -> u64;
+}
+
+/// How often a function of the driver was called, in all observed processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionTotal {
+    /// The function.
+    pub call: DriverCall,
+    /// Calls that began.
+    pub entries: u64,
+    /// Calls that returned, where returns are counted.
+    pub returns: u64,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Calls whose event was lost.
+    pub dropped: u64,
+}
