@@ -16,7 +16,8 @@ use crate::{
 /// recorded, because only its entry is, counts as one that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When the call began.
+    /// When the call began. For [`EventKind::Allocate`], when it returned: only then does the program
+    /// know the address, so a free that began earlier is that of an earlier allocation there.
     pub at: Timestamp,
     /// Which process did it.
     pub process: ProcessId,

@@ -6,8 +6,9 @@ use crate::{DriverCall, Event};
 
 /// Gives the events of the observed processes: the observer of a machine, or a recording.
 pub trait Source {
-    /// Gives the events that wait to `sink`, those of a process in the order of time, and returns
-    /// how many they were. Returns at once, with 0 if none waits.
+    /// Gives the events that wait to `sink`, and returns how many they were. Returns at once, with 0
+    /// if none waits. The events of a process come in the order in which its calls were recorded,
+    /// after its beginning and before its end.
     ///
     /// # Errors
     ///
