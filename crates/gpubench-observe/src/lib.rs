@@ -1,13 +1,16 @@
 //! What CUDA processes do, seen from outside: nothing is rebuilt, preloaded or injected.
 //!
 //! A [`Source`] gives [`Event`]s: what processes asked of the driver, and when they began and
-//! ended.
+//! ended. [`ledger`] makes state of events.
 #![forbid(unsafe_code)]
 
 mod event;
+pub mod ledger;
 mod memory;
 mod process;
 mod source;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod timestamp;
 mod work;
 

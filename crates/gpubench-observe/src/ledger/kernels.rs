@@ -1,0 +1,116 @@
+//! Kernels by name.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use super::demangle::{LONGEST, demangled, shortened};
+
+/// Which kernel a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KernelKey {
+    /// A kernel with a name: its place in [`KernelNames`].
+    Named(u32),
+    /// Kernels whose names the driver never told.
+    Unnamed,
+    /// Kernels beyond a limit.
+    Other,
+}
+
+/// The name of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelName {
+    /// As the driver has it.
+    pub mangled: Arc<str>,
+    /// As its author wrote it.
+    pub demangled: Arc<str>,
+}
+
+/// How often a kernel was launched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchCount {
+    /// Launches that run.
+    pub launches: u64,
+    /// Launches into a capture.
+    pub captured: u64,
+}
+
+impl LaunchCount {
+    pub(super) fn merge(&mut self, other: LaunchCount) {
+        self.launches += other.launches;
+        self.captured += other.captured;
+    }
+
+    pub(super) fn is_zero(self) -> bool {
+        self == LaunchCount::default()
+    }
+}
+
+/// The names of all kernels.
+#[derive(Clone, Debug, Default)]
+pub struct KernelNames {
+    places: HashMap<Arc<str>, u32>,
+    names: Vec<KernelName>,
+}
+
+impl KernelNames {
+    /// Returns the name of a kernel, if it has one.
+    pub fn name(&self, key: KernelKey) -> Option<&KernelName> {
+        match key {
+            KernelKey::Named(place) => self.names.get(place as usize),
+            KernelKey::Unnamed | KernelKey::Other => None,
+        }
+    }
+
+    /// Returns the kernel of this name. Up to `limit` names have their own.
+    pub(super) fn key_of(&mut self, mangled: &Arc<str>, limit: usize) -> KernelKey {
+        let mangled = kept(mangled);
+        if let Some(place) = self.places.get(&mangled) {
+            return KernelKey::Named(*place);
+        }
+        if self.names.len() >= limit {
+            return KernelKey::Other;
+        }
+        let Ok(place) = u32::try_from(self.names.len()) else {
+            return KernelKey::Other;
+        };
+        self.names.push(KernelName {
+            demangled: demangled(&mangled).into(),
+            mangled: mangled.clone(),
+        });
+        self.places.insert(mangled, place);
+        KernelKey::Named(place)
+    }
+}
+
+/// Returns the name that is kept. A long one is cut, and told apart from others with the same
+/// beginning by a hash.
+fn kept(mangled: &Arc<str>) -> Arc<str> {
+    if mangled.len() <= LONGEST {
+        return mangled.clone();
+    }
+    let mut hasher = DefaultHasher::new();
+    mangled.hash(&mut hasher);
+    format!("{}#{:016x}", shortened(mangled), hasher.finish()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endless_names_with_the_same_beginning_are_two_kernels_and_stay_small() {
+        let mut names = KernelNames::default();
+        let [a, b] = ["a", "b"].map(|end| names.key_of(&("k".repeat(100_000) + end).into(), 8));
+        assert_ne!(a, b);
+        assert!(names.names.iter().all(|name| name.mangled.len() < LONGEST + 20));
+    }
+
+    #[test]
+    fn a_name_beyond_the_limit_is_another_kernel_and_known_ones_stay() {
+        let mut names = KernelNames::default();
+        let first = names.key_of(&"first".into(), 1);
+        assert_eq!(names.key_of(&"second".into(), 1), KernelKey::Other);
+        assert_eq!(names.key_of(&"first".into(), 1), first);
+    }
+}

@@ -1,0 +1,411 @@
+//! The state that follows from events.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::activity::Activity;
+use super::errors::{ErrorKey, ErrorTable};
+use super::kernels::{KernelKey, KernelNames, LaunchCount};
+use super::limits::{Budgets, Limits};
+use super::live_memory::{Allocated, Freed};
+use super::process::{Process, program_of};
+use super::programs::Programs;
+use crate::{
+    Allocation, Copy, CopyDirection, Event, EventKind, Execution, Launch, MemoryHandle, Origin, ProcessId,
+    ProcessStart, Timestamp,
+};
+
+/// What is known of all processes.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    limits: Limits,
+    budgets: Budgets,
+    live: HashMap<ProcessId, Process>,
+    /// The live process of each pid.
+    of_pids: HashMap<u32, ProcessId>,
+    ended: EndedProcesses,
+    /// The processes beyond the limit.
+    others: Process,
+    books: Books,
+    now: Timestamp,
+    events: u64,
+    started: u64,
+}
+
+/// The tables of all processes together.
+#[derive(Clone, Debug, Default)]
+struct Books {
+    all: Activity,
+    programs: Programs,
+    names: KernelNames,
+    kernels: HashMap<KernelKey, LaunchCount>,
+    errors: ErrorTable,
+}
+
+/// The processes that ended.
+#[derive(Clone, Debug, Default)]
+pub struct EndedProcesses {
+    latest: VecDeque<Process>,
+    earlier: u64,
+    earlier_activity: Activity,
+}
+
+impl EndedProcesses {
+    /// Returns the latest ones that did something, the oldest first.
+    pub fn latest(&self) -> impl Iterator<Item = &Process> {
+        self.latest.iter()
+    }
+
+    /// Returns how many ended before these.
+    pub fn earlier(&self) -> u64 {
+        self.earlier
+    }
+
+    /// Returns what those before these did together.
+    pub fn earlier_activity(&self) -> &Activity {
+        &self.earlier_activity
+    }
+}
+
+impl Ledger {
+    /// Returns an empty ledger.
+    pub fn new(limits: Limits) -> Self {
+        let nobody = ProcessId {
+            pid: 0,
+            started: Timestamp(0),
+        };
+        Self {
+            budgets: Budgets::of(&limits),
+            limits,
+            live: HashMap::new(),
+            of_pids: HashMap::new(),
+            ended: EndedProcesses::default(),
+            others: Process::new(nobody, None, Timestamp(0), 0),
+            books: Books::default(),
+            now: Timestamp(0),
+            events: 0,
+            started: 0,
+        }
+    }
+
+    /// Adds an event.
+    pub fn apply(&mut self, event: Event) {
+        let Event {
+            at,
+            process: id,
+            thread,
+            kind,
+        } = event;
+        self.events += 1;
+        self.now = self.now.max(at);
+        match kind {
+            EventKind::Started(start) => self.start(id, at, Some(start)),
+            EventKind::Exited { status } => self.end(id, at, status),
+            kind => {
+                if !self.live.contains_key(&id) && self.live.len() < self.limits.processes {
+                    self.start(id, at, None);
+                }
+                let mut nothing = Budgets::NONE;
+                let (process, budgets) = match self.live.get_mut(&id) {
+                    Some(process) => (process, &mut self.budgets),
+                    None => {
+                        self.others.program = self.books.programs.place_of(None, self.limits.programs);
+                        (&mut self.others, &mut nothing)
+                    }
+                };
+                let mut entry = Entry {
+                    process,
+                    budgets,
+                    books: &mut self.books,
+                    limits: &self.limits,
+                };
+                entry.add(kind, at, thread);
+            }
+        }
+    }
+
+    /// Returns the processes that run and did something.
+    pub fn live(&self) -> impl Iterator<Item = &Process> {
+        self.live.values().filter(|process| !process.is_idle())
+    }
+
+    /// Returns the number of processes that run, those that did nothing included.
+    pub fn live_count(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Returns the process that runs with this pid.
+    pub fn live_with_pid(&self, pid: u32) -> Option<&Process> {
+        self.live.get(self.of_pids.get(&pid)?)
+    }
+
+    /// Returns the processes that ended.
+    pub fn ended(&self) -> &EndedProcesses {
+        &self.ended
+    }
+
+    /// Returns the processes beyond the limit, as one. Its memory is not followed.
+    pub fn others(&self) -> &Process {
+        &self.others
+    }
+
+    /// Returns the sums of all processes.
+    pub fn all(&self) -> &Activity {
+        &self.books.all
+    }
+
+    /// Returns the sums by program.
+    pub fn programs(&self) -> &Programs {
+        &self.books.programs
+    }
+
+    /// Returns the place of a process in the table of programs.
+    pub fn program_place(&self, process: &Process) -> usize {
+        process.program
+    }
+
+    /// Returns the errors of all processes.
+    pub fn errors(&self) -> &ErrorTable {
+        &self.books.errors
+    }
+
+    /// Returns the kernels of all processes with their launches. Launches that still wait for a
+    /// name are absent: see [`unnamed`](Self::unnamed).
+    pub fn kernels(&self) -> impl Iterator<Item = (KernelKey, LaunchCount)> {
+        self.books.kernels.iter().map(|(key, count)| (*key, *count))
+    }
+
+    /// Returns the launches that still wait for a name.
+    pub fn unnamed(&self) -> LaunchCount {
+        let mut unnamed = self.others.functions.waiting();
+        for process in self.live.values() {
+            unnamed.merge(process.functions.waiting());
+        }
+        unnamed
+    }
+
+    /// Returns the names of kernels.
+    pub fn names(&self) -> &KernelNames {
+        &self.books.names
+    }
+
+    /// Returns the time of the latest event.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Returns the number of events.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns the number of processes that were seen.
+    pub fn started(&self) -> u64 {
+        self.started
+    }
+
+    fn start(&mut self, id: ProcessId, at: Timestamp, start: Option<ProcessStart>) {
+        // An event came before the beginning.
+        if let Some(process) = self.live.get_mut(&id) {
+            if let Some(start) = start {
+                process.program = self.books.programs.place_of(program_of(&start), self.limits.programs);
+                process.start = Some(start);
+            }
+            return;
+        }
+        // Its end was not seen, but its pid belongs to another one now.
+        if let Some(before) = self.of_pids.get(&id.pid).copied() {
+            self.end(before, at, None);
+        }
+        if let Some(ProcessStart {
+            origin: Origin::Exec { before: Some(before) },
+            ..
+        }) = &start
+        {
+            self.end(*before, at, None);
+        }
+        self.started += 1;
+        if self.live.len() >= self.limits.processes {
+            return;
+        }
+        let name = start.as_ref().and_then(program_of);
+        let program = self.books.programs.place_of(name, self.limits.programs);
+        self.of_pids.insert(id.pid, id);
+        self.live.insert(id, Process::new(id, start, at, program));
+    }
+
+    fn end(&mut self, id: ProcessId, at: Timestamp, status: Option<i32>) {
+        let Some(mut process) = self.live.remove(&id) else {
+            return;
+        };
+        if self.of_pids.get(&id.pid) == Some(&id) {
+            self.of_pids.remove(&id.pid);
+        }
+        let (left, unnamed) = process.end(at, status, &mut self.budgets);
+        let program = process.program;
+        self.books
+            .each(&mut process.activity, program, |sums| sums.left.merge(&left));
+        process.launched(KernelKey::Unnamed, unnamed, &mut self.budgets.kernels);
+        self.books.launched(KernelKey::Unnamed, unnamed);
+        if process.is_idle() {
+            return;
+        }
+        self.ended.latest.push_back(process);
+        if self.ended.latest.len() > self.limits.ended
+            && let Some(oldest) = self.ended.latest.pop_front()
+        {
+            self.budgets.kernels.give(oldest.kernel_rows);
+            self.ended.earlier += 1;
+            self.ended.earlier_activity.merge(&oldest.activity);
+        }
+    }
+}
+
+impl Books {
+    /// Changes the sums of a process, of its program and of all.
+    fn each(&mut self, process: &mut Activity, program: usize, change: impl Fn(&mut Activity)) {
+        change(process);
+        change(&mut self.all);
+        change(self.programs.at(program));
+    }
+
+    fn launched(&mut self, kernel: KernelKey, count: LaunchCount) {
+        if !count.is_zero() {
+            self.kernels.entry(kernel).or_default().merge(count);
+        }
+    }
+}
+
+/// An event of a process that is being added.
+struct Entry<'a> {
+    process: &'a mut Process,
+    budgets: &'a mut Budgets,
+    books: &'a mut Books,
+    limits: &'a Limits,
+}
+
+impl Entry<'_> {
+    fn add(&mut self, kind: EventKind, at: Timestamp, thread: u32) {
+        match kind {
+            EventKind::Launch(launch) => self.launch(&launch),
+            EventKind::GraphLaunch { .. } => self.each(|sums| sums.graph_launches += 1),
+            EventKind::HostFunction { .. } => self.each(|sums| sums.host_functions += 1),
+            EventKind::Allocate(allocation) => self.allocate(&allocation, at, thread),
+            EventKind::Free(handle) => self.free(handle, at),
+            EventKind::Copy(copy) => self.copy(copy),
+            EventKind::Set(set) => self.each(|sums| match set.execution {
+                Execution::Runs => sums.sets.add(set.bytes),
+                Execution::Captured => sums.captured_sets += 1,
+            }),
+            EventKind::Name { function, name, module } => {
+                let kernel = self.books.names.key_of(&name, self.limits.names);
+                let functions = &mut self.process.functions;
+                let waiting = functions.name(function, kernel, module, &mut self.budgets.functions);
+                self.launched(kernel, waiting);
+            }
+            EventKind::Alias { function, of } => {
+                let functions = &mut self.process.functions;
+                if let Some((kernel, waiting)) = functions.alias(function, of, &mut self.budgets.functions) {
+                    self.launched(kernel, waiting);
+                }
+            }
+            EventKind::ModuleLoad { .. } => self.each(|sums| sums.modules_loaded += 1),
+            EventKind::ModuleUnload { module } => {
+                let functions = &mut self.process.functions;
+                let unnamed = functions.unload(module, &mut self.budgets.functions);
+                self.launched(KernelKey::Unnamed, unnamed);
+                self.each(|sums| sums.modules_unloaded += 1);
+            }
+            EventKind::StreamCreate { .. } => self.each(|sums| sums.streams_created += 1),
+            EventKind::StreamDestroy { .. } => self.each(|sums| sums.streams_destroyed += 1),
+            EventKind::Synchronize { what, duration } => self.each(|sums| sums.wait(what, duration)),
+            EventKind::Failed { call, code } => {
+                let error = ErrorKey { call, code };
+                self.process.failed(&error, self.limits.errors);
+                self.books.errors.count(&error, self.limits.errors);
+                self.each(|sums| sums.failures += 1);
+            }
+            // The ledger itself sees to these.
+            EventKind::Started(_) | EventKind::Exited { .. } => {}
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch) {
+        let Launch { kind, execution, .. } = *launch;
+        self.each(|sums| sums.launch(kind, execution));
+        let functions = &mut self.process.functions;
+        if let Some(kernel) = functions.launch(launch.function, execution, &mut self.budgets.functions) {
+            let count = match execution {
+                Execution::Runs => LaunchCount {
+                    launches: 1,
+                    captured: 0,
+                },
+                Execution::Captured => LaunchCount {
+                    launches: 0,
+                    captured: 1,
+                },
+            };
+            self.launched(kernel, count);
+        }
+    }
+
+    fn allocate(&mut self, allocation: &Allocation, at: Timestamp, thread: u32) {
+        let Allocation { kind, bytes, .. } = *allocation;
+        let memory = &mut self.process.memory;
+        let allocated = memory.allocate(allocation, at, thread, &mut self.budgets.allocations);
+        self.each(|sums| {
+            sums.allocated[kind].add(bytes);
+            match allocated {
+                Allocated::Live => {}
+                Allocated::InPlaceOf(kind, bytes) => sums.vanished[kind].add(bytes),
+                Allocated::Untracked => sums.untracked[kind].add(bytes),
+            }
+        });
+    }
+
+    fn free(&mut self, handle: MemoryHandle, at: Timestamp) {
+        let freed = self.process.memory.free(handle, at, &mut self.budgets.allocations);
+        self.each(|sums| match freed {
+            Freed::Live(kind, bytes) => sums.freed[kind].add(bytes),
+            Freed::Before(kind, bytes) => {
+                sums.vanished[kind].remove(bytes);
+                sums.freed[kind].add(bytes);
+            }
+            Freed::Null => sums.null_frees += 1,
+            Freed::Unknown => sums.unknown_frees += 1,
+        });
+    }
+
+    fn copy(&mut self, mut copy: Copy) {
+        if copy.direction == CopyDirection::ByAddress {
+            copy.direction = self.direction_of(&copy);
+        }
+        self.each(|sums| sums.copy(&copy));
+    }
+
+    /// Returns the direction that follows from the addresses. It needs an address that the process
+    /// was seen to allocate.
+    fn direction_of(&self, copy: &Copy) -> CopyDirection {
+        use crate::MemoryKind::{Device, Managed, Pool, StreamOrdered};
+        let is_device = |address| {
+            let kind = self.process.memory.kind_at(address);
+            kind.map(|kind| matches!(kind, Device | StreamOrdered | Pool | Managed))
+        };
+        match (is_device(copy.source), is_device(copy.destination)) {
+            (None, None) => CopyDirection::ByAddress,
+            (Some(true), Some(true)) => CopyDirection::DeviceToDevice,
+            (Some(true), _) => CopyDirection::DeviceToHost,
+            (_, Some(true)) => CopyDirection::HostToDevice,
+            (_, Some(false)) | (Some(false), _) => CopyDirection::HostToHost,
+        }
+    }
+
+    fn launched(&mut self, kernel: KernelKey, count: LaunchCount) {
+        self.process.launched(kernel, count, &mut self.budgets.kernels);
+        self.books.launched(kernel, count);
+    }
+
+    fn each(&mut self, change: impl Fn(&mut Activity)) {
+        let program = self.process.program;
+        self.books.each(&mut self.process.activity, program, change);
+    }
+}

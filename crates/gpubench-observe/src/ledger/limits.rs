@@ -1,0 +1,87 @@
+//! How much the ledger keeps.
+
+/// The most of each thing that has its own row. The defaults need about 100 MB if all are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Processes that run.
+    pub processes: usize,
+    /// Processes that ended.
+    pub ended: usize,
+    /// Live allocations of all processes together.
+    pub allocations: usize,
+    /// Handles of kernels of all processes together.
+    pub functions: usize,
+    /// Different names of kernels.
+    pub names: usize,
+    /// Kernels by process, of all processes together.
+    pub kernels: usize,
+    /// Kinds of errors, for each process and for all together.
+    pub errors: usize,
+    /// Names of programs.
+    pub programs: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            processes: 4096,
+            ended: 256,
+            allocations: 1 << 18,
+            functions: 1 << 18,
+            names: 1 << 14,
+            kernels: 1 << 17,
+            errors: 256,
+            programs: 32,
+        }
+    }
+}
+
+/// Rows that are left of a limit which processes share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    left: usize,
+}
+
+impl Budget {
+    pub(super) fn of(limit: usize) -> Self {
+        Self { left: limit }
+    }
+
+    /// Takes one row, and returns whether there was one.
+    #[must_use]
+    pub(super) fn take(&mut self) -> bool {
+        let has_one = self.left > 0;
+        self.left -= usize::from(has_one);
+        has_one
+    }
+
+    /// Gives rows back.
+    pub(super) fn give(&mut self, rows: usize) {
+        self.left += rows;
+    }
+}
+
+/// The limits that processes share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budgets {
+    pub(super) allocations: Budget,
+    pub(super) functions: Budget,
+    pub(super) kernels: Budget,
+}
+
+impl Budgets {
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self {
+            allocations: Budget::of(limits.allocations),
+            functions: Budget::of(limits.functions),
+            kernels: Budget::of(limits.kernels),
+        }
+    }
+
+    /// No rows at all.
+    pub(super) const NONE: Budgets = Budgets {
+        allocations: Budget { left: 0 },
+        functions: Budget { left: 0 },
+        kernels: Budget { left: 0 },
+    };
+}

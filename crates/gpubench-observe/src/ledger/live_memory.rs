@@ -1,0 +1,169 @@
+//! The memory that a process has.
+
+use std::collections::BTreeMap;
+
+use super::activity::ByKind;
+use super::limits::Budget;
+use crate::{Allocation, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
+
+/// An allocation that was not freed yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Live {
+    pub(super) kind: MemoryKind,
+    pub(super) bytes: u64,
+    at: Timestamp,
+    thread: u32,
+    /// The allocation that had this address before, if no call was seen that freed it. Such a call
+    /// may still come: another thread can get the address before the free returns.
+    before: Option<(MemoryKind, u64)>,
+}
+
+/// Allocations of the same kind and size by the same thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocationGroup {
+    /// How they were allocated.
+    pub kind: MemoryKind,
+    /// The size of each, in bytes.
+    pub bytes: u64,
+    /// The thread that allocated them.
+    pub thread: u32,
+    /// How many they are.
+    pub count: u64,
+    /// When the first was allocated.
+    pub oldest: Timestamp,
+    /// When the last was allocated.
+    pub newest: Timestamp,
+}
+
+/// What became of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Allocated {
+    /// It is live.
+    Live,
+    /// It is live, and the one that had its address is gone without a call that freed it.
+    InPlaceOf(MemoryKind, u64),
+    /// It is beyond the limit and not followed.
+    Untracked,
+}
+
+/// What a free did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freed {
+    /// It freed live memory.
+    Live(MemoryKind, u64),
+    /// It freed the memory that had the address before: it began before the address was allocated
+    /// again.
+    Before(MemoryKind, u64),
+    /// It freed the address 0.
+    Null,
+    /// It freed memory that is not known.
+    Unknown,
+}
+
+/// The memory that a process has.
+#[derive(Clone, Debug, Default)]
+pub struct LiveMemory {
+    allocations: BTreeMap<MemoryHandle, Live>,
+    totals: ByKind,
+}
+
+impl LiveMemory {
+    /// Returns the live allocations by kind.
+    pub fn totals(&self) -> &ByKind {
+        &self.totals
+    }
+
+    /// Returns when the oldest live allocation was made.
+    pub fn oldest(&self) -> Option<Timestamp> {
+        self.allocations.values().map(|live| live.at).min()
+    }
+
+    /// Returns the live allocations in groups, those with the most bytes first.
+    pub fn groups(&self) -> Vec<AllocationGroup> {
+        let mut groups: BTreeMap<(MemoryKind, u64, u32), AllocationGroup> = BTreeMap::new();
+        for live in self.allocations.values() {
+            let group = groups
+                .entry((live.kind, live.bytes, live.thread))
+                .or_insert(AllocationGroup {
+                    kind: live.kind,
+                    bytes: live.bytes,
+                    thread: live.thread,
+                    count: 0,
+                    oldest: live.at,
+                    newest: live.at,
+                });
+            group.count += 1;
+            group.oldest = group.oldest.min(live.at);
+            group.newest = group.newest.max(live.at);
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        groups.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
+        groups
+    }
+
+    /// Returns the kind of the memory at an address, if it is live.
+    pub(super) fn kind_at(&self, address: u64) -> Option<MemoryKind> {
+        let handle = MemoryHandle {
+            space: HandleSpace::Address,
+            value: address,
+        };
+        let (start, live) = self.allocations.range(..=handle).next_back()?;
+        let is_inside = start.space == HandleSpace::Address && address - start.value < live.bytes.max(1);
+        is_inside.then_some(live.kind)
+    }
+
+    pub(super) fn allocate(
+        &mut self,
+        allocation: &Allocation,
+        at: Timestamp,
+        thread: u32,
+        budget: &mut Budget,
+    ) -> Allocated {
+        let handle = allocation.handle();
+        let before = self.allocations.remove(&handle).map(|live| (live.kind, live.bytes));
+        if let Some((kind, bytes)) = before {
+            self.totals[kind].remove(bytes);
+        } else if !budget.take() {
+            return Allocated::Untracked;
+        }
+        let Allocation { kind, bytes, .. } = *allocation;
+        self.totals[kind].add(bytes);
+        self.allocations.insert(
+            handle,
+            Live {
+                kind,
+                bytes,
+                at,
+                thread,
+                before,
+            },
+        );
+        before.map_or(Allocated::Live, |(kind, bytes)| Allocated::InPlaceOf(kind, bytes))
+    }
+
+    pub(super) fn free(&mut self, handle: MemoryHandle, at: Timestamp, budget: &mut Budget) -> Freed {
+        if handle.value == 0 {
+            return Freed::Null;
+        }
+        let Some(live) = self.allocations.get_mut(&handle) else {
+            return Freed::Unknown;
+        };
+        if at < live.at {
+            return live
+                .before
+                .take()
+                .map_or(Freed::Unknown, |(kind, bytes)| Freed::Before(kind, bytes));
+        }
+        let (kind, bytes) = (live.kind, live.bytes);
+        self.allocations.remove(&handle);
+        self.totals[kind].remove(bytes);
+        budget.give(1);
+        Freed::Live(kind, bytes)
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self, budget: &mut Budget) {
+        budget.give(self.allocations.len());
+        *self = LiveMemory::default();
+    }
+}

@@ -1,0 +1,130 @@
+//! One process.
+
+use std::collections::HashMap;
+
+use super::errors::{ErrorKey, ErrorTable};
+use super::functions::Functions;
+use super::kernels::{KernelKey, LaunchCount};
+use super::limits::{Budget, Budgets};
+use super::live_memory::{AllocationGroup, LiveMemory};
+use super::{Activity, ByKind};
+use crate::{ProcessId, ProcessStart, Timestamp};
+
+/// The end of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// When it ended.
+    pub at: Timestamp,
+    /// The status that `wait` gives, if it is known.
+    pub status: Option<i32>,
+    /// What it had when it ended, those with the most bytes first: at most 64 groups.
+    pub left: Vec<AllocationGroup>,
+}
+
+/// A process and what it did.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Which process it is.
+    pub id: ProcessId,
+    /// How it began and what it runs, if that was seen.
+    pub start: Option<ProcessStart>,
+    /// When its first event was.
+    pub first_seen: Timestamp,
+    /// How it ended. `None` while it runs.
+    pub ended: Option<Ended>,
+    /// Its sums.
+    pub activity: Activity,
+    /// Its memory. Empty when it has ended.
+    pub memory: LiveMemory,
+    /// Its errors.
+    pub errors: ErrorTable,
+    pub(super) kernels: HashMap<KernelKey, LaunchCount>,
+    /// How many of the rows of `kernels` are taken from the budget.
+    pub(super) kernel_rows: usize,
+    pub(super) functions: Functions,
+    /// Its place in the table of programs.
+    pub(super) program: usize,
+}
+
+/// Groups of memory that a process left which are kept.
+const MOST_LEFT: usize = 64;
+
+impl Process {
+    pub(super) fn new(id: ProcessId, start: Option<ProcessStart>, first_seen: Timestamp, program: usize) -> Self {
+        Self {
+            id,
+            start,
+            first_seen,
+            ended: None,
+            activity: Activity::default(),
+            memory: LiveMemory::default(),
+            errors: ErrorTable::default(),
+            kernels: HashMap::new(),
+            kernel_rows: 0,
+            functions: Functions::default(),
+            program,
+        }
+    }
+
+    /// Returns each kernel with its launches. Launches that wait for a name are
+    /// [`KernelKey::Unnamed`] until then.
+    pub fn kernels(&self) -> Vec<(KernelKey, LaunchCount)> {
+        let mut kernels = self.kernels.clone();
+        kernels
+            .entry(KernelKey::Unnamed)
+            .or_default()
+            .merge(self.functions.waiting());
+        let mut kernels: Vec<_> = kernels.into_iter().filter(|(_, count)| !count.is_zero()).collect();
+        kernels.sort_by_key(|(key, count)| (std::cmp::Reverse(count.launches), *key));
+        kernels
+    }
+
+    /// Returns the file name of its executable, or else of its first argument.
+    pub fn program(&self) -> Option<&str> {
+        program_of(self.start.as_ref()?)
+    }
+
+    /// Whether nothing was seen but that it exists.
+    pub fn is_idle(&self) -> bool {
+        self.activity.is_idle()
+    }
+
+    pub(super) fn launched(&mut self, kernel: KernelKey, count: LaunchCount, budget: &mut Budget) {
+        if count.is_zero() {
+            return;
+        }
+        let kernel = match self.kernels.contains_key(&kernel) {
+            true => kernel,
+            false if budget.take() => {
+                self.kernel_rows += 1;
+                kernel
+            }
+            false => KernelKey::Other,
+        };
+        self.kernels.entry(kernel).or_default().merge(count);
+    }
+
+    pub(super) fn failed(&mut self, error: &ErrorKey, limit: usize) {
+        self.errors.count(error, limit);
+    }
+
+    /// Ends the process, and returns the memory it had and the launches without a name.
+    pub(super) fn end(&mut self, at: Timestamp, status: Option<i32>, budgets: &mut Budgets) -> (ByKind, LaunchCount) {
+        let left = *self.memory.totals();
+        let mut groups = self.memory.groups();
+        groups.truncate(MOST_LEFT);
+        self.memory.clear(&mut budgets.allocations);
+        let unnamed = self.functions.clear(&mut budgets.functions);
+        self.ended = Some(Ended {
+            at,
+            status,
+            left: groups,
+        });
+        (left, unnamed)
+    }
+}
+
+pub(super) fn program_of(start: &ProcessStart) -> Option<&str> {
+    let executable = start.executable.as_ref().and_then(|path| path.file_name()?.to_str());
+    executable.or_else(|| start.command.first()?.rsplit('/').next())
+}

@@ -1,0 +1,374 @@
+use super::*;
+use crate::testing::Script;
+use crate::{CopyDirection, Event, EventKind, Execution, FunctionHandle, LaunchKind, MemoryKind, ModuleHandle};
+use std::time::Duration;
+
+fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
+    limited(Limits::default(), scripts)
+}
+
+/// Adds the events of all scripts in the order of time.
+fn limited(limits: Limits, scripts: impl IntoIterator<Item = Script>) -> Ledger {
+    let mut events: Vec<Event> = scripts.into_iter().flat_map(|script| script.events).collect();
+    events.sort_by_key(|event| event.at);
+    let mut ledger = Ledger::new(limits);
+    events.into_iter().for_each(|event| ledger.apply(event));
+    ledger
+}
+
+fn named_launches(ledger: &Ledger) -> Vec<(String, u64)> {
+    let mut rows: Vec<_> = ledger
+        .kernels()
+        .map(|(key, count)| {
+            let name = ledger.names().name(key);
+            let name = name.map_or_else(|| format!("{key:?}"), |name| name.demangled.to_string());
+            (name, count.launches)
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+fn only_live(ledger: &Ledger) -> &Process {
+    let mut live = ledger.live();
+    let process = live.next().expect("a process");
+    assert!(live.next().is_none(), "there are several");
+    process
+}
+
+#[test]
+fn a_kernel_keeps_its_name_after_its_process_is_gone() {
+    let ledger = ledger_of([Script::of(7, 1, "short")
+        .name(0xf, "_Z4axpyPf")
+        .launch(0xf)
+        .launch(0xf)
+        .exit(0)]);
+    assert_eq!(named_launches(&ledger), [("axpy(float*)".to_owned(), 2)]);
+    let ended: Vec<_> = ledger.ended().latest().collect();
+    assert_eq!(ended.len(), 1);
+    assert_eq!(ended[0].kernels().len(), 1);
+}
+
+#[test]
+fn launches_before_the_name_is_known_get_it_later() {
+    let script = Script::of(7, 1, "app").launch(0xf).launch(0xf);
+    let before = ledger_of([script.clone()]);
+    assert_eq!(before.unnamed().launches, 2);
+    assert!(named_launches(&before).is_empty());
+    let after = ledger_of([script.name(0xf, "late").launch(0xf)]);
+    assert_eq!(after.unnamed().launches, 0);
+    assert_eq!(named_launches(&after), [("late".to_owned(), 3)]);
+}
+
+#[test]
+fn launches_whose_name_never_comes_are_unnamed_at_the_end() {
+    let ledger = ledger_of([Script::of(7, 1, "app").launch(0xf).exit(0)]);
+    assert_eq!(named_launches(&ledger), [("Unnamed".to_owned(), 1)]);
+    assert_eq!(ledger.unnamed().launches, 0);
+}
+
+#[test]
+fn threads_of_a_process_are_one_process_and_a_free_from_another_thread_frees() {
+    let ledger = ledger_of([Script::of(7711, 1, "app")
+        .in_thread(7712)
+        .allocate(0x1000, 64)
+        .in_thread(7713)
+        .allocate(0x2000, 32)
+        .in_thread(7714)
+        .free(0x1000)]);
+    let process = only_live(&ledger);
+    assert_eq!(process.memory.totals().total().bytes, 32);
+    assert_eq!(process.activity.unknown_frees, 0);
+    assert_eq!(process.memory.groups()[0].thread, 7713);
+}
+
+#[test]
+fn four_thousand_allocations_between_two_looks_are_all_there() {
+    let script = (0..4000).fold(Script::of(7, 1, "app"), |script, n| {
+        script.allocate(0x1000 + n * 64, 64)
+    });
+    let ledger = ledger_of([script]);
+    assert_eq!(only_live(&ledger).memory.totals()[MemoryKind::Device].count, 4000);
+}
+
+#[test]
+fn a_process_of_more_than_a_thousand_threads_is_seen_to_the_last() {
+    let script = (0..1203).fold(Script::of(7, 1, "app"), |script, n| {
+        script.in_thread(8000 + n).allocate(0x1000 + u64::from(n) * 64, 64)
+    });
+    let ledger = ledger_of([script]);
+    let groups = only_live(&ledger).memory.groups();
+    assert_eq!(groups.len(), 1203);
+}
+
+#[test]
+fn a_thread_whose_first_call_is_a_free_stops_nothing() {
+    let unknown = Script::unseen(7, 1).in_thread(9).free(0xdead).exit(0);
+    let next = Script::of(8, 2, "next").allocate(0x1000, 64);
+    let ledger = ledger_of([unknown, next]);
+    assert_eq!(ledger.all().unknown_frees, 1);
+    assert_eq!(only_live(&ledger).memory.totals().total().count, 1);
+}
+
+#[test]
+fn what_a_process_leaves_at_its_end_is_told_after_it() {
+    let ledger = ledger_of([Script::of(7, 1, "leaky")
+        .allocate(0x1000, 1 << 20)
+        .in_thread(8)
+        .allocate(0x900000, 1 << 20)
+        .allocate(0xa00000, 1 << 20)
+        .free(0x1000)
+        .exit(0)]);
+    let leaky = ledger.ended().latest().next().expect("a process");
+    assert_eq!(
+        leaky.activity.left.total(),
+        Amount {
+            count: 2,
+            bytes: 2 << 20
+        }
+    );
+    let left = &leaky.ended.as_ref().expect("an end").left;
+    assert_eq!((left[0].count, left[0].thread, left[0].bytes), (2, 8, 1 << 20));
+    assert_eq!(ledger.all().left.total().count, 2);
+}
+
+#[test]
+fn freeing_null_makes_no_row_and_is_no_error() {
+    let ledger = ledger_of([Script::of(7, 1, "app").allocate(0x1000, 64).free(0).free(0)]);
+    let process = only_live(&ledger);
+    assert_eq!(process.memory.groups().len(), 1);
+    assert_eq!((process.activity.null_frees, process.activity.unknown_frees), (2, 0));
+    assert_eq!(process.activity.failures, 0);
+}
+
+#[test]
+fn a_failed_call_is_counted_by_call_and_code_and_changes_nothing_else() {
+    let script = Script::of(7, 1, "app").allocate(0x1000, 64);
+    let before = ledger_of([script.clone()]).all().clone();
+    let ledger = ledger_of([script
+        .fail("cuMemAlloc", 2)
+        .fail("cuMemAlloc", 2)
+        .fail("cuMemFree", 1)
+        .fail("cuMemcpyHtoD", 700)
+        .fail("cuMemcpyHtoD", 719)]);
+    let after = Activity {
+        failures: 0,
+        ..ledger.all().clone()
+    };
+    assert_eq!(after, before);
+    let errors: Vec<_> = ledger
+        .errors()
+        .iter()
+        .map(|(key, count)| (&*key.call.0, key.code, count))
+        .collect();
+    let wanted = [
+        ("cuMemAlloc", 2, 2),
+        ("cuMemFree", 1, 1),
+        ("cuMemcpyHtoD", 700, 1),
+        ("cuMemcpyHtoD", 719, 1),
+    ];
+    assert_eq!(errors, wanted);
+}
+
+#[test]
+fn copies_are_counted_in_their_own_direction() {
+    for direction in CopyDirection::ALL {
+        let ledger = ledger_of([Script::of(7, 1, "app").copy(direction, 1_000_000, Duration::from_micros(100))]);
+        for other in CopyDirection::ALL {
+            let total = ledger.all().copies_of(other);
+            assert_eq!(
+                total.all.count,
+                u64::from(other == direction),
+                "{direction:?} {other:?}"
+            );
+        }
+        assert_eq!(ledger.all().copies_of(direction).bandwidth(), Some(1e10));
+    }
+}
+
+#[test]
+fn a_copy_without_a_direction_has_that_of_its_addresses() {
+    let script = Script::of(7, 1, "app")
+        .allocate(0x1000, 256)
+        .allocate_as(MemoryKind::Pinned, 0x9000, 256);
+    let directions = [
+        ((0x1010, 0x1020), CopyDirection::DeviceToDevice),
+        ((0x1010, 0x9000), CopyDirection::DeviceToHost),
+        ((0x7fff_0000, 0x10ff), CopyDirection::HostToDevice),
+        ((0x7fff_0000, 0x9001), CopyDirection::HostToHost),
+        ((0x7fff_0000, 0x1100), CopyDirection::ByAddress),
+    ];
+    for (addresses, wanted) in directions {
+        let script = script.clone();
+        let script = script.copy_between(CopyDirection::ByAddress, addresses, 1, Duration::ZERO);
+        assert_eq!(ledger_of([script]).all().copies_of(wanted).all.count, 1, "{wanted:?}");
+    }
+}
+
+#[test]
+fn a_new_process_with_an_old_pid_has_nothing_of_it() {
+    let ledger = ledger_of([
+        Script::of(7, 1, "first")
+            .name(0xf, "old")
+            .allocate(0x1000, 64)
+            .launch(0xf)
+            .exit(0),
+        Script::of(7, 2, "second").launch(0xf).free(0x1000),
+    ]);
+    let second = only_live(&ledger);
+    assert_eq!(second.program(), Some("second"));
+    assert_eq!(second.activity.unknown_frees, 1);
+    assert_eq!(second.kernels()[0].0, KernelKey::Unnamed);
+    assert_eq!(ledger.all().left.total().count, 1);
+}
+
+#[test]
+fn a_process_whose_end_was_lost_ends_when_its_pid_is_another_ones() {
+    let ledger = ledger_of([
+        Script::of(7, 1, "first").allocate(0x1000, 64),
+        Script::of(7, 2, "second").allocate(0x1000, 32),
+    ]);
+    assert_eq!(only_live(&ledger).memory.totals().total().bytes, 32);
+    assert_eq!(ledger.all().left.total().bytes, 64);
+    assert_eq!(ledger.all().vanished.total().count, 0);
+}
+
+#[test]
+fn the_program_after_an_exec_has_nothing_of_the_one_before() {
+    let first = Script::of(7, 1, "sh").allocate(0x1000, 64);
+    let mut second = Script::unseen(7, 2);
+    second = second.push(EventKind::Started(crate::ProcessStart {
+        origin: crate::Origin::Exec {
+            before: Some(first.process),
+        },
+        executable: Some("/bin/tool".into()),
+        command: vec![],
+    }));
+    let ledger = ledger_of([first, second.launch(0xf)]);
+    assert_eq!(only_live(&ledger).program(), Some("tool"));
+    assert_eq!(ledger.ended().latest().next().and_then(Process::program), Some("sh"));
+}
+
+#[test]
+fn a_free_that_began_before_the_address_was_allocated_again_frees_the_earlier_one() {
+    let script = Script::of(7, 1, "app").allocate(0x1000, 64);
+    let mut freed = script.clone().free(0x1000).events.pop().expect("a free");
+    let again = script.after_ms(1).allocate(0x1000, 32);
+    freed.at.0 -= 500;
+    let mut ledger = Ledger::new(Limits::default());
+    again
+        .events
+        .into_iter()
+        .chain([freed])
+        .for_each(|event| ledger.apply(event));
+    assert_eq!(only_live(&ledger).memory.totals().total().bytes, 32);
+    assert_eq!(ledger.all().freed.total().bytes, 64);
+    assert_eq!(ledger.all().vanished.total().count, 0);
+}
+
+#[test]
+fn handles_of_different_spaces_with_the_same_value_are_different_memory() {
+    let ledger = ledger_of([Script::of(7, 1, "app")
+        .allocate_as(MemoryKind::Physical, 0x1000, 1)
+        .allocate_as(MemoryKind::Array, 0x1000, 2)
+        .allocate_as(MemoryKind::Registered, 0x1000, 4)
+        .allocate_as(MemoryKind::Managed, 0x1000, 8)
+        .free(0x1000)]);
+    assert_eq!(only_live(&ledger).memory.totals().total().bytes, 7);
+    assert_eq!(ledger.all().freed[MemoryKind::Managed].bytes, 8);
+}
+
+#[test]
+fn captured_launches_are_counted_apart_and_all_kinds_are_launches() {
+    let ledger = ledger_of([Script::of(7, 1, "app")
+        .name(0xf, "k")
+        .launch(0xf)
+        .launch_as(0xf, LaunchKind::Extended, Execution::Runs)
+        .launch_as(0xf, LaunchKind::Cooperative, Execution::Runs)
+        .launch_as(0xf, LaunchKind::Plain, Execution::Captured)]);
+    assert_eq!(ledger.all().launches, [1, 1, 1]);
+    assert_eq!(ledger.all().captured_launches, 1);
+    let (_, count) = only_live(&ledger).kernels()[0];
+    assert_eq!((count.launches, count.captured), (3, 1));
+}
+
+#[test]
+fn an_alias_is_the_same_kernel_whatever_comes_first() {
+    let alias = |script: Script| {
+        script.push(EventKind::Alias {
+            function: FunctionHandle(0xa),
+            of: FunctionHandle(0xf),
+        })
+    };
+    let named_first = alias(Script::of(7, 1, "app").name(0xf, "k")).launch(0xa).launch(0xf);
+    let alias_first = alias(Script::of(7, 1, "app").launch(0xa)).launch(0xa).name(0xf, "k");
+    for script in [named_first, alias_first] {
+        assert_eq!(named_launches(&ledger_of([script])), [("k".to_owned(), 2)]);
+    }
+}
+
+#[test]
+fn a_handle_of_an_unloaded_module_is_free_for_another_kernel() {
+    let named = |script: Script, name: &str| {
+        script.push(EventKind::Name {
+            function: FunctionHandle(0xf),
+            name: name.into(),
+            module: Some(ModuleHandle(1)),
+        })
+    };
+    let unload = EventKind::ModuleUnload {
+        module: ModuleHandle(1),
+    };
+    let script = named(Script::of(7, 1, "jit"), "a").launch(0xf).push(unload).launch(0xf);
+    let ledger = ledger_of([named(script, "b")]);
+    assert_eq!(named_launches(&ledger), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
+}
+
+#[test]
+fn what_exceeds_a_limit_is_still_in_the_sums() {
+    let limits = Limits {
+        processes: 2,
+        ended: 1,
+        allocations: 2,
+        functions: 2,
+        names: 1,
+        kernels: 1,
+        errors: 1,
+        programs: 1,
+    };
+    let script = |pid: u32| {
+        (0..4).fold(Script::of(pid, u64::from(pid), &format!("p{pid}")), |script, n| {
+            script
+                .allocate(0x1000 + n, 10)
+                .name(n + 1, &format!("k{n}"))
+                .launch(n + 1)
+                .fail("cuMemAlloc", 1 + u32::try_from(n).expect("a small number"))
+        })
+    };
+    let ledger = limited(limits, (1..=4).map(script));
+    let all = ledger.all();
+    assert_eq!(all.allocated.total(), Amount { count: 16, bytes: 160 });
+    assert_eq!(all.untracked.total().count, 14);
+    assert_eq!(all.kernel_launches(), 16);
+    assert_eq!(ledger.kernels().map(|(_, count)| count.launches).sum::<u64>(), 16);
+    assert_eq!(
+        ledger.errors().iter().map(|(_, count)| count).sum::<u64>() + ledger.errors().other(),
+        16
+    );
+    assert_eq!(ledger.started(), 4);
+    assert_eq!(ledger.others().activity.kernel_launches(), 8);
+    let programs: Vec<_> = ledger.programs().iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(programs, ["p1", "other"]);
+    let ended = limited(limits, (1..=4).map(|pid| script(pid).exit(0)));
+    assert_eq!(ended.ended().latest().count() as u64 + ended.ended().earlier(), 4);
+    let earlier = ended.ended().earlier_activity().kernel_launches();
+    assert_eq!(
+        earlier
+            + ended
+                .ended()
+                .latest()
+                .map(|one| one.activity.kernel_launches())
+                .sum::<u64>(),
+        16
+    );
+}
