@@ -6,8 +6,8 @@ use crate::{DriverCall, Event};
 
 /// Gives the events of the observed processes: the observer of a machine, or a recording.
 pub trait Source {
-    /// Gives the events that wait to `sink`, and returns how many they were. Returns at once, with 0
-    /// if none waits. The events of a process come in the order in which its calls were recorded,
+    /// Gives the events that wait to `sink`, and returns how many they were. Returns at once, with
+    /// 0 if none waits. The events of a process come in the order in which its calls were recorded,
     /// after its beginning and before its end.
     ///
     /// # Errors

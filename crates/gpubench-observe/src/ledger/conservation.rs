@@ -76,10 +76,8 @@ struct Truth {
 fn play(limits: Limits, steps: &[(u32, Step)]) -> (Ledger, Truth) {
     let mut ledger = Ledger::new(limits);
     let mut truth = Truth::default();
-    let mut at = 1;
     let mut scripts: HashMap<u32, Script> = HashMap::new();
-    for (pid, step) in steps {
-        at += 1;
+    for (at, (pid, step)) in (2..).zip(steps) {
         let script = scripts
             .remove(pid)
             .unwrap_or_else(|| Script::of(*pid, at, &format!("p{pid}")));
