@@ -23,7 +23,8 @@ pub struct ProcessStart {
     pub origin: Origin,
     /// Its executable, as the process sees it, unless it ended before anyone could look.
     pub executable: Option<PathBuf>,
-    /// Its arguments, with the name of the program first. Empty if it ended before anyone could look.
+    /// Its arguments, with the name of the program first. Empty if it ended before anyone could
+    /// look.
     pub command: Vec<String>,
 }
 
