@@ -35,7 +35,7 @@ pub struct AllocationGroup {
     pub newest: Timestamp,
 }
 
-/// What became of an allocation.
+/// The fate of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allocated {
     /// It is live.
