@@ -11,13 +11,13 @@ use crate::{
 
 /// Something that a process did.
 ///
-/// Each kind but [`EventKind::Failed`] and [`EventKind::Started`] to [`EventKind::Exited`] reports a
-/// call of the driver that succeeded, seen at its return. A launch or a copy whose return is not
+/// Each kind but [`EventKind::Failed`] and [`EventKind::Started`] to [`EventKind::Exited`] reports
+/// a call of the driver that succeeded, seen at its return. A launch or a copy whose return is not
 /// recorded, because only its entry is, counts as one that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When the call began. For [`EventKind::Allocate`], when it returned: only then does the program
-    /// know the address, so a free that began earlier is that of an earlier allocation there.
+    /// When the call began. For [`EventKind::Allocate`], when it returned: only then does the
+    /// program know the address, so a free that began earlier is that of an earlier allocation.
     pub at: Timestamp,
     /// Which process did it.
     pub process: ProcessId,
