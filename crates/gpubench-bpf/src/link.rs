@@ -1,0 +1,136 @@
+//! Programs attached to functions and tracepoints.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use crate::perf::UprobeEvent;
+use crate::syscall::{Attribute, Command, bpf_descriptor};
+use crate::{BpfError, Program};
+
+/// When a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the instruction.
+    Entry,
+    /// When the function that was entered there returns. The instruction must come before the
+    /// function moves its stack pointer.
+    Return,
+}
+
+/// An instruction of a file, and the number that the program finds there as its cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbePoint {
+    /// Where the instruction is in the file, in bytes from its beginning.
+    pub offset: u64,
+    /// The cookie.
+    pub cookie: u64,
+}
+
+/// A program that runs. It stops when this is dropped, or when the process ends.
+#[derive(Debug)]
+#[expect(dead_code, reason = "the descriptors hold the attachment")]
+pub struct Link {
+    attachment: OwnedFd,
+    event: Option<UprobeEvent>,
+}
+
+const BPF_PERF_EVENT: u32 = 41;
+const RETURN: u32 = 1;
+
+impl Link {
+    /// Attaches a program to many instructions of a file at once, in all processes that map it now
+    /// or later. The file is found by its inode, whatever its path is in other processes.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses, or is older than 6.6.
+    pub fn uprobe_multi(
+        program: &Program,
+        file: &Path,
+        points: &[ProbePoint],
+        moment: Moment,
+    ) -> Result<Link, BpfError> {
+        let path = c_path(file)?;
+        let offsets: Vec<u64> = points.iter().map(|point| point.offset).collect();
+        let cookies: Vec<u64> = points.iter().map(|point| point.cookie).collect();
+        let flags = match moment {
+            Moment::Entry => 0,
+            Moment::Return => RETURN,
+        };
+        let mut attribute = Attribute::new()
+            .word(0, program.as_raw_fd().cast_unsigned())
+            .word(8, program.attach_type() as u32)
+            .pointer(16, path.as_ptr())
+            .pointer(24, offsets.as_ptr())
+            .pointer(40, cookies.as_ptr())
+            .word(48, points.len() as u32)
+            .word(52, flags);
+        // SAFETY: path, offsets and cookies outlive the call, and there are as many as told.
+        let attachment = unsafe { bpf_descriptor(Command::LinkCreate, &mut attribute) };
+        attachment
+            .map(|attachment| Link {
+                attachment,
+                event: None,
+            })
+            .map_err(|source| BpfError::Refused {
+                what: "probe functions of a file",
+                source,
+            })
+    }
+
+    /// Attaches a program to one instruction, on kernels older than 6.6. It takes 100 ms to detach.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn uprobe(program: &Program, file: &Path, point: ProbePoint, moment: Moment) -> Result<Link, BpfError> {
+        let event = UprobeEvent::open(&c_path(file)?, point.offset, moment)?;
+        let mut attribute = Attribute::new()
+            .word(0, program.as_raw_fd().cast_unsigned())
+            .word(4, event.as_raw_fd().cast_unsigned())
+            .word(8, BPF_PERF_EVENT)
+            .double(16, point.cookie);
+        // SAFETY: this attribute has no addresses.
+        let attachment = unsafe { bpf_descriptor(Command::LinkCreate, &mut attribute) };
+        let attachment = attachment.map_err(|source| BpfError::Refused {
+            what: "probe a function of a file",
+            source,
+        })?;
+        event.enable()?;
+        Ok(Link {
+            attachment,
+            event: Some(event),
+        })
+    }
+
+    /// Attaches a program to a tracepoint.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses, or has no such tracepoint.
+    pub fn raw_tracepoint(program: &Program, name: &CStr) -> Result<Link, BpfError> {
+        let mut attribute = Attribute::new()
+            .pointer(0, name.as_ptr())
+            .word(8, program.as_raw_fd().cast_unsigned());
+        // SAFETY: the name outlives the call.
+        let attachment = unsafe { bpf_descriptor(Command::RawTracepointOpen, &mut attribute) };
+        attachment
+            .map(|attachment| Link {
+                attachment,
+                event: None,
+            })
+            .map_err(|source| BpfError::Refused {
+                what: "watch a tracepoint",
+                source,
+            })
+    }
+}
+
+fn c_path(file: &Path) -> Result<CString, BpfError> {
+    CString::new(file.as_os_str().as_bytes()).map_err(|error| BpfError::Unreadable {
+        path: file.to_owned(),
+        source: error.into(),
+    })
+}
