@@ -1,4 +1,4 @@
-//! The record types of `cargo gpubench`: runs, cases, comparisons and histories.
+//! The record types of `cargo gpubench`: runs, cases, comparisons, histories and observations.
 //!
 //! Each [`Record`] is one line of JSON. `report` shows records, `store` saves them, and `compare`
 //! makes records from two stored runs. All three depend on this crate, and it depends on none of
@@ -24,6 +24,8 @@ mod metric;
 mod outcome;
 mod params;
 mod parts;
+mod probe;
+mod probe_process;
 mod reading;
 mod record;
 mod revision;
@@ -50,6 +52,8 @@ pub use metric::*;
 pub use outcome::*;
 pub use params::*;
 pub use parts::{DeviceWork, PartTimes, StepTimes};
+pub use probe::*;
+pub use probe_process::*;
 pub use reading::{CaseKey, Reading, Readings, ResultKey, ResultKeys};
 pub use record::*;
 pub use revision::*;

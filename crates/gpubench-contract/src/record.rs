@@ -9,8 +9,8 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, Cause, Check, ComparisonComplete, Conservation,
     ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade, HostTime,
-    KernelUse, Method, Metric, Params, PartTimes, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes,
-    Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, Revision,
+    SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -38,6 +38,12 @@ pub enum Record {
     /// How far off each method is on a machine. Printed by `cargo gpubench calibrate`, after the
     /// records of its two runs.
     CalibrationComplete(Box<CalibrationComplete>),
+    /// The start of an observation. Printed by `cargo gpubench probe`, before any sample.
+    ProbeStarted(Box<ProbeStarted>),
+    /// What was seen until now. Printed by `cargo gpubench probe` at each interval.
+    ProbeSample(Box<ProbeSample>),
+    /// The end of an observation. Printed by `cargo gpubench probe`, once.
+    ProbeFinished(Box<ProbeFinished>),
 }
 
 /// Version of the schema, the same constant in every record.

@@ -1,13 +1,17 @@
 //! What CUDA processes do, seen from outside: nothing is rebuilt, preloaded or injected.
 //!
 //! A [`Source`] gives [`Event`]s: what processes asked of the driver, and when they began and
-//! ended. [`ledger`] makes state of events.
+//! ended. [`ledger`] makes state of events, [`sample`] makes records of the state, and [`metrics`]
+//! makes pages for Prometheus.
 #![forbid(unsafe_code)]
 
 mod event;
 pub mod ledger;
 mod memory;
+pub mod metrics;
 mod process;
+mod result_code;
+pub mod sample;
 mod source;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -17,6 +21,7 @@ mod work;
 pub use event::{DriverCall, Event, EventKind};
 pub use memory::{Allocation, HandleSpace, MemoryHandle, MemoryKind};
 pub use process::{Origin, ProcessId, ProcessStart};
+pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};
 pub use timestamp::Timestamp;
 pub use work::{

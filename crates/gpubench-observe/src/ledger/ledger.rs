@@ -352,6 +352,7 @@ impl Entry<'_> {
         let Allocation { kind, bytes, .. } = *allocation;
         let memory = &mut self.process.memory;
         let allocated = memory.allocate(allocation, at, thread, &mut self.budgets.allocations);
+        self.process.peak_bytes = self.process.peak_bytes.max(memory.bytes());
         self.each(|sums| {
             sums.allocated[kind].add(bytes);
             match allocated {

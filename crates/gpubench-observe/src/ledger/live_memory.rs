@@ -65,12 +65,18 @@ pub(super) enum Freed {
 pub struct LiveMemory {
     allocations: BTreeMap<MemoryHandle, Live>,
     totals: ByKind,
+    bytes: u64,
 }
 
 impl LiveMemory {
     /// Returns the live allocations by kind.
     pub fn totals(&self) -> &ByKind {
         &self.totals
+    }
+
+    /// Returns the live bytes of all kinds.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Returns when the oldest live allocation was made.
@@ -123,11 +129,13 @@ impl LiveMemory {
         let before = self.allocations.remove(&handle).map(|live| (live.kind, live.bytes));
         if let Some((kind, bytes)) = before {
             self.totals[kind].remove(bytes);
+            self.bytes = self.bytes.saturating_sub(bytes);
         } else if !budget.take() {
             return Allocated::Untracked;
         }
         let Allocation { kind, bytes, .. } = *allocation;
         self.totals[kind].add(bytes);
+        self.bytes = self.bytes.saturating_add(bytes);
         self.allocations.insert(
             handle,
             Live {
@@ -157,6 +165,7 @@ impl LiveMemory {
         let (kind, bytes) = (live.kind, live.bytes);
         self.allocations.remove(&handle);
         self.totals[kind].remove(bytes);
+        self.bytes = self.bytes.saturating_sub(bytes);
         budget.give(1);
         Freed::Live(kind, bytes)
     }

@@ -36,6 +36,8 @@ pub struct Process {
     pub activity: Activity,
     /// Its memory. Empty when it has ended.
     pub memory: LiveMemory,
+    /// The most bytes that were live at once.
+    pub peak_bytes: u64,
     /// Its errors.
     pub errors: ErrorTable,
     pub(super) kernels: HashMap<KernelKey, LaunchCount>,
@@ -58,6 +60,7 @@ impl Process {
             ended: None,
             activity: Activity::default(),
             memory: LiveMemory::default(),
+            peak_bytes: 0,
             errors: ErrorTable::default(),
             kernels: HashMap::new(),
             kernel_rows: 0,

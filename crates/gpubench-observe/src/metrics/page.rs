@@ -1,0 +1,87 @@
+//! The page in both of its formats.
+
+use std::sync::Arc;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use super::family::Families;
+
+/// The format of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// OpenMetrics 1.0, which Prometheus asks for.
+    OpenMetrics,
+    /// Prometheus's own text format, which node_exporter and older programs read.
+    Text,
+}
+
+impl Format {
+    /// The media type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Format::Text => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+
+    /// Returns the format that a request accepts.
+    pub(super) fn accepted(accept: &str) -> Self {
+        match accept.contains("application/openmetrics-text") {
+            true => Format::OpenMetrics,
+            false => Format::Text,
+        }
+    }
+}
+
+/// The metrics at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    open_metrics: Arc<str>,
+    text: Arc<str>,
+}
+
+impl Page {
+    /// Returns the page of some families.
+    pub(super) fn of(families: Families) -> Self {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(families));
+        let mut page = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut page, &registry);
+        Self {
+            text: as_text(&page).into(),
+            open_metrics: page.into(),
+        }
+    }
+
+    /// Returns the page in a format.
+    pub fn format(&self, format: Format) -> &str {
+        match format {
+            Format::OpenMetrics => &self.open_metrics,
+            Format::Text => &self.text,
+        }
+    }
+}
+
+/// Returns a page in the text format, where the name of a counter's family ends in `_total`, too.
+fn as_text(open_metrics: &str) -> String {
+    let mut text = String::with_capacity(open_metrics.len());
+    let mut help = None;
+    for line in open_metrics.lines() {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some("HELP"), Some(name), Some(what)) => help = Some((name, what)),
+            (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
+                let end = if kind == "counter" { "_total" } else { "" };
+                if let Some((_, what)) = help.take().filter(|(of, _)| *of == name) {
+                    text.extend(["# HELP ", name, end, " ", what, "\n"]);
+                }
+                text.extend(["# TYPE ", name, end, " ", kind, "\n"]);
+            }
+            (Some("#"), ..) => {}
+            _ => text.extend([line, "\n"]),
+        }
+    }
+    text
+}

@@ -1,0 +1,172 @@
+//! The HTTP server for Prometheus. It never makes the observation wait: a request gets the page
+//! that was published last.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::{Format, MetricsError, Page};
+
+/// The address if none is given: this machine alone can reach it.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9000));
+
+/// The longest wait for a client, reading or writing.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The most bytes of a request that are read.
+const LONGEST_REQUEST: u64 = 16 * 1024;
+/// The most clients at once. Further ones are sent away.
+const MOST_CLIENTS: usize = 16;
+
+/// Serves the page that was published last.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    page: Mutex<Page>,
+    clients: AtomicUsize,
+    stops: AtomicBool,
+}
+
+impl Server {
+    /// Listens at an address. Port 0 takes a free one.
+    ///
+    /// # Errors
+    /// The address cannot be used.
+    pub fn listening_at(address: SocketAddr) -> Result<Self, MetricsError> {
+        let refused = |source| MetricsError::Address { address, source };
+        let listener = TcpListener::bind(address).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let shared = Arc::new(Shared::default());
+        let served = shared.clone();
+        let thread = thread::Builder::new().name("metrics".to_owned());
+        let thread = thread.spawn(move || accept(&listener, &served)).map_err(refused)?;
+        Ok(Self {
+            address,
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Returns the address, with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Replaces the page.
+    pub fn publish(&self, page: Page) {
+        *self.shared.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.stops.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        let port = self.address.port();
+        let here = match self.address {
+            SocketAddr::V4(address) if address.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, port).into(),
+            SocketAddr::V6(address) if address.ip().is_unspecified() => (std::net::Ipv6Addr::LOCALHOST, port).into(),
+            address => address,
+        };
+        let is_awake = TcpStream::connect_timeout(&here, PATIENCE).is_ok();
+        if let Some(thread) = self.thread.take().filter(|_| is_awake) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    for client in listener.incoming() {
+        if shared.stops.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(client) = client else {
+            // Out of descriptors: they come back when clients leave.
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        if shared.clients.fetch_add(1, Ordering::AcqRel) >= MOST_CLIENTS {
+            shared.clients.fetch_sub(1, Ordering::AcqRel);
+            continue;
+        }
+        let served = shared.clone();
+        let thread = thread::Builder::new().name("scrape".to_owned());
+        let spawned = thread.spawn(move || {
+            // A client that leaves early harms nobody.
+            let _ = answer(&client, &served);
+            served.clients.fetch_sub(1, Ordering::AcqRel);
+        });
+        if spawned.is_err() {
+            shared.clients.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// Answers one request and closes the connection.
+fn answer(client: &TcpStream, shared: &Shared) -> io::Result<()> {
+    client.set_read_timeout(Some(PATIENCE))?;
+    client.set_write_timeout(Some(PATIENCE))?;
+    let request = Request::read(client)?;
+    let page = shared.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let format = Format::accepted(&request.accept);
+    let (status, media_type, body) = match (request.method.as_str(), request.path.as_str()) {
+        ("GET" | "HEAD", "/metrics") => ("200 OK", format.media_type(), page.format(format)),
+        ("GET" | "HEAD", "/") => ("200 OK", TEXT, "cargo gpubench probe: the metrics are at /metrics\n"),
+        ("GET" | "HEAD", _) => ("404 Not Found", TEXT, "the metrics are at /metrics\n"),
+        _ => ("405 Method Not Allowed", TEXT, "only GET and HEAD\n"),
+    };
+    let allow = if status.starts_with("405") {
+        "Allow: GET, HEAD\r\n"
+    } else {
+        ""
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n{allow}\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let body = if request.method == "HEAD" { "" } else { body };
+    let mut client = client;
+    client.write_all(head.as_bytes())?;
+    client.write_all(body.as_bytes())
+}
+
+/// The media type of what is no page of metrics.
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// What is read of a request.
+#[derive(Debug, Default)]
+struct Request {
+    method: String,
+    path: String,
+    accept: String,
+}
+
+impl Request {
+    fn read(client: &TcpStream) -> io::Result<Self> {
+        let mut lines = BufReader::new(client.take(LONGEST_REQUEST)).lines();
+        let mut request = Request::default();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        let mut words = first.split(' ').map(str::to_owned);
+        request.method = words.next().unwrap_or_default();
+        let target = words.next().unwrap_or_default();
+        request.path = target.split('?').next().unwrap_or_default().to_owned();
+        for line in lines {
+            let line = line?;
+            match line.split_once(':') {
+                _ if line.is_empty() => return Ok(request),
+                Some((name, value)) if name.eq_ignore_ascii_case("accept") => request.accept = value.to_owned(),
+                _ => {}
+            }
+        }
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}

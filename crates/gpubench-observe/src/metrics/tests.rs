@@ -1,0 +1,287 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use super::*;
+use crate::ledger::{Ledger, Limits};
+use crate::sample::Totals;
+use crate::testing::Script;
+use crate::{CopyDirection, DriverCall, FunctionTotal, MemoryKind, Timestamp};
+
+fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
+    let mut ledger = Ledger::new(Limits::default());
+    let events = scripts.into_iter().flat_map(|script| script.events);
+    events.for_each(|event| ledger.apply(event));
+    ledger
+}
+
+fn now() -> Timestamp {
+    Timestamp(5_000_000_000)
+}
+
+/// A ledger with something in every family.
+pub(super) fn busy() -> (Ledger, Totals) {
+    let train = Script::of(7, 1000, "train")
+        .allocate(0x1000, 1 << 20)
+        .allocate_as(MemoryKind::Pinned, 0x9000, 4096)
+        .name(1, "_Z4axpyPf")
+        .launch(1)
+        .launch(1)
+        .copy(CopyDirection::HostToDevice, 1 << 20, Duration::from_millis(1))
+        .fail("cuMemAlloc", 2)
+        .free(0x1000);
+    let leaky = Script::of(8, 1000, "leaky").allocate(0x1000, 64).free(0x77).exit(0);
+    let totals = Totals {
+        functions: vec![FunctionTotal {
+            call: DriverCall("cuMemAlloc".into()),
+            entries: 4,
+            returns: 4,
+            errors: 1,
+            dropped: 0,
+        }],
+        lost: 0,
+    };
+    (ledger_of([train, leaky]), totals)
+}
+
+fn open_metrics(ledger: &Ledger) -> String {
+    let page = Exporter::default().page(ledger, &Totals::default(), now());
+    page.format(Format::OpenMetrics).to_owned()
+}
+
+/// Returns the value of a row.
+fn value(page: &str, row: &str) -> Option<f64> {
+    let line = page
+        .lines()
+        .find(|line| line.strip_prefix(row).is_some_and(|rest| rest.starts_with(' ')))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+#[test]
+fn the_page_has_every_table() {
+    let (ledger, totals) = busy();
+    let page = Exporter::default().page(&ledger, &totals, now());
+    insta::with_settings!({filters => vec![(r#"version="[^"]*""#, r#"version="[…]""#)]}, {
+        insta::assert_snapshot!(page.format(Format::OpenMetrics));
+    });
+}
+
+#[test]
+fn counters_are_counters_in_both_formats_and_only_one_ends_with_a_mark() {
+    let (ledger, totals) = busy();
+    let page = Exporter::default().page(&ledger, &totals, now());
+    let [open_metrics, text] = [Format::OpenMetrics, Format::Text].map(|format| page.format(format));
+    assert!(open_metrics.contains("# TYPE gpubench_cuda_kernel_launches counter\n"));
+    assert!(text.contains("# TYPE gpubench_cuda_kernel_launches_total counter\n"));
+    assert!(text.contains("# HELP gpubench_cuda_copied_bytes_total Bytes that were copied\n"));
+    assert!(open_metrics.ends_with("# EOF\n") && !text.contains("# EOF") && !text.contains("# UNIT"));
+    let rows = |page: &str| page.lines().filter(|line| !line.starts_with('#')).count();
+    assert_eq!(rows(open_metrics), rows(text));
+}
+
+#[test]
+fn no_label_has_a_pid_or_an_address() {
+    let (ledger, totals) = busy();
+    let page = Exporter::default().page(&ledger, &totals, now());
+    let labels = regex::Regex::new(r#"(\w+)=""#).expect("an expression");
+    let rows = page.format(Format::Text).lines().filter(|line| !line.starts_with('#'));
+    let names: std::collections::BTreeSet<_> = rows
+        .flat_map(|row| labels.captures_iter(row).map(|found| found[1].to_owned()))
+        .collect();
+    let wanted = [
+        "call",
+        "code",
+        "direction",
+        "error",
+        "for",
+        "kernel",
+        "kind",
+        "program",
+        "version",
+    ];
+    assert!(names.iter().eq(wanted), "{names:?}");
+}
+
+#[test]
+fn ten_thousand_kernels_have_a_bounded_number_of_rows_that_never_shrink() {
+    let script = |launches: u64| {
+        (1..=10_000).fold(Script::of(7, 1, "app"), |script, n| {
+            let script = script.name(n, &format!("k{n}"));
+            // At the second look, the order of kernels is the other way round.
+            let times = if launches == 1 { n % 3 } else { 3 - n % 3 };
+            (0..=times).fold(script, |script, _| script.launch(n))
+        })
+    };
+    let mut exporter = Exporter::default();
+    let mut ledger = ledger_of([script(1)]);
+    let first = exporter.page(&ledger, &Totals::default(), now());
+    script(2).events.into_iter().for_each(|event| ledger.apply(event));
+    let second = exporter.page(&ledger, &Totals::default(), now());
+    let rows = |page: &Page| -> Vec<(String, f64)> {
+        let rows = page
+            .format(Format::Text)
+            .lines()
+            .filter(|line| line.starts_with("gpubench_cuda_kernel_launches"));
+        rows.map(|row| row.rsplit_once(' ').expect("a value"))
+            .map(|(row, value)| (row.to_owned(), value.parse().expect("a number")))
+            .collect()
+    };
+    let (first, second) = (rows(&first), rows(&second));
+    assert_eq!(first.len(), 201);
+    assert!(first.iter().zip(&second).all(|(a, b)| a.0 == b.0 && a.1 < b.1));
+    let total: f64 = second.iter().map(|(_, value)| value).sum();
+    assert_eq!(total, ledger.all().kernel_launches() as f64);
+}
+
+#[test]
+fn counters_do_not_shrink_when_a_process_ends_or_a_name_comes_late() {
+    let mut exporter = Exporter::default();
+    let mut ledger = Ledger::new(Limits::default());
+    let script = Script::of(7, 1, "app")
+        .allocate(0x1000, 64)
+        .launch(1)
+        .launch(2)
+        .name(1, "late")
+        .exit(0);
+    let mut before: Vec<(String, f64)> = Vec::new();
+    for event in script.events {
+        ledger.apply(event);
+        let page = exporter.page(&ledger, &Totals::default(), now());
+        let page = page.format(Format::Text);
+        for (row, old) in &before {
+            assert!(value(page, row) >= Some(*old), "{row} was {old}:\n{page}");
+        }
+        let counters = page.lines().filter(|line| line.contains("_total"));
+        let counters = counters
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.rsplit_once(' ').expect("a value"));
+        before = counters
+            .map(|(row, value)| (row.to_owned(), value.parse().expect("a number")))
+            .collect();
+    }
+    let page = open_metrics(&ledger);
+    assert_eq!(
+        value(&page, r#"gpubench_cuda_kernel_launches_total{kernel="unnamed"}"#),
+        Some(1.0)
+    );
+    assert_eq!(
+        value(&page, r#"gpubench_cuda_left_bytes_total{program="app",kind="device"}"#),
+        Some(64.0)
+    );
+    assert_eq!(
+        value(&page, r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#),
+        Some(0.0)
+    );
+}
+
+#[test]
+fn a_hostile_name_stays_inside_its_quotes() {
+    let name = "evil\"} 1\n# EOF\n\\\u{202e}\x1b[2J";
+    let page = open_metrics(&ledger_of([Script::of(7, 1, name)
+        .name(1, name)
+        .launch(1)
+        .allocate(1, 1)]));
+    assert_eq!(
+        page.lines().filter(|line| line.starts_with("# EOF")).count(),
+        1,
+        "{page}"
+    );
+    assert!(page.contains(r#"{kernel="evil\"} 1 # EOF \\⟨U+202E⟩"} 1"#), "{page}");
+}
+
+fn ask(address: SocketAddr, request: &str) -> String {
+    let mut client = TcpStream::connect(address).expect("a connection");
+    client.write_all(request.as_bytes()).expect("a request");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+fn serving() -> Server {
+    let server = Server::listening_at(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+    let (ledger, totals) = busy();
+    server.publish(Exporter::default().page(&ledger, &totals, now()));
+    server
+}
+
+#[test]
+fn a_scrape_gets_the_format_it_accepts() {
+    let server = serving();
+    let prometheus = "GET /metrics HTTP/1.1\r\nHost: x\r\naccept: application/openmetrics-text;version=1.0.0\r\n\r\n";
+    let answer = ask(server.address(), prometheus);
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("# EOF\n"));
+    let answer = ask(server.address(), "GET /metrics?x=1 HTTP/1.0\r\n\r\n");
+    assert!(answer.contains("Content-Type: text/plain; version=0.0.4"), "{answer}");
+    assert!(!answer.contains("# EOF"));
+    let head = ask(server.address(), "HEAD /metrics HTTP/1.0\r\n\r\n");
+    assert!(
+        head.ends_with("\r\n\r\n") && !head.contains("Content-Length: 0"),
+        "{head}"
+    );
+}
+
+#[test]
+fn other_requests_are_refused() {
+    let server = serving();
+    assert!(ask(server.address(), "GET /secret HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+    assert!(ask(server.address(), "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+}
+
+#[test]
+fn a_client_that_says_nothing_keeps_nobody_waiting() {
+    let server = serving();
+    let silent: Vec<_> = (0..4)
+        .map(|_| TcpStream::connect(server.address()).expect("a connection"))
+        .collect();
+    assert!(ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+    server.publish(Page::default());
+    assert!(ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 0"));
+    drop(silent);
+}
+
+#[test]
+fn an_endless_request_is_not_read() {
+    let server = serving();
+    let mut client = TcpStream::connect(server.address()).expect("a connection");
+    // The server closes the connection in between.
+    let _ = client.write_all(&vec![b'x'; 1 << 20]);
+    assert!(ask(server.address(), "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn the_default_address_is_of_this_machine_alone() {
+    assert!(DEFAULT_ADDRESS.ip().is_loopback());
+    assert_eq!(DEFAULT_ADDRESS.to_string(), "127.0.0.1:9000");
+}
+
+#[test]
+fn a_taken_port_has_a_hint_and_a_server_gives_its_port_back() {
+    let server = serving();
+    let refused = Server::listening_at(server.address()).expect_err("a taken port");
+    let hint = gpubench_diagnostic::Expected::hint(&refused).expect("a hint");
+    assert!(hint.contains("--metrics-addr 127.0.0.1:0"), "{hint}");
+    let address = server.address();
+    drop(server);
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn the_textfile_is_replaced_as_a_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = camino::Utf8PathBuf::from_path_buf(folder.path().join("gpubench.prom")).expect("UTF-8");
+    let file = Textfile::at(path.clone()).expect("it can be written");
+    let (ledger, totals) = busy();
+    let page = Exporter::default().page(&ledger, &totals, now());
+    file.write(&page).expect("it can be written");
+    assert_eq!(
+        std::fs::read_to_string(&path).expect("a file"),
+        page.format(Format::Text)
+    );
+    assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+    let refused = Textfile::at("/nowhere/gpubench.prom".into()).expect_err("no folder");
+    assert_eq!(refused.to_string(), "cannot write metrics to `/nowhere/gpubench.prom`");
+}
